@@ -183,7 +183,7 @@ fn tab_completes_paths() {
     assert_eq!(tui.text(), "look at src/main_test.rs src/");
     tui.key("tab");
     read(&mut tui, "src/", &[]);
-    assert!(tui.frame().contains("Nothing begins with src/"));
+    assert!(tui.frame().contains("No path starts with src/"));
     // Too late: something else stands there now.
     tui.write("x ");
     read(&mut tui, "src/", &["lib.rs"]);

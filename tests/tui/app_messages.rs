@@ -266,10 +266,7 @@ fn a_draft_is_back_when_an_older_prompt_was_sent_in_its_place() {
     tui.key("ctrl+r");
     tui.key("enter");
     assert_eq!(tui.text(), "older");
-    assert!(
-        tui.frame()
-            .contains("What was in the editor is in the history")
-    );
+    assert!(tui.frame().contains("Your unsent text is in the history"));
     tui.now += 1000;
     tui.key("enter");
     assert_eq!(tui.app.composer.history().get(2), Some("a draft"));

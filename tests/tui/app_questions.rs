@@ -836,7 +836,7 @@ fn a_user_who_looks_elsewhere_is_called_once_for_each_question() {
             Notify::Off => vec![],
             notify => vec![Effect::Terminal(TerminalEffect::Notify(
                 notify,
-                "tiller waits for your answer",
+                "tiller needs your answer",
             ))],
         };
         let open = |ids: &[u64]| AgentEvent::Questions {
@@ -886,7 +886,7 @@ fn a_plan_is_carried_out_by_enter_on_the_empty_editor() {
         tui.key("enter"),
         [
             Effect::SetPermission(PermissionMode::Auto),
-            prompt("Carry the plan out.")
+            prompt("Carry out the plan.")
         ]
     );
     assert!(tui.frame().contains("─ auto"), "{}", tui.frame());

@@ -167,7 +167,7 @@ fn the_last_failure_takes_the_place_of_the_notice() {
         end(&mut tui, failed());
         let frame = tui.frame();
         let expected = if last.starts_with("Retry") {
-            "Stopped at retry 5"
+            "Stopped during retry 5"
         } else {
             "asked 6 times"
         };

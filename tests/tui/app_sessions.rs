@@ -202,7 +202,7 @@ fn another_session_is_chosen_from_the_list() {
         frame.contains("Fix the login") && frame.contains("3 h"),
         "{frame}"
     );
-    assert!(frame.contains("open elsewhere"), "{frame}");
+    assert!(frame.contains("Open in another tiller"), "{frame}");
     assert!(
         !frame.contains("This one"),
         "the own one is open already: {frame}"
@@ -390,13 +390,13 @@ fn a_new_session_begins_unless_something_runs_or_nothing_is_stored() {
     });
     tui.write("/new");
     assert_eq!(tui.key("enter"), []);
-    assert!(tui.frame().contains("stops it"));
+    assert!(tui.frame().contains("to stop it"));
 
     let mut unstored = test_tui();
     unstored.app.status.session = None;
     unstored.write("/resume");
     assert_eq!(unstored.key("enter"), []);
-    assert!(unstored.frame().contains("Nothing is stored"));
+    assert!(unstored.frame().contains("This run isn't stored"));
 }
 
 #[test]
@@ -856,7 +856,7 @@ fn nothing_is_sent_in_a_session_that_is_only_read() {
         let mut effects = tui.key("enter");
         effects.retain(|effect| *effect != Effect::Warm);
         assert_eq!(effects, [], "{command}");
-        assert!(tui.frame().contains("to be read only"), "{command}");
+        assert!(tui.frame().contains("open read-only"), "{command}");
     }
     assert_eq!(tui.text(), "/try x");
     let name = &tui.app.status.session.as_ref().unwrap().name;
@@ -916,7 +916,7 @@ fn commands_about_the_session() {
     let own = || PathBuf::from("/s/own.jsonl");
     let open = |choice| session(SessionEffect::Open(choice));
     for (title, command, effect, said) in [
-        ("", "/clone", None, "nothing to copy"),
+        ("", "/clone", None, "Nothing to copy"),
         ("First", "/clone", Some(open(Choice::Clone(own()))), ""),
         ("", "/import", None, "/import FILE"),
         (

@@ -91,7 +91,7 @@ fn a_key_folds_and_opens_it() {
     assert!(!tui.frame().contains(next));
     let mut empty = TestTui::new(80, 24);
     empty.key("alt+t");
-    assert!(empty.frame().contains("There is no todo list"));
+    assert!(empty.frame().contains("No todo list"));
 }
 
 #[test]

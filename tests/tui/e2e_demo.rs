@@ -11,7 +11,7 @@ fn it_starts_answers_and_tidies_up() {
     let screen = Launch::new(&sandbox).size(100, 40).start();
     screen.wait_for("tiller auth add anthropic");
     screen.keys("<enter>");
-    screen.wait_for("Hello, I am tiller");
+    screen.wait_for("Hi, I'm tiller");
     assert!(
         !screen.text().contains("In this demo I only touch"),
         "nobody asked about safety: {}",
@@ -55,7 +55,7 @@ fn a_prompt_typed_without_a_key_survives_the_way_to_one() {
     screen.keys("fix the bug");
     screen.wait_for("fix the bug");
     screen.keys(" in auth.rs<enter>");
-    screen.wait_for("Your prompt is kept");
+    screen.wait_for("your prompt stays here");
     screen.wait_for("mistral");
     screen.keys("anthropic");
     screen.wait_gone("mistral");

@@ -130,7 +130,7 @@ fn a_signal_in_the_middle_of_a_run() {
     server.wait_gate("never");
     screen.wait_for("half an answer");
     screen.keys("/new<enter>");
-    screen.wait_for("A run is under way");
+    screen.wait_for("The agent is still working");
     screen.signal(Signal::SIGTERM);
     assert_eq!(screen.wait_exit().code, 143);
     assert_eq!(screen.leftovers(), Vec::<String>::new());
@@ -165,6 +165,9 @@ fn a_terminal_that_takes_nothing_at_the_end() {
     assert_eq!(screen.leftovers(), Vec::<String>::new());
     assert_once(
         &screen,
-        &["a part of the conversation is missing", "resume   tiller"],
+        &[
+            "part of the conversation above is missing",
+            "resume   tiller",
+        ],
     );
 }

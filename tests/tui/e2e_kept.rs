@@ -48,7 +48,7 @@ fn a_draft_survives_any_end() {
         screen.wait_dead();
         let screen = open(&sandbox, Wire::Chat);
         screen.wait_for("a long thought, größe");
-        screen.wait_for("back in the editor");
+        screen.wait_for("Your unsent text from last time is back");
         // Killed again before anything else was typed: it is still there.
         screen.signal(Signal::SIGKILL);
         screen.wait_dead();
@@ -84,7 +84,7 @@ fn messages_that_waited_wait_again_and_the_draft_is_in_the_editor() {
     let new = open(&sandbox, Wire::Chat);
     new.wait_for("goes on and what you had not sent");
     assert!(!new.text().contains("steer this"));
-    assert!(!new.text().contains("Unsent text"), "said twice");
+    assert!(!new.text().contains("unsent text"), "said twice");
     let in_editor = |screen: &Screen, texts: &[&str]| {
         screen.wait_until("in the editor", |view| {
             (texts.iter()).all(|text| view.line_with(text).is_some_and(|line| line.contains('│')))
@@ -94,7 +94,7 @@ fn messages_that_waited_wait_again_and_the_draft_is_in_the_editor() {
     in_editor(&new, &["draft"]);
     new.wait_for("steer this");
     new.wait_for("then that");
-    assert!(!new.text().contains("waits in the session"), "it is here");
+    assert!(!new.text().contains("has unsent text"), "it is here");
     // Taken back, they are the user's again, and are kept as such.
     new.keys("<a-up>");
     let all = ["steer this", "then that", "draft"];
@@ -162,7 +162,7 @@ fn what_a_command_wrote_survives_a_kill() {
     screen.signal(Signal::SIGKILL);
     screen.wait_dead();
     let screen = open(&sandbox, Wire::Chat);
-    screen.wait_for("goes with your next message");
+    screen.wait_for("goes along with your next message");
     screen.keys("why?<enter>");
     screen.wait_for("Got it.");
     assert!(server.request(0).text().contains("six times 7"));
@@ -217,7 +217,7 @@ fn text_stays_with_its_session_or_comes_along() {
     screen.wait_for("first");
     screen.keys("<enter>");
     screen.wait_for("One.");
-    screen.wait_for("stays with the session before");
+    screen.wait_for("stays with the previous session");
     screen.wait_gone("of the second");
     screen.keys("of the first");
     wait_stored(&sandbox, |text| {

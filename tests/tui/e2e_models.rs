@@ -74,7 +74,7 @@ fn the_chosen_model_gets_the_next_call_and_is_kept_only_when_asked() {
     screen.keys("gamma");
     screen.wait_for("gamma/model-gamma");
     screen.keys("<c-s>");
-    screen.wait_for("Default of new sessions");
+    screen.wait_for("Saved as the default model");
     screen.keys("<esc>");
     screen.wait_gone("─ Models");
     leave(&screen);

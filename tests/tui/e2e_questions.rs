@@ -158,7 +158,7 @@ fn a_plan_is_made_without_changes_and_carried_out_on_enter() {
         "new\n"
     );
     assert!(!body(1).contains("[Permission mode: auto."));
-    for words in ["[Permission mode: auto.", "Carry the plan out."] {
+    for words in ["[Permission mode: auto.", "Carry out the plan."] {
         assert!(body(2).contains(words), "{words}: {}", body(2));
     }
     leave(&screen);
@@ -172,17 +172,17 @@ fn a_budget_is_set_shown_and_held_to() {
     ]);
     let screen = open(&sandbox, "full");
     screen.keys("/budget 1 token<enter>");
-    screen.wait_for("This session may spend 1 tokens. Spent so far: $0.000 and 0 tokens");
+    screen.wait_for("Budget of this session: 1 tokens. Spent so far: $0.000 and 0 tokens");
     screen.keys("go<enter>");
     screen.wait_for("Budget of 1 tokens reached");
     screen.keys("/budget off<enter>");
-    screen.wait_for("This session has no budget any more.");
+    screen.wait_for("Budget off.");
     screen.keys("/budget<enter>");
     screen.wait_for("No budget; spent");
     screen.keys("/budget lots<enter>");
-    screen.wait_for("No budget lots: /budget $5, /budget 200k tokens");
+    screen.wait_for("Not a budget: lots. Try /budget $5, /budget 200k tokens");
     screen.keys("/budget $5<enter>");
-    screen.wait_for("This session may spend $5. Spent so far:");
+    screen.wait_for("Budget of this session: $5. Spent so far:");
     read_it(&screen);
     screen.keys("<enter>");
     screen.wait_for("Two.");

@@ -396,6 +396,6 @@ fn a_session_without_a_key_says_so_before_anything_is_sent() {
         .env("ANTHROPIC_API_KEY", "")
         .start();
     screen.wait_for("No key for anthropic yet");
-    screen.wait_for("/login anthropic stores one");
+    screen.wait_for("/login anthropic to add one");
     leave(&screen);
 }

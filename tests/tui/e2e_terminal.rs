@@ -306,7 +306,7 @@ fn what_is_chosen_on_the_screen_is_kept() {
     screen.keys("/settings<enter>");
     screen.wait_for("Theme on a dark terminal");
     screen.keys("ui.motion<enter>");
-    screen.wait_for("Saved, for the next start of tiller: ui.motion");
+    screen.wait_for("Saved: ui.motion, from the next start");
     screen.keys("<esc>");
     screen.wait_gone("Settings");
     let text = std::fs::read_to_string(&file).unwrap();

@@ -116,7 +116,7 @@ fn a_trial_is_open_again_after_a_kill() {
     screen.signal(Signal::SIGKILL);
     screen.wait_dead();
     let screen = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
-    screen.wait_for("A trial is open");
+    screen.wait_for("Trial open");
     idle(&screen);
     screen.wait_for("1 file changed");
     screen.keys("go on<enter>");
@@ -125,7 +125,7 @@ fn a_trial_is_open_again_after_a_kill() {
     assert!(text.contains("This is a trial"), "{text}");
     idle(&screen);
     leave(&screen);
-    screen.wait_for("trial    open, and goes on with the session");
+    screen.wait_for("trial    still open: resume the session");
     let screen = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
     idle(&screen);
     screen.keys("/discard<enter>");

@@ -26,7 +26,7 @@ fn a_project_is_trusted_from_the_next_message_on() {
     screen.wait_for("From your next message on: AGENTS.md");
     screen.keys("again\r");
     screen.wait_for("Second.");
-    screen.wait_for("Instructions taken in: ");
+    screen.wait_for("Loaded instructions: ");
     leave(&screen);
     assert!(!server.request(0).text().contains("Use tabs."));
     assert!(server.request(1).text().contains("Use tabs."));

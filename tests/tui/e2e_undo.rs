@@ -155,7 +155,7 @@ fn nothing_is_undone_while_a_run_is_under_way() {
     screen.wait_for("Half an answer");
     for command in ["undo", "redo", "rewind"] {
         screen.keys(&format!("/{command}<enter>"));
-        screen.wait_for("A run is under way");
+        screen.wait_for("The agent is still working");
     }
     assert_eq!(sandbox.read(FILE), AFTER);
     screen.signal(Signal::SIGKILL);

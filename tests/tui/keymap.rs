@@ -208,7 +208,7 @@ fn faults_are_named_with_their_line() {
         (
             "allow_once = \"y\"",
             1,
-            "`allow_once` is gone: no single key answers",
+            "`allow_once` no longer exists: to answer a question",
         ),
         ("submit = \"ctrl-x\"", 1, "did you mean `ctrl+x`?"),
         (
@@ -216,7 +216,7 @@ fn faults_are_named_with_their_line() {
             3,
             "unknown key `blorp`",
         ),
-        ("undo = 3", 1, "a key is a string"),
+        ("undo = 3", 1, "write a key as a string"),
         (
             "undo = \"ctrl+k ctrl+entr\"",
             1,
@@ -225,7 +225,7 @@ fn faults_are_named_with_their_line() {
         (
             "undo = \"ctrl+k\"\nredo = \"ctrl+k ctrl+s\"",
             2,
-            "`ctrl+k ctrl+s` and `ctrl+k`, given to `undo` in this file, begin alike",
+            "`ctrl+k ctrl+s` clashes with `ctrl+k`, which is bound to `undo`",
         ),
         (
             "undo = \"ctrl+k a b\"\nredo = \"ctrl+k a\"",
@@ -235,7 +235,7 @@ fn faults_are_named_with_their_line() {
         (
             "undo = \"f5\"\nredo = \"f5\"",
             2,
-            "`f5` is already given to `undo`",
+            "`f5` is already bound to `undo`",
         ),
         ("# fine\n\nundo = [", 3, ""),
     ] {

@@ -340,13 +340,17 @@ fn what_is_no_picture_is_said_to_be_none() {
     let good = png(300, 300);
     let damaged = [&good[..good.len() / 2], &[0xff; 400]].concat();
     let cases: [(&str, Vec<u8>, &str); 10] = [
-        ("nothing", Vec::new(), "not shown: no picture"),
+        ("nothing", Vec::new(), "not shown: unknown image"),
         (
             "text",
             b"hello, I am a text".to_vec(),
-            "not shown: no picture",
+            "not shown: unknown image",
         ),
-        ("only a head", good[..20].to_vec(), "not shown: no picture"),
+        (
+            "only a head",
+            good[..20].to_vec(),
+            "not shown: unknown image",
+        ),
         (
             "truncated",
             good[..good.len() / 2].to_vec(),

@@ -82,7 +82,7 @@ fn without_job_control_it_never_stops() {
     let sandbox = Sandbox::new();
     let screen = open(&sandbox, "true");
     screen.keys("<c-z>");
-    screen.wait_for("Nothing to suspend to");
+    screen.wait_for("Can't suspend");
     screen.signal(Signal::SIGTSTP);
     screen.keys("!");
     screen.wait_for("draft!");

@@ -272,7 +272,7 @@ fn a_drag_copies_and_the_next_key_takes_the_mark_away() {
     assert!(tui.app.transcript.has_selection());
     assert_eq!(tui.key("ctrl+c"), []);
     assert!(!tui.app.transcript.has_selection());
-    assert!(tui.frame().contains("It was copied when it was selected"));
+    assert!(tui.frame().contains("Already copied when you selected it"));
 }
 
 #[test]
@@ -399,9 +399,9 @@ fn a_click_with_ctrl_opens_a_file_at_its_line() {
     let effects = tui.send(Msg::Done(EffectResult::Opening(found)));
     let expected = TerminalEffect::OpenFile(file(), Some(41));
     assert_eq!(effects, [Effect::Terminal(expected)]);
-    let none = Err("x is no file and no address".to_owned());
+    let none = Err("x isn't a file or a link".to_owned());
     tui.send(Msg::Done(EffectResult::Opening(none)));
-    assert!(tui.frame().contains("x is no file"));
+    assert!(tui.frame().contains("x isn't a file"));
     for (word, path, line) in [
         ("a.rs", "a.rs", None),
         ("a.rs:7", "a.rs", Some(7)),
@@ -449,18 +449,18 @@ fn what_became_of_a_copy_is_said_honestly() {
     let bytes = b"\x1b]52;c;QQ==\x1b\\".to_vec();
     let cases = [
         (CopyOutcome::Copied("wl-copy"), "Copied 3 lines (wl-copy)"),
-        (CopyOutcome::Tmux, "Copied 3 lines into tmux"),
+        (CopyOutcome::Tmux, "Copied 3 lines to tmux"),
         (
             CopyOutcome::Terminal(bytes.clone(), Some(file())),
             "Copied 3 lines through the terminal",
         ),
         (
             CopyOutcome::TooLong(Ok(file())),
-            "Not in the clipboard: too long",
+            "Too long for the clipboard",
         ),
         (
             CopyOutcome::TooLong(Err("disk full".into())),
-            "Nothing was copied",
+            "Nothing copied",
         ),
     ];
     for (outcome, said) in cases {

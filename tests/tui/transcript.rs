@@ -170,7 +170,7 @@ fn the_limit_is_said() {
     });
     let shown = stage.text();
     assert!(shown.contains("Max iterations (25) exceeded"));
-    assert!(shown.contains("Enter on the empty editor goes on"));
+    assert!(shown.contains("Press Enter on the empty prompt to continue"));
 }
 
 /// H8, I7: a resumed transcript shows what it showed before, made from details alone.

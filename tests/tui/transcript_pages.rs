@@ -156,7 +156,7 @@ fn a_stored_run_without_an_answer_says_so() {
         }
         let mut stage = Stage::new(60, 20);
         stage.transcript = Transcript::of_branch(Arc::new(session.branch()));
-        let said = stage.text().contains("The model gave no answer");
+        let said = stage.text().contains("The model sent no answer");
         assert_eq!(said, is_silent, "{text:?}");
     }
 }

@@ -504,7 +504,7 @@ fn a_character_is_jumped_to() {
     }
     tui.key("ctrl+]");
     tui.write("z");
-    assert!(tui.frame().contains("No z behind the caret"));
+    assert!(tui.frame().contains("No z after the cursor"));
     // Nobody waits for it for ever.
     tui.key("ctrl+]");
     tui.wait(3001);

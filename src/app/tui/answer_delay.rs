@@ -1,7 +1,7 @@
-//! The delay before keys answer a question that came by itself. A key pressed just after it appeared was
-//! meant for what was there before.
+//! The delay before an unasked question accepts keys. A key pressed just after it appeared was
+//! meant for something else.
 
-/// How long after its appearance a question takes no answer, in milliseconds.
+/// How long a new question ignores keys, in milliseconds.
 const DELAY_MS: i64 = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ impl AnswerDelay {
         Self { end }
     }
 
-    /// For a question that the user has just asked for: nothing else can be meant.
+    /// No delay: the user has just asked for the question.
     pub fn over(now: i64) -> Self {
         Self { end: now }
     }
@@ -25,12 +25,12 @@ impl AnswerDelay {
         now >= self.end
     }
 
-    /// Begins anew: who is typing goes on typing.
+    /// Restarts the delay: the user is still typing.
     pub fn restart(&mut self, now: i64) {
         *self = Self::starting(now);
     }
 
-    /// When keys begin to be answers (Unix ms), if they are none yet.
+    /// When keys will count as answers (Unix ms), if they don't yet.
     pub fn next_wake(self, now: i64) -> Option<i64> {
         (!self.is_over(now)).then_some(self.end)
     }

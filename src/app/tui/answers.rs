@@ -1,5 +1,5 @@
-//! The list of answers to a question. No key that can be part of a text is an answer: arrows and
-//! digits select, Enter confirms what is selected, and not right after another key.
+//! The list of answers to a question. Keys that could be text never answer: arrows and digits
+//! select, and Enter confirms, though not right after another key.
 
 use super::answer_delay::AnswerDelay;
 use crate::app::action::Action;
@@ -7,28 +7,28 @@ use crate::app::action::Action;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answers {
     selected: Option<usize>,
-    /// The digit that selected it: text, if more text follows.
+    /// The digit that selected it; it becomes text if more text follows.
     digit: Option<char>,
-    /// Since its appearance, or the last text: before that is over a digit is text.
+    /// Starts when the list appears or text is typed: until it's over, a digit is text.
     appeared: AnswerDelay,
-    /// Since the last key: before that is over Enter confirms nothing.
+    /// Starts with each key: until it's over, Enter confirms nothing.
     delay: AnswerDelay,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pressed {
     Confirmed(usize),
-    /// Enter, but nothing is selected, or another key was pressed just before.
+    /// Enter, but nothing is selected, or it came too soon after another key.
     NotYet,
-    /// Something else was selected.
+    /// The selection changed.
     Selected,
-    /// Text: the digit that is to be written before it, if one is.
+    /// Text, with a digit to insert before it, if any.
     Text(Option<char>),
     Nothing,
 }
 
 impl Answers {
-    /// A list that appears `now` (Unix ms) with this answer selected.
+    /// A list that appears at `now` (Unix ms) with this answer selected.
     pub fn starting(now: i64, selected: Option<usize>) -> Self {
         Self {
             selected,
@@ -58,26 +58,26 @@ impl Answers {
         self.selected.is_some() && self.delay.is_over(now)
     }
 
-    /// When Enter can confirm (Unix ms), if it cannot yet.
+    /// When Enter can confirm (Unix ms), if it can't yet.
     pub fn next_wake(&self, now: i64) -> Option<i64> {
         self.delay.next_wake(now)
     }
 
-    /// Selects nothing, because text is written `now`. Answers the digit that belongs to it.
+    /// Selects nothing, because the user types text. Returns the digit that belongs to the text.
     pub fn write(&mut self, now: i64) -> Option<char> {
         self.selected = None;
-        // Who is typing goes on typing.
+        // The user is still typing.
         self.appeared.restart(now);
         self.settle(now)
     }
 
-    /// Another key is pressed `now`. Answers the digit that was pressed right before.
+    /// Another key was pressed. Returns the digit pressed right before it.
     pub fn settle(&mut self, now: i64) -> Option<char> {
         self.delay.restart(now);
         self.digit.take()
     }
 
-    /// A key pressed `now`, in a list of so many answers.
+    /// Handles a key in a list of `count` answers.
     pub fn press(
         &mut self,
         action: Option<Action>,
@@ -86,7 +86,7 @@ impl Answers {
         now: i64,
     ) -> Pressed {
         let is_early = !self.delay.is_over(now);
-        // Behind any other key than text it has selected, and is no text any more.
+        // After any key but text, the digit was a selection.
         let digit = self.settle(now);
         let by = match (action, typed) {
             (Some(Action::Up | Action::ListPrevious), _) => -1,
@@ -103,7 +103,7 @@ impl Answers {
             }
             (None, Some(c)) => {
                 let number = c.to_digit(10).map(|it| it as usize).unwrap_or_default();
-                // A digit behind a digit is a number, and text.
+                // Two digits in a row are a number, and text.
                 if digit.is_none() && self.appeared.is_over(now) && (1..=count).contains(&number) {
                     (self.selected, self.digit) = (Some(number - 1), Some(c));
                     return Pressed::Selected;

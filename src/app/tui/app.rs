@@ -1,7 +1,7 @@
-//! The state of the screen: plain data, changed by `update` alone, read by `view`.
+//! The state of the screen: plain data that only `update` changes and `view` reads.
 //!
-//! What the agent does is the [`RunState`] it sends; nothing here keeps a flag beside it. Whatever
-//! lies over the screen is on the overlay stack, not a field of its own.
+//! The agent's state is the [`RunState`] it sends; no flags repeat it. Everything that covers the
+//! screen is on the overlay stack.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,14 +39,14 @@ use crate::app::init::message_as_typed;
 use crate::app::notify::Notify;
 use crate::llm::{Model, ThinkingLevel, Usage};
 
-/// How long a change of the draft may be on the screen only.
+/// How long a change of the draft may stay unsaved.
 const SAVE_DRAFT_MS: i64 = 300;
-/// Bytes of it for which that takes a millisecond more.
+/// For each this many bytes of draft, saving waits a millisecond longer.
 const SAVE_BYTES_A_MS: usize = 4096;
 
 /// How long a hint stays, in milliseconds.
 const SAY_MS: i64 = 4000;
-/// Rows of a screen on which the todo list is open by itself.
+/// On screens with at least this many rows, the todo list opens automatically.
 const OPEN_TODO_FROM: u16 = 30;
 
 /// Everything the screen shows or remembers.
@@ -56,85 +56,85 @@ pub struct App {
     pub size: Size,
     /// When the last message came (Unix ms).
     pub(crate) now: i64,
-    /// Where the conversation is shown.
+    /// Full screen or inline.
     pub screen: ScreenMode,
     /// The conversation.
     pub transcript: Transcript,
     /// The editor.
     pub composer: Composer,
-    /// What can stand at its caret, while that is shown.
+    /// The completion list, while it's open.
     pub completion: Option<Completion>,
-    /// Whether that was closed, so that it stays away until something else is typed.
+    /// Whether the user closed it, so that it stays closed for this token.
     pub(crate) dismissed: bool,
     pub(crate) shell: Option<ShellRun>,
     pub(crate) shells: u32,
-    /// What of them the next message takes along.
+    /// Output of the user's commands for the next message.
     pub(crate) told: Vec<String>,
     pub(crate) keymap: Keymap,
     /// The colors.
     pub theme: Theme,
-    /// Which theme that is to be.
+    /// The configured theme.
     pub themes: ThemeChoice,
-    /// What lies over the screen, topmost last.
+    /// The overlays, topmost last.
     pub overlays: Vec<Overlay>,
     pub(crate) run: RunState,
     pub(crate) stats: RunStats,
     pub(crate) timeline: Timeline,
     pub(crate) trial: Option<OpenTrial>,
-    /// The prompt that begins a run, until the conversation has it or it is back.
+    /// The prompt that starts a run, until it's in the conversation or came back.
     pub(crate) opening: Option<String>,
-    /// Messages that wait, in the order they go out.
+    /// Queued messages, in sending order.
     pub(crate) queue: Vec<Queued>,
-    /// The numbers of those that came back: the session lets go of them once the draft is on disk.
+    /// Ids of messages that came back; the session drops them once the draft is on disk.
     pub(crate) returned: Vec<u64>,
-    /// How many drafts of earlier programs came into the editor.
+    /// How many earlier drafts were restored.
     pub(crate) drafts_taken: usize,
     pub(crate) work: SessionWork,
-    /// How much of the todo list is shown, where the user has said so.
+    /// Whether the todo list is open, if the user chose.
     pub(crate) todo_fold: Option<Fold>,
-    /// The todo list as it was when the last prompt was sent.
+    /// The todo list when the last prompt was sent.
     pub(crate) todo_before: TodoDetails,
-    /// What calls wait with; the first one is in the strip.
+    /// Open questions; the strip shows the first one.
     pub(crate) questions: Vec<Arc<Question>>,
-    /// The rule that is to answer it, while it is in the editor.
+    /// The rule that will answer it, while it's being edited.
     pub(crate) rule: Option<Box<RuleDraft>>,
     pub(crate) strip: QuestionStrip,
-    /// When what is in the editor was begun (Unix ms); none while it is empty.
+    /// When the user started the editor's text (Unix ms); `None` while it's empty.
     pub(crate) text_since: Option<i64>,
-    /// Whether the user looks at this terminal, as far as it says.
+    /// Whether the terminal has the focus, as far as it reports that.
     pub(crate) focused: bool,
-    /// How they are called when they do not, and something is asked.
+    /// How to notify the user of a question without the focus.
     pub notify: Notify,
-    /// Whether the mouse is ours.
+    /// Whether tiller uses the mouse.
     pub mouse: bool,
-    /// What the terminal can do with pictures.
+    /// How the terminal can show pictures.
     pub graphics: TerminalGraphics,
-    /// Whether the terminal tells Shift+Enter from Enter, as far as is known.
+    /// Whether the terminal can tell Shift+Enter from Enter, as far as known.
     pub tells_keys: bool,
-    /// The status line's facts.
+    /// The facts in the status line.
     pub status: Status,
-    /// The models there are, and those that were used.
+    /// The available models, and those used so far.
     pub models: ModelsState,
-    /// When keys were pressed last: a double press means something else.
+    /// When some keys were last pressed, to detect double presses.
     pub(crate) presses: LastPressed,
-    /// When what is not sent yet is to be kept on disk (Unix ms); none while it is.
+    /// When to save the draft (Unix ms); `None` if it's saved.
     pub(crate) save_draft_at: Option<i64>,
-    /// Whether the connection was got ready for the prompt in the editor.
+    /// Whether a connection is ready for the prompt in the editor.
     pub(crate) warmed: bool,
-    /// Whether the agent is gone, so that nothing can be sent.
+    /// Whether the agent has stopped, so that nothing can be sent.
     pub(crate) agent_gone: bool,
-    /// A short text above the editor, for a while.
+    /// A short-lived hint above the editor.
     pub(crate) hint: Option<Hint>,
     pub(crate) switch: SessionSwitch,
-    /// Why Enter on the empty editor goes on with the last run, if it does.
+    /// Why Enter on the empty editor resumes the last run, if it does.
     pub(crate) resume: Option<Resume>,
-    /// What waits for the start.
+    /// What to do at the start.
     pub start: Start,
-    /// Whether the next key is a character to move to: which way, and until when (Unix ms).
+    /// Set while the next key is a character to jump to: the direction, and until when (Unix ms).
     pub(crate) jump: Option<(Direction, i64)>,
-    /// Keys of which more are to follow, and when the last came (Unix ms).
+    /// The first keys of a chord, and when the last one came (Unix ms).
     pub(crate) chord: (Vec<KeyPress>, i64),
-    /// Where things stood in the last frame.
+    /// The layout of the last frame.
     pub areas: Areas,
     pub(crate) pointer: Pointer,
 }
@@ -142,17 +142,17 @@ pub struct App {
 /// Facts of the status line.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// The folder.
+    /// The working folder.
     pub cwd: PathBuf,
-    /// The user's own folder, while a demo plays in another one.
+    /// The user's own folder, while a demo runs in another one.
     pub waiting: Option<PathBuf>,
     /// The user's home, shown as `~`.
     pub home: Option<PathBuf>,
     /// The git branch.
     pub branch: Option<String>,
-    /// How many files of the git work tree are changed, where that is known.
+    /// The number of changed files in the working tree, if known.
     pub changes: Option<usize>,
-    /// The session that is written, if one is.
+    /// The session being written, if any.
     pub session: Option<SessionInfo>,
     /// The model of the next call.
     pub model: Arc<Model>,
@@ -162,7 +162,7 @@ pub struct Status {
     pub permission: PermissionMode,
     /// Tokens and cost of everything so far.
     pub total: Usage,
-    /// What the session may spend.
+    /// The session's budget.
     pub budget: Budget,
     /// Tokens in the context after the last answer.
     pub context: u64,
@@ -187,17 +187,17 @@ impl Status {
         }
     }
 
-    /// The thinking level that is sent: the nearest one that the model takes.
+    /// The thinking level that is sent: the nearest one the model supports.
     pub fn level_sent(&self) -> ThinkingLevel {
         self.model.clamp_thinking(self.thinking)
     }
 
-    /// Whether a script plays instead of a model.
+    /// Whether the model is the demo's script.
     pub fn is_demo(&self) -> bool {
         self.model.provider == "demo"
     }
 
-    /// The folder as users write it.
+    /// The working folder, abbreviated for the user.
     pub fn place(&self) -> String {
         let home = self.home.as_deref();
         match &self.waiting {
@@ -211,38 +211,38 @@ impl Status {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenTrial {
     pub(crate) trial: Arc<Trial>,
-    /// Files that it has changed so far, when that was counted.
+    /// The number of files it has changed, once known.
     pub changed: Option<usize>,
 }
 
-/// When keys were pressed last (Unix ms).
+/// When some keys were last pressed (Unix ms).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LastPressed {
-    /// Enter, with no other key since.
+    /// Enter, if no other key came since.
     pub enter: Option<i64>,
     /// Ctrl+C on the empty editor.
     pub interrupt: Option<i64>,
     /// Esc on the empty editor.
     pub cancel: Option<i64>,
-    /// Esc, while it was vim's.
+    /// Esc handled by vim.
     pub vim_escape: Option<i64>,
-    /// A `?` that opened the help.
+    /// The `?` that opened the help.
     pub help: Option<i64>,
     pub abort: Option<i64>,
     /// The key of the external editor.
     pub edit: Option<i64>,
 }
 
-/// A short text above the editor.
+/// A short-lived hint above the editor.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Hint {
     pub text: String,
-    /// Until when (Unix ms).
+    /// When it disappears (Unix ms).
     pub until: i64,
 }
 
 impl App {
-    /// A screen on which nothing has happened yet.
+    /// A new, empty screen.
     pub fn new(size: Size, now: i64, keymap: Keymap, theme: Theme, status: Status) -> Self {
         let (width, rows) = editor_size(size);
         let mut transcript = Transcript::new();
@@ -307,27 +307,27 @@ impl App {
         }
     }
 
-    /// The question in the strip, while its list has the keys.
+    /// The question in the strip, while its list has the focus.
     pub fn asks(&self) -> Option<&Question> {
         let is_empty = self.composer.is_empty() && self.rule.is_none();
         let is_free = is_empty && self.overlays.is_empty();
         self.questions.first().filter(|_| is_free).map(|it| &**it)
     }
 
-    /// Whether the text in the editor answers the question in the strip: not when it was begun before the
-    /// user could have read it, nor when it is a message that came back.
+    /// Whether the editor's text answers the question: not if it's older than the question, or came
+    /// back from the queue.
     pub fn text_answers(&self) -> bool {
         let begun = self.text_since.filter(|_| !self.composer.is_message());
         !self.questions.is_empty() && begun.is_some_and(|at| self.strip.is_before(at))
     }
 
-    /// The editor for messages; another one is on the screen while a rule is edited.
+    /// The editor for messages, even while a rule is being edited on the screen.
     pub fn message(&self) -> &Composer {
         let rule = self.rule.as_ref();
         rule.map_or(&self.composer, |rule| &rule.message)
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub fn message_mut(&mut self) -> &mut Composer {
         match &mut self.rule {
             Some(rule) => &mut rule.message,
@@ -335,8 +335,8 @@ impl App {
         }
     }
 
-    /// Whether the todo list is open on a screen of this size: unless the user says so, only during a
-    /// run, and on a screen with many rows.
+    /// Whether the todo list is open on a screen of this size: as the user chose, or else during a
+    /// run on a tall screen.
     pub fn opens_todo(&self, size: Size) -> bool {
         match self.todo_fold {
             Some(fold) => fold == Fold::Open,
@@ -349,7 +349,7 @@ impl App {
         session.is_some_and(|session| session.is_read_only)
     }
 
-    /// Whether what was printed is read on the whole screen, or something in it was gone to.
+    /// Whether the user reads printed rows on the full screen.
     pub fn is_reading(&self) -> bool {
         match self.screen {
             ScreenMode::Full => false,
@@ -363,7 +363,7 @@ impl App {
         session.map(|session| session.file.as_path())
     }
 
-    /// Whether a run is under way (and not merely dying).
+    /// Whether a run is active, and not just stopping.
     pub fn is_running(&self) -> bool {
         matches!(self.run, RunState::Running { .. })
     }
@@ -382,14 +382,14 @@ impl App {
         self.run = run;
     }
 
-    /// Whether a message waits that could be delivered now.
+    /// Whether a queued message could be delivered now.
     pub fn steering_waits(&self) -> bool {
         let mut queue = self.queue.iter();
         queue.any(|queued| queued.kind == QueueKind::Steering)
     }
 
-    /// What was typed and not sent, and that no session keeps: the editor, what waits for another session
-    /// to open, and the messages that wait where the session is not stored, or goes with its folder.
+    /// Unsent text that no session keeps: the editor, input for a session that is still opening,
+    /// and queued messages if the session isn't stored or is deleted with its folder.
     pub fn draft(&self) -> SavedDraft {
         let queue = self.queue.iter();
         let waiting = queue.map(|queued| message_as_typed(&queued.content));
@@ -398,7 +398,7 @@ impl App {
         let mut texts = vec![text, self.switch.text()];
         texts.retain(|text| !text.is_empty());
         let shell = self.shell.as_ref();
-        let unfinished = shell.and_then(|run| run.unfinished("it still ran when tiller ended"));
+        let unfinished = shell.and_then(|run| run.unfinished("still running when tiller quit"));
         SavedDraft {
             queue: (self.opening.iter().cloned().chain(waiting))
                 .filter(|_| !is_kept)
@@ -412,20 +412,20 @@ impl App {
         }
     }
 
-    /// The draft is another one now: it is kept on disk soon, not at every key, and later where a huge
-    /// paste would be written each time.
+    /// Schedules saving the draft: soon, but not at every key, and later if a huge paste would be
+    /// written each time.
     pub fn draft_changed(&mut self) {
         let weight = (self.message().weight() / SAVE_BYTES_A_MS) as i64;
         self.save_draft_at
             .get_or_insert(self.now + SAVE_DRAFT_MS + weight);
     }
 
-    /// Shows a hint above the editor, as long as it takes to read; asks for no effect.
+    /// Shows a hint above the editor, long enough to read it. Returns no effects.
     pub fn say(&mut self, text: impl Into<String>) -> Vec<Effect> {
         self.say_for(text, SAY_MS)
     }
 
-    /// Shows a hint above the editor for `millis`, its lines as one.
+    /// Shows a hint above the editor for `millis`, joined to one line.
     pub fn say_for(&mut self, text: impl Into<String>, millis: i64) -> Vec<Effect> {
         let text = text.into();
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
@@ -436,7 +436,7 @@ impl App {
         Vec::new()
     }
 
-    /// The key of an action as users write it, for hints.
+    /// The key of an action, for hints.
     pub fn key(&self, action: Action) -> String {
         let is_sent = |key: &&Chord| self.tells_keys || !key.needs_modern_terminal();
         let sent = self.keymap.keys(action).find(is_sent);
@@ -444,7 +444,7 @@ impl App {
         key.map_or_else(|| action.spec().name.to_owned(), label)
     }
 
-    /// When something changes by itself next (Unix ms), if anything does. Nothing does when idle.
+    /// When something will change without input (Unix ms); `None` when idle.
     pub fn next_wake(&self) -> Option<i64> {
         let hint = self.hint.as_ref().map(|hint| hint.until);
         let demo = self.start.demo.as_ref().map(|(_, at)| *at);
@@ -457,7 +457,7 @@ impl App {
                 let shell = self.shell.as_ref();
                 shell.and_then(|shell| next_second(shell.since))
             }
-            // The shown seconds are those that are left; none changes after the last.
+            // The screen shows the seconds left; none change after the last.
             RunState::Running {
                 phase: Phase::Retrying { at, .. },
             } => {

@@ -1,5 +1,5 @@
-//! The bytes of cells that differ, row by row. Where the cursor must go first is the caller's: the
-//! whole screen is written by absolute rows, a region below printed text only by columns.
+//! Writes the bytes of changed cells, row by row. The caller moves the cursor to the start: with
+//! absolute rows on the full screen, with columns only in a region below printed text.
 
 use std::io::Write as _;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use super::text::link::LinkTable;
 
 /// Bytes of one cell; the longest emoji sequences need 40.
 const SYMBOL_BYTES: usize = 64;
-/// Cells that are rather written again than gone over.
+/// Gaps of up to this many unchanged cells are written, not skipped.
 const GAP: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +22,8 @@ pub enum RowPlace {
     Current,
 }
 
-/// Cuts what floods one cell: a letter can carry a megabyte of accents, and each frame would send
-/// them all.
+/// Truncates huge cells: one letter can carry a megabyte of accents, and every frame would send
+/// them.
 pub fn bound_symbols(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         let symbol = cell.symbol();
@@ -35,9 +35,9 @@ pub fn bound_symbols(buffer: &mut Buffer) {
     }
 }
 
-/// Writes what differs in a row: cell by cell where all are one column wide. Otherwise everything
-/// from the first difference on, for a terminal blanks the rest of a wide character when a part of
-/// it is overwritten, and disagrees with us about how wide some emoji are.
+/// Writes the changes of a row: cell by cell if all are one column wide. Otherwise everything from
+/// the first change on, because terminals blank the rest of a wide character when part of it is
+/// overwritten, and disagree about the width of some emoji.
 pub fn write_row(
     place: RowPlace,
     shown: &[Cell],
@@ -59,8 +59,8 @@ pub fn write_row(
             }
         };
     }
-    // Whatever a terminal makes of an emoji at the end of a row, it is not for the next row. A region
-    // is written without line wrap as a whole.
+    // An emoji at the end of a row must not wrap into the next one, whatever its width. In a
+    // region, line wrap is off anyway.
     let wraps = matches!(place, RowPlace::Row(_));
     if wraps {
         out.out.extend_from_slice(b"\x1b[?7l");
@@ -74,10 +74,10 @@ pub fn write_row(
         let covered = (x..next.len().min(x + columns)).map(|x| x as u16);
         differs |= *cell != shown[x];
         if !differs {
-            // Stands there already.
+            // Unchanged.
         } else if is_uncertain(cell) {
             out.write(place, run.drain(..));
-            // Nothing old may show beside it where the terminal takes it for narrower than we do.
+            // The terminal may draw it narrower than we think: clear what would show next to it.
             let mut blank = cell.clone();
             blank.set_symbol(" ");
             out.write(place, covered.map(|x| (x, &blank)));
@@ -93,8 +93,8 @@ pub fn write_row(
     }
 }
 
-/// Stretches of a row with these columns, each in one piece with the few between that stand there
-/// already: going over them costs more than to write them, and a line of text stays one.
+/// The changed stretches of a row, joined across small gaps: skipping a gap costs more than writing
+/// it, and lines of text stay in one piece.
 fn runs(columns: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for x in columns {
@@ -106,7 +106,7 @@ fn runs(columns: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
     runs
 }
 
-/// Writes cells, those of a link between the orders that begin and end it.
+/// Writes cells, with the start and end sequences of links.
 struct LinkedWriter<'a> {
     links: &'a LinkTable,
     out: &'a mut Vec<u8>,
@@ -122,7 +122,7 @@ impl LinkedWriter<'_> {
                 write_cells(place, run, self.out);
                 continue;
             }
-            // The mark is ours, and no color.
+            // This color is our link mark.
             let run: Vec<(u16, Cell)> = run
                 .map(|(x, cell)| {
                     let mut cell = cell.clone();
@@ -142,7 +142,7 @@ impl LinkedWriter<'_> {
     }
 }
 
-/// Writes cells; the first is always positioned.
+/// Writes cells, positioning the cursor before the first.
 fn write_cells<'a>(
     place: RowPlace,
     cells: impl Iterator<Item = (u16, &'a Cell)>,
@@ -160,7 +160,7 @@ fn write_cells<'a>(
             let mut run: Vec<(u16, &Cell)> = Vec::new();
             while let Some((x, cell)) = cells.next() {
                 run.push((x, cell));
-                // The next one is positioned anew unless it stands right behind.
+                // Positions the next cell again unless it directly follows.
                 if cells.peek().is_none_or(|(next, _)| *next != x + 1) {
                     write_run(&run, out);
                     run.clear();
@@ -170,21 +170,21 @@ fn write_cells<'a>(
     }
 }
 
-/// Writes cells that stand side by side, in the row that the cursor is on.
+/// Writes adjacent cells in the cursor's row.
 fn write_run(run: &[(u16, &Cell)], out: &mut Vec<u8>) {
     let Some((from, _)) = run.first() else { return };
     let _ = write!(out, "\x1b[{}G", from + 1);
     let mut bytes = Vec::new();
     let cells = run.iter().map(|(x, cell)| (*x, 0, *cell));
     let _ = CrosstermBackend::new(&mut bytes).draw(cells);
-    // It begins by going to the first cell of a screen whose rows are not ours to name.
+    // Goes to the first cell without naming a row, which is unknown here.
     let begin = bytes.iter().position(|byte| *byte == b'H');
     out.extend_from_slice(&bytes[begin.map_or(0, |at| at + 1)..]);
 }
 
-/// Whether terminals disagree about the width of a character: emoji that a selector, a joiner or a
-/// modifier makes, and flags; and what is wide without being a letter of East Asia, for that depends on
-/// the edition of Unicode.
+/// Whether terminals disagree about the width of a character: emoji with a selector, joiner or
+/// modifier, flags, and wide characters that aren't East Asian letters, whose width depends on the
+/// Unicode version.
 fn is_uncertain(cell: &Cell) -> bool {
     let symbol = cell.symbol();
     let mark = |c| {
@@ -199,7 +199,7 @@ fn is_uncertain(cell: &Cell) -> bool {
     is_marked || (columns(cell) > 1 && !symbol.starts_with(letter))
 }
 
-/// Columns a cell takes, at least one.
+/// The columns of a cell, at least one.
 fn columns(cell: &Cell) -> usize {
     match cell.symbol() {
         symbol if symbol.len() <= 1 => 1,

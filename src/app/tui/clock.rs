@@ -1,5 +1,5 @@
-//! The one clock of the screen: the agent's events carry wall-clock times, so ours are too, except
-//! that they never run backwards.
+//! The screen's clock. The agent's events carry wall-clock times, so it shows wall-clock time that
+//! never runs backwards.
 
 use std::future::pending;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -7,11 +7,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::{Instant, sleep_until};
 
 /// Unix time in milliseconds that never runs backwards. The wall clock alone may be set back; the
-/// monotonic clock alone stands still while the machine sleeps.
+/// monotonic clock alone stops while the machine sleeps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     start: Instant,
-    /// Unix time at `start`; moved on when the wall clock has jumped ahead.
+    /// Unix time at `start`; moved forward when the wall clock jumps ahead.
     unix: i64,
 }
 
@@ -38,8 +38,8 @@ impl Clock {
     }
 }
 
-/// Waits until `at`; forever without one. Does not wait for what is due already: the timer would
-/// round it up to the next millisecond.
+/// Waits until `at`, or forever without one. Returns at once if `at` has passed: a timer would
+/// round up to the next millisecond.
 pub(super) async fn reached(at: Option<Instant>) {
     match at {
         Some(at) if at <= Instant::now() => {}
@@ -65,7 +65,7 @@ mod tests {
         for (elapsed, wall, wanted) in [
             (0, 1_000_000, 1_000_000),
             (10, 1_000_010, 1_000_010),
-            // The machine slept: the monotonic clock stood still.
+            // The machine slept, so the monotonic clock stopped.
             (20, 1_000_020 + 8 * hour, 1_000_020 + 8 * hour),
             (30, 1_000_030 + 8 * hour, 1_000_030 + 8 * hour),
             // The wall clock was set back by an hour.

@@ -1,6 +1,6 @@
-//! Where a frame goes: on the whole alternate screen, or, inline, into the rows at the foot of the
-//! normal screen, with what is settled printed above them. Inline too, the whole screen is taken for
-//! what needs it: lists, questions, reading.
+//! Draws frames: on the alternate screen, or inline, into the last rows of the normal screen with
+//! settled rows printed above. Inline mode also uses the full screen for lists, questions and
+//! reading.
 
 use std::time::Duration;
 
@@ -21,14 +21,13 @@ use super::view::{LivePlan, ScreenDrawn, ViewCache, divider, view};
 use crate::agent::RunState;
 use crate::app::manners::Links;
 
-/// How long code waits for its colors before it is printed without.
+/// How long code waits for its colors before it's printed plain.
 const COLORS: Duration = Duration::from_millis(400);
-/// How long the first rows wait for the terminal to say what ground they stand on.
+/// How long the first rows wait for the terminal to report its background.
 const ANSWERS: Duration = Duration::from_millis(150);
 
-/// How long nothing is drawn at the foot of the normal screen after a change of the size: a frame for
-/// a size that is gone would be wrapped, and its rows not found again. tmux tells of sizes that follow
-/// each other up to 250 ms after it has taken them.
+/// After a resize, inline mode draws nothing for this long: a frame for an outdated size would be
+/// wrapped, and its rows lost track of. tmux reports quick resizes up to 250 ms late.
 const SIZE: Duration = Duration::from_millis(60);
 const SIZE_IN_TMUX: Duration = Duration::from_millis(300);
 
@@ -41,14 +40,14 @@ pub struct Display {
 #[derive(Debug)]
 struct Inline {
     region: InlineBuffer,
-    /// The conversation that was printed last, and how far.
+    /// The last printed conversation, and how far it is printed.
     printed: Option<(u32, Printed)>,
     is_alternate: bool,
-    /// Until when nothing is printed.
+    /// Nothing is printed before this.
     held: Option<Instant>,
-    /// Until when code waits for its colors, while some does.
+    /// How long to wait for the colors of code, while some are missing.
     colors: Option<Instant>,
-    /// Until when nothing is drawn, because the size has changed.
+    /// Nothing is drawn before this, because of a resize.
     sized: Option<Instant>,
 }
 
@@ -56,7 +55,7 @@ struct Inline {
 pub struct Drawn {
     pub screen: ScreenDrawn,
     pub cost: FrameCost,
-    /// Whether another one should follow soon, though nothing changes.
+    /// Whether another frame should follow soon, even without changes.
     pub has_more: bool,
 }
 
@@ -76,7 +75,7 @@ impl Display {
         }
     }
 
-    /// What drawing begins with, for this terminal.
+    /// The start state for this terminal.
     pub fn cache(app: &App, links: Links, wake: Wake) -> ViewCache {
         let mut cache = ViewCache {
             links: LinkTable::new(links, &app.status.cwd, |name| std::env::var(name).ok()),
@@ -97,7 +96,7 @@ impl Display {
         self.size_changed();
     }
 
-    /// The size has changed, or did and is the same again.
+    /// Notes a resize, even one back to the same size.
     pub fn size_changed(&mut self) {
         self.forget();
         let wait = if std::env::var_os("TMUX").is_some() {
@@ -117,7 +116,7 @@ impl Display {
         inline.sized
     }
 
-    /// Has the next frame written in full: the terminal may have changed what it shows.
+    /// Writes the next frame in full, because the terminal's content may have changed.
     pub fn forget(&mut self) {
         self.full.forget();
         if let Some(inline) = &mut self.inline {
@@ -125,21 +124,20 @@ impl Display {
         }
     }
 
-    /// The terminal has said what it can: nothing is waited for any more.
+    /// The terminal has sent all its reports: stop waiting.
     pub fn answered(&mut self) {
         if let Some(inline) = &mut self.inline {
             inline.held = None;
         }
     }
 
-    /// Whether the size may differ from the one that is known without a word from the terminal: rows of
-    /// another width would be wrapped.
+    /// Whether the size may have changed without a report: rows of another width would wrap.
     pub fn checks_size(&self) -> bool {
         self.inline.is_some()
     }
 
-    /// When a frame is due though nothing changed: nothing waits to be printed while the whole screen is
-    /// taken.
+    /// When to draw a frame although nothing changed; never for printing while the full screen is
+    /// in use.
     pub fn next_wake(&self) -> Option<Instant> {
         let inline = self.inline.as_ref().filter(|it| !it.is_alternate)?;
         [inline.held, inline.colors].into_iter().flatten().min()
@@ -181,8 +179,8 @@ impl Display {
         }
     }
 
-    /// Appends what makes room for another program: everything that is not printed goes. Everything is
-    /// printed before where this is the end.
+    /// Appends bytes that clear the screen for another program: everything not printed goes. At the
+    /// end of the program, prints everything first.
     pub fn stand_aside(
         &mut self,
         app: &mut App,
@@ -212,7 +210,7 @@ impl Display {
         terminal.set_rows_below(0);
     }
 
-    /// Another program was at the terminal without a word: where the cursor is is unknown.
+    /// Another program used the terminal, so the cursor position is unknown.
     pub fn lost(&mut self, cache: &mut ViewCache) {
         cache.transcript.pictures.forget_sent();
         if let Some(inline) = &mut self.inline {
@@ -240,7 +238,7 @@ impl Inline {
         self.print(app, cache, ready, out)
     }
 
-    /// Prints what is ready, and draws what is left below.
+    /// Prints settled rows and draws the rest below.
     fn print(
         &mut self,
         app: &App,
@@ -249,12 +247,12 @@ impl Inline {
         out: &mut Vec<u8>,
     ) -> Drawn {
         let (theme, width) = (&app.theme, app.size.width);
-        // What came of the conversation before this one while the whole screen was taken goes first.
+        // First print what the previous conversation still has, from the time on the full screen.
         let was_printed =
             |it: &&Transcript| self.printed.is_some_and(|(of, _)| of == it.generation());
         let replaced = app.transcript.replaced().filter(was_printed);
         let (transcript, ready) = match replaced {
-            // What may still change comes with the conversation that goes on.
+            // Unsettled cells come with the next conversation.
             Some(replaced) if app.transcript.continues_at().is_some() => {
                 let settled = Ready::Settled {
                     is_running: false,
@@ -289,7 +287,7 @@ impl Inline {
             unread: found.unread,
         };
         if replaced.is_some() && found.unread.is_none() && !found.has_more {
-            // The next frame goes on with the conversation that is there now.
+            // The next frame continues with the current conversation.
             printing.generation = app.transcript.generation();
             found.has_more = true;
         }
@@ -359,7 +357,7 @@ mod tests {
         }
     }
 
-    /// Draws until nothing is left to be; what was written by then.
+    /// Draws until nothing is due; returns the bytes written.
     fn drawn(inline: &mut Inline, app: &mut App, cache: &mut ViewCache) -> String {
         let mut out = Vec::new();
         loop {
@@ -371,9 +369,9 @@ mod tests {
         }
     }
 
-    /// Events were missed: what was printed before is not printed again.
+    /// After missed events, printed rows aren't printed again.
     #[test]
-    fn a_conversation_that_is_read_anew_goes_on_where_it_was() {
+    fn a_reloaded_conversation_continues_where_it_was() {
         let model = Model::new("p", "m", Api::AnthropicMessages, "");
         let status = Status::new(Path::new("/w"), model, ThinkingLevel::Off);
         let theme = Theme::load("dark", ColorDepth::None).unwrap();
@@ -411,12 +409,12 @@ mod tests {
         for (text, times) in [("alpha", 0), ("beta", 0), ("═", 0), ("gamma", 1)] {
             assert_eq!(out.matches(text).count(), times, "{text}: {out:?}");
         }
-        assert!(out.contains("read anew"), "{out:?}");
+        assert!(out.contains("reloaded"), "{out:?}");
     }
 
-    /// What is due and never drawn would be due again at once, for ever.
+    /// A frame that is due but never drawn would be due again at once, forever.
     #[test]
-    fn nothing_is_due_while_the_whole_screen_is_taken() {
+    fn nothing_is_due_on_the_full_screen() {
         let now = Instant::now();
         for (is_alternate, expected) in [(false, Some(now)), (true, None)] {
             let inline = Inline {

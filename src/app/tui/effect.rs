@@ -1,4 +1,4 @@
-//! Side effects that `update` asks for, as data. The event loop performs those on the terminal, the
+//! Side effects that `update` asks for, as data. The event loop runs those on the terminal, the
 //! `EffectRunner` all others.
 
 use std::path::PathBuf;
@@ -25,67 +25,67 @@ pub enum Direction {
     Back,
 }
 
-/// What becomes of what was typed and not sent when another session is opened.
+/// What happens to unsent text when another session opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DraftChange {
-    /// It goes to the other session.
+    /// It moves to the other session.
     ComesAlong,
-    /// It stays with the session before; that of the other one comes back.
+    /// It stays with the previous session; the other session's draft comes back.
     Stays(SavedDraft),
 }
 
 /// One side effect.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Open a connection for the prompt that is being written.
+    /// Open a connection for the prompt being written.
     Warm,
-    /// Send a message: it starts a run, or steers.
+    /// Send a message: it starts a run or steers the current one.
     Prompt(Vec<Content>),
     /// Queue a message.
     Queue(QueueKind, Vec<Content>),
-    /// Deliver the waiting steering messages now.
+    /// Deliver queued steering messages now.
     SteerNow,
-    /// Take the waiting messages back.
+    /// Take queued messages back.
     TakeBack,
-    /// Judge calls in this mode from the next one on.
+    /// Use this permission mode from the next call on.
     SetPermission(PermissionMode),
     /// Answer the question with this id.
     Answer(u64, Answer),
-    /// Keep these rules for later runs.
+    /// Save these rules for later runs.
     KeepRules(RuleScope, Vec<Rule>),
-    /// Stop the run; while processes still die, kill them.
+    /// Stop the run; kill processes that are still ending.
     Abort,
-    /// Set what the session may spend.
+    /// Set the session's budget.
     SetBudget(Budget),
-    /// Allow the session to spend a budget more.
+    /// Raise the session's budget by one step.
     RaiseBudget,
-    /// Go on after a limit.
+    /// Resume after a limit.
     GoOn,
-    /// Do something about trials.
+    /// An effect on trials.
     Trial(TrialEffect),
-    /// Do something about the changes of files.
+    /// An effect on file changes.
     Undo(UndoEffect),
-    /// Compact the conversation, with this in focus.
+    /// Compact the conversation with this focus.
     Compact(Option<String>),
-    /// Go back to before the last compaction.
+    /// Return to the state before the last compaction.
     Uncompact,
-    /// Ask where the window goes.
+    /// Read what fills the context window.
     ReadContext,
-    /// Run a command of the user, called this.
+    /// Run a user's command with this id.
     RunShell(String, String),
-    /// End it.
+    /// Stop the user's command.
     StopShell,
-    /// Keep the picture in the clipboard as a file.
+    /// Save the clipboard's picture to a file.
     PastePicture,
-    /// Find files by some of their letters.
+    /// Find files by fuzzy search.
     FindFiles(String),
-    /// Read what a path that was begun can become.
+    /// Read the completions of a path.
     ReadFolder(String),
-    /// Read which models there are.
+    /// Read the list of models.
     ListModels,
     /// Resolve the name of a model.
     FindModel(String),
-    /// Resolve the favorites, to go this way through them.
+    /// Resolve the favorites, to cycle in this direction.
     FindFavorites(Direction),
     /// Use this model from the next call on.
     SetModel(Arc<Model>),
@@ -93,128 +93,128 @@ pub enum Effect {
     SetThinking(ThinkingLevel),
     /// Make this model (`provider/id`) the default.
     SaveDefault(String),
-    /// Read which providers want a key.
+    /// Read which providers need a key.
     ListProviders,
-    /// Store a key for a provider, and ask whether it takes it.
+    /// Store a provider's key, and check it with the provider.
     StoreKey(String, Secret),
-    /// Read the user's themes anew.
+    /// Reload the user's themes.
     ReadThemes,
-    /// Read the settings as the user's file has them.
+    /// Read the settings from the user's file.
     ReadSettings,
-    /// Take the setting with this dotted key out of the user's file.
+    /// Remove the setting with this dotted key from the user's file.
     UnsetSetting(String),
     /// Set the setting with this dotted key in the user's file.
     SaveSetting(String, toml::Value),
     /// Read, change or open stored sessions.
     Session(SessionEffect),
-    /// Trust the project, or not, from now on.
+    /// Trust the project from now on, or not.
     Trust(bool),
-    /// Write the session in this file into another, as the text behind the command says.
+    /// Export the session in this file, as the command's argument says.
     Export(PathBuf, String),
     /// Name the session.
     NameSession(String),
     /// Read a page of the stored conversation.
     ReadPage(PageRequest),
-    /// Read which entries the conversation of this generation is stored in.
+    /// Read which entries this generation of the conversation is stored in.
     ReadEntries(u32),
-    /// About the tree of the session.
+    /// An effect on the session tree.
     Tree(TreeEffect),
-    /// Read the figures of all iterations of the session in this file.
+    /// Read the summaries of all iterations of the session in this file.
     ReadIterations(PathBuf),
-    /// Read one of them, counted from 1.
+    /// Read one iteration, counted from 1.
     ReadIteration(PathBuf, usize),
-    /// Search pages of the stored conversation, and give up the search under way; none only gives up.
+    /// Search pages of the stored conversation, and cancel the current search; `None` only cancels.
     SearchPages(Option<Box<PageSearch>>),
-    /// Open the file or the address that this word is.
+    /// Open the file or link that this word names.
     Open(String),
-    /// Copy this text, of which this much is said.
+    /// Copy this text, described to the user like this.
     Copy(Arc<str>, String),
-    /// Read the git branch of the folder and how many files are changed.
+    /// Read the git branch of the folder and the number of changed files.
     ReadGit,
     /// Read the prompts of earlier runs.
     LoadHistory,
     /// Append these prompts to the history of later runs.
     Remember(Vec<String>),
-    /// Read the draft that an earlier run could not send.
+    /// Read the draft left by an earlier run.
     LoadDraft(PathBuf),
-    /// Store the draft in place of the one stored before.
+    /// Save the draft in place of the earlier one.
     SaveDraft(SavedDraft),
-    /// The draft is that of the session in this file from now on.
+    /// Use the draft of the session in this file from now on.
     ChangeDraft(DraftChange, PathBuf),
-    /// On the terminal or the program itself.
+    /// An effect on the terminal or the program itself.
     Terminal(TerminalEffect),
 }
 
-/// A side effect about the tree of the session.
+/// A side effect on the session tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TreeEffect {
     /// Read all entries.
     Read,
-    /// Go on from the entry with this id; the branch that is left is summarised before, or not.
+    /// Continue from the entry with this id, with or without a summary of the branch that is left.
     GoTo(String, Leaving),
-    /// Take the last prompt back into the editor, to go on from where it was sent.
+    /// Take the last prompt back into the editor, and continue from where it was sent.
     EditLast,
     /// Compare the two branches that these words name.
     Compare(String),
-    /// Label the entry with this id, or the last one of the conversation; no label takes it away.
+    /// Label this entry, or the conversation's last; without a label, remove it.
     Label(Option<String>, Option<String>),
 }
 
 /// A side effect on the terminal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TerminalEffect {
-    /// Stop the program until the shell continues it.
+    /// Suspend the program until the shell continues it.
     Suspend,
     /// Edit this text in the external editor.
     Edit(String),
     /// Open this file at this line in the external editor.
     OpenFile(PathBuf, Option<u64>),
-    /// The terminal understands the kitty keyboard protocol: switch it on.
+    /// Turn on the kitty keyboard protocol, which the terminal supports.
     EnableKitty,
-    /// The protocol is in force: a lone ESC byte is never the Esc key.
+    /// The protocol is active: a lone ESC byte is never the Esc key.
     ConfirmKitty,
-    /// Call the user, who looks elsewhere, and say why.
+    /// Notify the user, who is away, with this reason.
     Notify(Notify, &'static str),
-    /// Take the mouse, or leave it to the terminal.
+    /// Turn mouse support on or off.
     Mouse(bool),
     /// Query the colors of the terminal.
     QueryColors,
-    /// Ask the terminal with these bytes to take a text into its clipboard.
+    /// Ask the terminal with these bytes to put a text into its clipboard.
     AskClipboard(Vec<u8>),
-    /// All replies of the terminal have come.
+    /// The terminal has sent all its replies.
     Answered,
-    /// Lay everything out anew: the colors or the transcript are others.
+    /// Lay out everything again, with other colors or another transcript.
     LayOutAnew,
     /// End the program.
     Exit(ExitKind),
 }
 
-/// A side effect about the changes of files.
+/// A side effect on file changes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum UndoEffect {
-    /// Ask what the next undo or redo would change.
+    /// Preview the next undo or redo.
     Preview(undo::Direction),
     /// Undo or redo this turn.
     Go(undo::Direction, String),
-    /// Ask for the prompts of the conversation.
+    /// Read the prompts of the conversation.
     Prompts,
-    /// Ask what going back to before this prompt would change in files.
+    /// Preview the file changes of rewinding to before this prompt.
     PreviewRewind(undo::RewindPoint),
-    /// Go back to before it.
+    /// Rewind to before it.
     Rewind(undo::RewindPoint, undo::Rewind),
 }
 
-/// A side effect about trials.
+/// A side effect on trials.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TrialEffect {
-    /// Begin one with this message.
+    /// Start one with this message.
     Begin(Vec<Content>),
     /// Keep the open one.
     Keep,
     /// Discard the open one.
     Discard,
-    /// Count the files that it has changed.
+    /// Count the files it has changed.
     CountChanges(Arc<Trial>),
-    /// Look for those whose session is gone.
+    /// Find trials of deleted sessions.
     FindAbandoned,
 }

@@ -1,5 +1,5 @@
-//! Performs effects and sends back their results. Nothing here blocks the loop: files are read and
-//! written on other threads.
+//! Runs effects and sends back their results. Nothing here blocks the event loop: other threads
+//! read and write files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,11 +40,11 @@ use crate::app::rule_store::RuleScope;
 use crate::llm::local::DiscoveredServer;
 use crate::llm::{Model, ThinkingLevel};
 
-/// How long leaving waits for draft and prompt history to be on disk; so long only where that hangs.
+/// How long quitting waits for draft and history to be saved, if the disk hangs.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long to wait for the servers of this machine while the list of models is open: it is shown
-/// already, and an Ollama with many models answers slowly.
+/// How long to wait for local servers while the model list is open. The list shows already, and an
+/// Ollama with many models answers slowly.
 const LOCAL_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub struct EffectRunner {
@@ -54,11 +54,11 @@ pub struct EffectRunner {
     secrets: KnownSecrets,
     project: Option<Project>,
     cwd: PathBuf,
-    /// None where nothing is stored.
+    /// `None` if nothing is stored.
     dirs: Option<Dirs>,
     storage: Option<Storage>,
     sessions: Option<SessionEffectRunner>,
-    /// What is on its way into the clipboard, or was last.
+    /// The latest text on its way to the clipboard.
     copying: Option<AbortHandle>,
     shell: ShellRunner,
     finder: FileFinder,
@@ -115,9 +115,9 @@ impl EffectRunner {
         }
     }
 
-    /// Performs an effect; those on the terminal are the event loop's.
+    /// Runs an effect; the event loop runs those on the terminal.
     pub fn run(&mut self, effect: Effect) {
-        // These must neither wait for a file nor overtake a message.
+        // These must not wait for a file or overtake a message.
         if matches!(
             effect,
             Effect::SteerNow
@@ -180,12 +180,12 @@ impl EffectRunner {
             }
             Effect::SearchPages(search) => self.searcher.search(search.map(|search| *search)),
             Effect::Copy(text, what) => {
-                // For what cannot be known to be copied.
+                // In case the copy can't be confirmed.
                 let dirs = self.dirs.as_ref();
                 let file = dirs.map(|dirs| dirs.data.join("copied.txt"));
                 let copied = clipboard::copy_here(text, file);
                 let copied = copied.map(|outcome| EffectResult::Copied(what, outcome));
-                // An older text must not come after it.
+                // An older text must not overwrite it.
                 let copying = self.spawn(copied);
                 if let Some(older) = self.copying.replace(copying) {
                     older.abort();
@@ -284,20 +284,20 @@ impl EffectRunner {
         });
     }
 
-    /// Waits for what is still being written, but not for long.
+    /// Waits briefly for pending writes.
     pub fn finish(&mut self) {
         if let Some(storage) = &self.storage {
             storage.flush(TIMEOUT);
         }
     }
 
-    /// Keeps the draft and waits until it is written: the program is about to end.
+    /// Saves the draft and waits for it, because the program is about to end.
     pub fn save_draft_now(&mut self, draft: SavedDraft) {
         self.store(Job::SaveDraft(draft));
         self.finish();
     }
 
-    /// Opens `text` in the external editor; the terminal must be restored by now.
+    /// Opens `text` in the external editor; the terminal must already be restored.
     pub fn edit(&self, text: String) {
         self.spawn(async move {
             let edited = external_editor::edit(&text).await;
@@ -305,7 +305,7 @@ impl EffectRunner {
         });
     }
 
-    /// Opens a file at a line in the external editor; the terminal must be restored by now.
+    /// Opens a file at a line in the external editor; the terminal must already be restored.
     pub fn open_file(&self, file: PathBuf, line: Option<u64>) {
         self.spawn(external_editor::open(file, line).map(EffectResult::FileClosed));
     }
@@ -316,7 +316,7 @@ impl EffectRunner {
         }
     }
 
-    /// Counts from the next message on, also when it cannot be kept.
+    /// Applies from the next message on, even if it can't be saved.
     fn trust(&mut self, trusted: bool) {
         self.git.trust(trusted);
         let Some(project) = self.project.clone() else {
@@ -333,13 +333,13 @@ impl EffectRunner {
         }
     }
 
-    /// Not on the thread that stores: what is typed would wait there for a long file.
+    /// Not on the storage thread: a long file would delay saving.
     fn load_history(&self) {
         if let Some(dirs) = self.dirs.clone() {
             self.block(move || match HistoryFile::new(dirs.history_file()).load() {
                 Ok(prompts) => EffectResult::History(History::new(prompts)),
                 Err(error) => {
-                    EffectResult::Failed(format!("The prompt history cannot be read: {error}"))
+                    EffectResult::Failed(format!("Couldn't read the prompt history: {error}"))
                 }
             });
         }
@@ -369,7 +369,7 @@ impl EffectRunner {
         }
     }
 
-    /// Reads the tree of the session as it is, on another thread.
+    /// Reads the session tree on another thread.
     fn read_tree(&self, work: impl FnOnce(SessionSnapshot) -> EffectResult + Send + 'static) {
         let (handle, results) = (self.handle.clone(), self.results.clone());
         tokio::spawn(async move {
@@ -390,8 +390,7 @@ impl EffectRunner {
         tokio::spawn(async move { drop(results.send(work.await)) }).abort_handle()
     }
 
-    /// Sends the list at once with the models this machine's servers had last, then with those they
-    /// have now.
+    /// Sends the list at once with the last known local models, then again with the current ones.
     fn list_models(&self) {
         let (models, results) = (Arc::clone(&self.models), self.results.clone());
         tokio::spawn(async move {
@@ -444,7 +443,7 @@ fn found(models: &Models, model: Model, thinking: Option<ThinkingLevel>) -> Foun
     }
 }
 
-/// The figures of all iterations of the session in `file`; none as long as nothing is stored.
+/// The summaries of all iterations of the session in `file`; empty while nothing is stored.
 fn iterations(file: &Path) -> io::Result<Arc<[IterationSummary]>> {
     match SessionView::open(file) {
         Ok(view) => Ok(view
@@ -459,5 +458,5 @@ fn iterations(file: &Path) -> io::Result<Arc<[IterationSummary]>> {
 fn iteration(file: &Path, number: usize) -> Result<Arc<Iteration>, String> {
     let view = SessionView::open(file).map_err(|error| error.to_string())?;
     let iteration = view.iteration(number).map(Arc::new);
-    iteration.ok_or_else(|| String::from("It is not in the session's file yet"))
+    iteration.ok_or_else(|| String::from("This call isn't in the session file yet"))
 }

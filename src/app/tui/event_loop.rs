@@ -1,8 +1,8 @@
-//! The loop of the screen: one select, in the order of what matters to a user: signals, keys, the
-//! frame that is due, then the agent.
+//! The screen's event loop: a single select, in order of importance to the user: signals, keys, due
+//! frames, then the agent.
 //!
-//! A key is drawn at once, and so is the end of a run; everything else waits for the next frame.
-//! Nothing is drawn when nothing changed, and no timer runs while nothing moves.
+//! Keys and the end of a run are drawn at once; everything else waits for the next frame. Nothing
+//! is drawn without a change, and no timer runs while idle.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -37,23 +37,23 @@ use crate::agent::{AgentHandle, Event, NoticeLevel};
 use crate::app::manners::Motion;
 use crate::app::signals::Signals;
 
-/// Time between frames that are not for a key.
+/// Time between frames not caused by a key.
 const FRAME: Duration = Duration::from_millis(16);
-/// The same while each frame replaces nearly the whole screen, which nobody can read faster.
+/// The same while each frame replaces nearly the whole screen, faster than anyone can read.
 const HEAVY_FRAME: Duration = Duration::from_millis(36);
-/// The same for a user who wants little to move.
+/// The same for users who want less motion.
 const CALM_FRAME: Duration = Duration::from_millis(125);
-/// Time given to measuring unseen cells in one turn of an idle loop.
+/// Time per turn of an idle loop for measuring unseen cells.
 const REFINE: Duration = Duration::from_millis(2);
-/// Time given to input that came together before the next turn of the loop.
+/// Time for input that came together before the next turn of the loop.
 const MOST_INPUT: Duration = Duration::from_millis(20);
-/// Stop and continue signals this soon after our own suspension were caused by it.
+/// Stop and continue signals this soon after our own suspension belong to it.
 const OWN_SIGNALS: Duration = Duration::from_millis(300);
-/// Said where the terminal did not take what was printed for good.
-const NOT_PRINTED: &str = "The terminal was too slow: a part of the conversation is missing above";
+/// Shown when the terminal didn't take everything that was printed.
+const NOT_PRINTED: &str = "The terminal was too slow: part of the conversation above is missing";
 
-/// Runs the screen on this thread until the user leaves, a signal asks or the terminal is gone.
-/// The terminal is restored when it returns; the agent is left running for the caller to end.
+/// Runs the screen on this thread until the user quits, a signal arrives or the terminal is gone.
+/// Restores the terminal before it returns; the caller ends the agent.
 pub async fn run(mut options: TuiOptions) -> ExitKind {
     let mut clock = Clock::start();
     let screen = (Terminal::size(), Terminal::cell());
@@ -82,20 +82,20 @@ struct Tui {
     effects: EffectRunner,
     events: Option<mpsc::Receiver<Arc<Event>>>,
     results: mpsc::UnboundedReceiver<EffectResult>,
-    /// Told when colors or pictures are ready that were waited for.
+    /// Notified when awaited colors or pictures are ready.
     ready: Arc<Notify>,
     keys: mpsc::UnboundedReceiver<InputEvent>,
     signals: Signals<SignalEvent>,
     input: Input,
-    /// Time between frames that are not for a key.
+    /// Time between frames not caused by a key.
     frame: Duration,
     window: Window,
-    /// Dropped last, so that nothing is left that could write over the restored screen.
+    /// Dropped last, so that nothing writes over the restored screen.
     terminal: Terminal,
 }
 
 impl Tui {
-    /// Takes the terminal and draws the first frame; whatever is slow comes after it.
+    /// Sets up the terminal and draws the first frame; everything slow comes later.
     fn open(options: TuiOptions, app: App, clock: Clock) -> io::Result<Self> {
         let signals = signals::catch()?;
         let manners = options.manners;
@@ -180,8 +180,7 @@ impl Tui {
         let frame = (self.dirty && !self.away && !behind).then_some(self.next_frame);
         let wake = self.app.next_wake();
         let wake = wake.map(|at| Instant::now() + self.clock.until(at));
-        // What is due already would be due again and again where no frame can be drawn, and nothing else
-        // would get its turn.
+        // If no frame can be drawn, a frame that stays due would starve everything else.
         let print = self.display.next_wake().filter(|_| !self.dirty);
         let wake = wake.into_iter().chain(print).min();
         let refine = self.unmeasured && !self.dirty;
@@ -189,7 +188,7 @@ impl Tui {
         tokio::select! {
             biased;
             signal = self.signals.next() => self.on_signal(signal)?,
-            // What was read before an editor took the terminal is handled after it.
+            // Input read before an editor took the terminal is handled after it.
             event = self.keys.recv(), if !self.away => self.on_input(event)?,
             caught_up = self.terminal.caught_up(), if behind => caught_up?,
             () = reached(frame) => self.draw()?,
@@ -202,8 +201,8 @@ impl Tui {
         Ok(())
     }
 
-    /// Handles input, and what was read together with it; then draws at once. Input without end must not
-    /// keep a signal waiting.
+    /// Handles all input that was read together, then draws at once. Endless input must not delay a
+    /// signal.
     fn on_input(&mut self, first: Option<InputEvent>) -> io::Result<()> {
         let began = Instant::now();
         let mut next = Some(first.unwrap_or(InputEvent::Closed));
@@ -245,7 +244,7 @@ impl Tui {
             result,
             EffectResult::Edited(..) | EffectResult::FileClosed(_)
         );
-        // First, so that the text is not lost with a terminal that is gone.
+        // Save the text first: the terminal may be gone.
         self.update(Msg::Done(result));
         if edited && std::mem::take(&mut self.away) {
             self.take_terminal_back()?;
@@ -259,7 +258,7 @@ impl Tui {
             SignalEvent::End(number) => {
                 self.update(Msg::End(ExitKind::Signal(number)));
             }
-            // Another program has the terminal and gets the keys; tiller only stops with it.
+            // Another program has the terminal and gets the keys; tiller only suspends with it.
             SignalEvent::Interrupt | SignalEvent::Continue if self.away => {}
             SignalEvent::Stop if self.away => {
                 if job_control::is_possible() {
@@ -276,7 +275,7 @@ impl Tui {
                 self.leave(false);
                 self.take_terminal_back()?;
             }
-            // Even at the same size: the terminal may have changed its rows meanwhile.
+            // Even at the same size, the terminal may have changed its rows meanwhile.
             SignalEvent::Resize => {
                 self.display.size_changed();
                 self.repaint();
@@ -370,8 +369,8 @@ impl Tui {
         self.terminal.write(&self.out)
     }
 
-    /// Tells the state where the parts of the frame are. That changes nothing on the screen, so it is told
-    /// at the time that was drawn: what has become due meanwhile would be taken for shown.
+    /// Tells the state where the parts of the frame are, with the time it was drawn at: anything
+    /// that became due since wasn't shown yet.
     fn settle(&mut self, drawn: ScreenDrawn) {
         let now = self.app.now;
         for effect in update(&mut self.app, now, Msg::Drawn(Box::new(drawn))) {
@@ -385,7 +384,7 @@ impl Tui {
         } = &self.app;
         let before = self.cache.transcript.rows();
         self.unmeasured = self.cache.transcript.refine(transcript, theme, REFINE);
-        // The number of rows below is shown.
+        // The number of rows below is on the screen.
         self.dirty |= !transcript.is_following() && self.cache.transcript.rows() != before;
     }
 
@@ -400,14 +399,14 @@ impl Tui {
         }
     }
 
-    /// Has the next frame written in full, at the current size.
+    /// Writes the next frame in full, at the current size.
     fn repaint(&mut self) {
         self.resize();
         self.display.forget();
         self.dirty = true;
     }
 
-    /// Restores the terminal and stops the program, where a shell can continue it.
+    /// Restores the terminal and suspends the program, if a shell can continue it.
     fn suspend(&mut self) -> io::Result<()> {
         if !job_control::is_possible() {
             self.update(Msg::CannotSuspend);
@@ -420,9 +419,10 @@ impl Tui {
         self.take_terminal_back()
     }
 
-    /// Leaves the terminal to another program, or for good. Answers whether it took all that was printed.
+    /// Leaves the terminal to another program, or for good. Returns whether the terminal took
+    /// everything that was printed.
     fn stand_aside(&mut self, is_end: bool) -> io::Result<bool> {
-        // Late replies are discarded: a read that has seen them coming would wait for ever.
+        // Late replies are discarded: a read that noticed them would wait forever.
         self.input.pause();
         self.out.clear();
         let (display, cache) = (&mut self.display, &mut self.cache);
@@ -434,7 +434,7 @@ impl Tui {
     fn leave(&mut self, is_end: bool) -> bool {
         let is_printed = self.terminal.leave(is_end);
         if !is_printed {
-            let text = format!("{NOT_PRINTED}\n/export writes all of the conversation into a file");
+            let text = format!("{NOT_PRINTED}\n/export writes the whole conversation to a file");
             self.app.transcript.push_notice(NoticeLevel::Warning, text);
         }
         is_printed
@@ -460,7 +460,7 @@ impl Tui {
 }
 
 impl Drop for Tui {
-    /// Saves what was typed when the screen panics.
+    /// Saves unsent text when the screen panics.
     fn drop(&mut self) {
         if std::thread::panicking() {
             let (app, effects) = (&self.app, &mut self.effects);

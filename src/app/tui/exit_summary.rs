@@ -1,11 +1,11 @@
-//! What is said on the normal screen when the screen has ended.
+//! The summary printed on the normal screen at the end.
 
 use super::app::App;
 use crate::agent::session::StoredSession;
 use crate::app::humanize::dollars;
 use crate::app::sessions::short_id;
 
-/// The lines printed on the main screen at the end.
+/// The lines of the summary.
 pub fn summary(app: &App) -> String {
     let mut lines = Vec::new();
     if let Some(session) = &app.status.session
@@ -15,10 +15,10 @@ pub fn summary(app: &App) -> String {
         lines.push(format!("resume   tiller --session {}", short_id(&id)));
     }
     if app.trial.is_some() {
-        lines.push("trial    open, and goes on with the session".to_owned());
+        lines.push("trial    still open: resume the session to keep or discard it".to_owned());
     }
     let total = &app.status.total;
-    // A script counts tokens that nobody pays for.
+    // The demo's tokens cost nothing.
     if total.output > 0 && !app.status.is_demo() {
         let tokens = format!(
             "{} in, {} out",
@@ -45,9 +45,9 @@ mod tests {
     use crate::app::tui::theme::{ColorDepth, Theme};
     use crate::llm::{Api, Model, ThinkingLevel, Usage};
 
-    /// What was written to a cache was sent as well.
+    /// Tokens written to a cache were sent as well.
     #[test]
-    fn all_tokens_that_were_sent_count() {
+    fn all_sent_tokens_are_counted() {
         let model = Model::new("p", "m", Api::AnthropicMessages, "");
         let mut status = Status::new(Path::new("/w"), model, ThinkingLevel::Off);
         status.total = Usage {

@@ -1,27 +1,28 @@
-//! The user's editor on the text of the prompt.
+//! Runs the user's editor on the prompt or a file.
 
 use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 
-/// Lets the user edit `text` in `$VISUAL` or `$EDITOR`; the terminal must be given back by now.
+/// Edits `text` in `$VISUAL` or `$EDITOR`; the terminal must already be restored.
 pub(super) async fn edit(text: &str) -> Result<String, String> {
     let editor = name();
     let failed = |error: io::Error| format!("The editor `{editor}` failed: {error}");
     let file = tempfile::Builder::new()
         .prefix("tiller-")
         .suffix(".md")
-        // Not removed when the program ends first: the editor goes on and may still save.
+        // Kept if tiller ends first: the editor still runs and may save.
         .disable_cleanup(true)
         .tempfile()
         .map_err(failed)?;
     tokio::fs::write(file.path(), text).await.map_err(failed)?;
     let status = run(&editor, [file.path()]).await.map_err(failed)?;
     let bytes = tokio::fs::read(file.path()).await.map_err(failed)?;
-    let failure = format!("The editor `{editor}` ended with {status}");
+    let failure = format!("The editor `{editor}` failed: {status}");
     if !status.success() && bytes != text.as_bytes() {
-        // It may have died, or it was told to fail: only the user knows which text is wanted.
+        // The editor crashed, or the user made it fail (`:cq`): only they know which text they
+        // want.
         let path = file.path().display();
         return Err(format!(
             "{failure}. Your prompt is unchanged; what the editor saved is in {path}"
@@ -36,7 +37,7 @@ pub(super) async fn edit(text: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Lets the user look at `file` at a line; the terminal must be given back by now.
+/// Opens `file` at a line; the terminal must already be restored.
 pub(super) async fn open(file: PathBuf, line: Option<u64>) -> Result<(), String> {
     let editor = name();
     let program = editor.split_whitespace().next().unwrap_or_default();
@@ -57,7 +58,7 @@ pub(super) async fn open(file: PathBuf, line: Option<u64>) -> Result<(), String>
         return Ok(());
     }
     Err(format!(
-        "The editor `{editor}` ended with {status}\n$VISUAL or $EDITOR names the editor"
+        "The editor `{editor}` failed: {status}\nSet $VISUAL or $EDITOR to use another editor"
     ))
 }
 
@@ -65,7 +66,7 @@ async fn run(
     editor: &str,
     arguments: impl IntoIterator<Item: AsRef<OsStr>>,
 ) -> io::Result<ExitStatus> {
-    // Through a shell, since users put options into these variables.
+    // Through a shell, because users put options into these variables.
     let mut shell = tokio::process::Command::new("/bin/sh");
     let shell = shell.arg("-c").arg(format!("{editor} \"$@\"")).arg("sh");
     shell.args(arguments).stdin(Stdio::inherit()).status().await

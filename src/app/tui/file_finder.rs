@@ -1,7 +1,7 @@
-//! Finds files by name, on threads of its own, so that no key waits for it.
+//! Finds files by name on its own threads, so that typing never waits.
 //!
-//! Folders are read when a file is looked for, not before: most prompts name none. They are read again
-//! when that is some time ago; meanwhile what was known is searched.
+//! It reads folders only when a search needs them: most prompts name no file. It reads them again
+//! after a while; until then it searches the old list.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use super::msg::{EffectResult, FoundFiles};
 use crate::app::files::{FileIndex, Found, walk};
 
 const LIMIT: usize = 60;
-/// What was read is good for so long, and for ten times as long as reading it took.
+/// The list is valid for this long, or ten times as long as it took to read.
 const FRESH: Duration = Duration::from_secs(3);
-/// While folders are read for the first time, what is there is searched this often at most.
+/// The shortest time between searches of the partial list during the first read.
 const PARTIAL: Duration = Duration::from_millis(120);
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ enum Job {
     Walked(FileIndex, Duration),
 }
 
-/// Finds files; its thread is started by the first search and ends when this is dropped.
+/// Finds files; the first search starts its thread, which ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct FileFinder {
     root: PathBuf,
@@ -40,7 +40,7 @@ struct Search {
     /// For the thread that reads folders.
     jobs: Sender<Job>,
     index: Option<FileIndex>,
-    /// What is being read, and how many paths of it the index holds.
+    /// The running read, and how many of its paths are in the index.
     reading: Option<(Arc<Found>, usize)>,
     fresh_until: Option<Instant>,
     typed: String,
@@ -55,7 +55,7 @@ impl FileFinder {
         }
     }
 
-    /// Looks for what fits; of several requests that wait only the last is answered.
+    /// Starts a search; of several waiting requests only the last is answered.
     pub(super) fn find(&mut self, typed: String) {
         if self.jobs.is_none() {
             self.jobs = self.start();
@@ -65,7 +65,7 @@ impl FileFinder {
         }
     }
 
-    /// Reads what a path that was begun can become.
+    /// Reads the completions of a path.
     pub(super) fn read_folder(&self, typed: String) {
         let (root, results) = (self.root.clone(), self.results.clone());
         tokio::task::spawn_blocking(move || {
@@ -74,7 +74,7 @@ impl FileFinder {
         });
     }
 
-    /// None where there can be no more threads.
+    /// `None` if no thread can be started.
     fn start(&self) -> Option<Sender<Job>> {
         let (sender, jobs) = channel();
         let search = Search {
@@ -152,7 +152,7 @@ impl Search {
         }
     }
 
-    /// Takes in what was read so far, when nothing better is known and it has become much more.
+    /// Uses the partial list if there is nothing better and it has grown a lot.
     fn grow(&mut self) -> bool {
         let Some((found, known)) = &mut self.reading else {
             return false;
@@ -180,7 +180,7 @@ impl Search {
     }
 }
 
-/// The names that a path which was begun can become, those of folders with a slash behind.
+/// The names that complete a path; folders end with a slash.
 fn names_in_folder(cwd: &Path, typed: &str) -> Vec<String> {
     let typed = typed.strip_prefix('@').unwrap_or(typed);
     let (folder, begun) = match typed.rfind('/') {
@@ -202,7 +202,7 @@ fn names_in_folder(cwd: &Path, typed: &str) -> Vec<String> {
             if hidden || !name.starts_with(begun) || name.contains(char::is_control) {
                 return None;
             }
-            // Only what a link leads to has to be looked up.
+            // Only links need a lookup of their target.
             let kind = entry.file_type().ok()?;
             let folder = kind.is_dir() || kind.is_symlink() && entry.path().is_dir();
             Some(if folder { format!("{name}/") } else { name })

@@ -1,5 +1,5 @@
-//! Reads what the status line says of the git work tree: branch and number of changed files. Looks
-//! when asked and at no other time; requests that come while it looks are one.
+//! Reads the git branch and the number of changed files for the status line. It looks only when
+//! asked; requests during a look are merged.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,8 +10,8 @@ use tokio::time::{Instant, sleep};
 use super::msg::EffectResult;
 use crate::agent::memory::{count_changes, git_head};
 
-/// Time between two counts, and at least ten times as long as one takes: a large repository is not
-/// counted after each of many quick turns.
+/// Minimum time between two counts, and at least ten times as long as one takes, so that quick
+/// turns don't recount a large repository.
 const PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
@@ -19,13 +19,13 @@ pub(super) struct GitReader {
     cwd: PathBuf,
     results: UnboundedSender<EffectResult>,
     trusted: bool,
-    /// To the task that counts; none until something was asked for.
+    /// The channel to the counting task; `None` before the first request.
     requests: Option<mpsc::Sender<()>>,
 }
 
 impl GitReader {
-    /// Reads about `cwd`; nothing is started yet. Programs of the repository's choice may run only
-    /// where it is `trusted`.
+    /// Reads about `cwd`; nothing starts yet. Programs from the repository's config may run only if
+    /// it is `trusted`.
     pub(super) fn new(cwd: &Path, trusted: bool, results: UnboundedSender<EffectResult>) -> Self {
         Self {
             cwd: cwd.to_owned(),
@@ -50,11 +50,11 @@ impl GitReader {
             Some(requests) => requests,
             None => self.requests.insert(self.start()),
         };
-        // One that waits already is for this one, too.
+        // A waiting request covers this one, too.
         let _ = requests.try_send(());
     }
 
-    /// Starts the task that counts; it ends when nobody can ask it any more.
+    /// Starts the counting task; it ends when this is dropped.
     fn start(&self) -> mpsc::Sender<()> {
         let (sender, mut requests) = mpsc::channel(1);
         let (cwd, results, trusted) = (self.cwd.clone(), self.results.clone(), self.trusted);

@@ -1,9 +1,9 @@
-//! A few rows at the foot of the normal screen that are redrawn in place, and the rows that are
-//! printed for good above them, as bytes for the terminal.
+//! A few rows at the bottom of the normal screen, redrawn in place, and rows printed for good above
+//! them, as bytes for the terminal.
 //!
-//! Nothing here knows where on the screen the region stands: it goes up and down from where the
-//! cursor was left, and line feeds on the last row make room. What leaves the screen at its top is
-//! the terminal's own scrollback. No scroll region, no absolute row, no query of the cursor.
+//! It doesn't know where on the screen the region is: it moves relative to the cursor, and line
+//! feeds on the last row make room. Rows that leave at the top go to the terminal's own scrollback.
+//! It uses no scroll region, no absolute row, no cursor query.
 
 use std::io::Write as _;
 
@@ -15,35 +15,35 @@ use super::row_move::{Move, find_move};
 use super::screen_buffer::FrameCost;
 use super::text::link::LinkTable;
 
-/// Clears the row of the cursor and all below, not from its first column on: some terminals (tmux)
-/// keep what is cleared from the first place of the screen in their scrollback.
+/// Clears the cursor's row and all below, but not from the first column: when cleared from the top
+/// left of the screen, some terminals (tmux) save the rows to their scrollback.
 const CLEAR: &[u8] = b"\x1b[0m\x1b[2K\x1b[2G\x1b[J\r";
 
 /// What a terminal does with rows that become too long when it gets narrower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reflow {
-    /// They go on in the row below.
+    /// Wraps them.
     Wraps,
-    /// They are cut.
+    /// Cuts them off.
     Cuts,
 }
 
-/// The region as the terminal shows it, as it shall be, and the way from one to the other.
+/// The region as shown, the region as painted, and the way between them.
 #[derive(Debug)]
 pub struct InlineBuffer {
     shown: Buffer,
     next: Buffer,
-    /// Where the cursor is within what is shown.
+    /// The cursor's place within the shown region.
     at: (u16, u16),
-    /// Where the caret was shown last, if it was.
+    /// The last position of the caret, if it was shown.
     cursor: Option<(u16, u16)>,
-    /// Whether the terminal has had another size since, or may have lost rows of it.
+    /// Whether the terminal was resized since, or may have lost rows.
     is_stale: bool,
     reflow: Reflow,
 }
 
 impl InlineBuffer {
-    /// A region without rows at the row of the cursor.
+    /// An empty region at the cursor's row.
     pub fn new(reflow: Reflow) -> Self {
         let mut buffer = Self {
             shown: Buffer::default(),
@@ -65,12 +65,12 @@ impl InlineBuffer {
         }
     }
 
-    /// Rows of it below the cursor.
+    /// Rows of the region below the cursor.
     pub fn rows_below(&self) -> u16 {
         self.shown.area.height.saturating_sub(self.at.1 + 1)
     }
 
-    /// The terminal has another size, or may have lost rows: everything is written at the next frame.
+    /// The terminal was resized or may have lost rows: the next frame is written in full.
     pub fn forget(&mut self) {
         self.is_stale = true;
     }
@@ -83,8 +83,8 @@ impl InlineBuffer {
         &mut self.next
     }
 
-    /// Appends what takes the region off the screen; the cursor is at its first row then. The next
-    /// frame begins where the cursor is by then.
+    /// Appends bytes that remove the region and leave the cursor at its first row. The next frame
+    /// starts wherever the cursor is then.
     pub fn leave(&mut self, width: u16, out: &mut Vec<u8>) {
         self.go_to_top(width, out);
         out.extend_from_slice(CLEAR);
@@ -92,7 +92,7 @@ impl InlineBuffer {
         self.left();
     }
 
-    /// Another program was at the terminal, or will be.
+    /// Another program uses or used the terminal.
     fn left(&mut self) {
         self.shown = Buffer::empty(Rect::new(0, 0, 0, 1));
         self.at = (0, 0);
@@ -100,10 +100,10 @@ impl InlineBuffer {
         self.is_stale = true;
     }
 
-    /// Appends to `out` what prints the rows of `printed` above the region and brings the region to
-    /// the painted one, with the cursor at `cursor`, or hidden. Appends nothing when nothing changed.
-    /// `printed` is as wide as the region; together they may be higher than the screen of `height` rows.
-    /// Cells may bear the marks of `links`.
+    /// Appends to `out` the bytes that print `printed` above the region and turn the region into
+    /// the painted one, with the cursor at `cursor`, or hidden. Appends nothing if nothing changed.
+    /// `printed` is as wide as the region; together they may be higher than the screen's `height`.
+    /// Cells may carry marks of `links`.
     pub fn finish(
         &mut self,
         printed: &mut Buffer,
@@ -148,7 +148,7 @@ impl InlineBuffer {
         }
     }
 
-    /// Goes to the first row of what is shown, in a terminal that is `width` columns wide by now.
+    /// Goes to the first row of the shown region, in a terminal now `width` columns wide.
     fn go_to_top(&mut self, width: u16, out: &mut Vec<u8>) {
         let (x, y) = self.at;
         let mut up = usize::from(y);
@@ -169,14 +169,14 @@ impl InlineBuffer {
         self.at = (0, 0);
     }
 
-    /// Clears from the cursor on, which is the first row of the region by that.
+    /// Clears from the cursor on, which then is the first row of the region.
     fn blank(&mut self, width: u16, out: &mut Vec<u8>) {
         out.extend_from_slice(CLEAR);
         self.shown = Buffer::empty(Rect::new(0, 0, width, 1));
         self.at = (0, 0);
     }
 
-    /// Prints rows that do not all fit on the screen together with the region, line by line.
+    /// Prints rows line by line if they and the region are higher than the screen.
     fn print_all(&mut self, printed: &mut Buffer, links: &LinkTable, out: &mut Vec<u8>) {
         let width = usize::from(printed.area.width);
         if width == 0 || printed.area.height == 0 {
@@ -193,7 +193,7 @@ impl InlineBuffer {
         printed.resize(Rect::new(0, 0, printed.area.width, 0));
     }
 
-    /// Makes room, and writes the rows that differ; how many they are.
+    /// Makes room and writes the changed rows; returns how many.
     fn write(&mut self, printed: &Buffer, links: &LinkTable, out: &mut Vec<u8>) -> usize {
         let width = usize::from(self.next.area.width);
         if width == 0 {
@@ -224,7 +224,7 @@ impl InlineBuffer {
             self.go_to_row(rows.len() as u16, out);
             out.extend_from_slice(b"\r\x1b[0m\x1b[J");
         }
-        // What was printed is no longer ours.
+        // Printed rows are out of reach now.
         let left = i32::from(self.at.1) - i32::from(printed.area.height);
         if left < 0 {
             let _ = write!(out, "\x1b[{}B", -left);
@@ -234,12 +234,12 @@ impl InlineBuffer {
         count
     }
 
-    /// Makes `more` rows, where they leave the most of what is shown as it shall be.
+    /// Makes `more` rows at the place that keeps most of the shown rows.
     fn insert(&mut self, more: usize, rows: &[&[Cell]], out: &mut Vec<u8>) {
         let width = usize::from(self.shown.area.width);
         let shown: Vec<&[Cell]> = self.shown.content.chunks(width).collect();
         let before = shown.len();
-        // Rows that stand right below the new ones, then above them, for each place of these.
+        // For each place: how many rows match below the new ones, then above them.
         let mut right = (0..before).filter(|y| shown[*y] == rows[y + more]).count();
         let mut best = (right, 0);
         for y in 0..before {
@@ -264,7 +264,7 @@ impl InlineBuffer {
         self.shown.area.height += more as u16;
     }
 
-    /// Has the terminal move rows that only moved: the last of a long answer, as more of it comes.
+    /// Lets the terminal move rows that only moved, as in a long answer that grows.
     fn scroll(&mut self, wanted: &[Cell], width: usize, out: &mut Vec<u8>) {
         let Some(Move { top, bottom, by }) = find_move(&self.shown.content, wanted, width) else {
             return;
@@ -295,7 +295,7 @@ impl InlineBuffer {
     }
 }
 
-/// Columns of a row up to the last that is not blank.
+/// Columns of a row up to its last non-blank.
 fn used(row: &[Cell]) -> usize {
     let last = row.iter().rposition(|cell| *cell != Cell::EMPTY);
     last.map_or(0, |at| at + 1)

@@ -1,4 +1,4 @@
-//! Suspending (Ctrl+Z), where a shell can continue the program.
+//! Suspending (Ctrl+Z), if a shell can continue the program.
 //!
 //! Without one the process group is orphaned (`ssh -t host tiller`, `docker exec -it c tiller`,
 //! `alacritty -e tiller`). The kernel ignores SIGTSTP there, but not SIGSTOP.
@@ -6,12 +6,12 @@
 use nix::sys::signal::{Signal, kill, raise};
 use nix::unistd::{Pid, getpgid, getpgrp, getpid, getsid};
 
-/// Whether an ancestor outside our process group belongs to our session: the shell that started
-/// the job, and continues it with `fg`.
+/// Whether a process outside our group is an ancestor in our session: the shell that started the
+/// job, and can continue it with `fg`.
 pub(super) fn is_possible() -> bool {
     let (group, session) = (getpgrp(), getsid(None).ok());
     let mut pid = getpid();
-    // `cargo run` and the like are members of the job: climb over them.
+    // Skip members of the job, such as `cargo run`.
     while let Some(parent) = parent_of(pid) {
         match getpgid(Some(parent)) {
             Ok(other) if other == group => pid = parent,
@@ -22,7 +22,7 @@ pub(super) fn is_possible() -> bool {
     false
 }
 
-/// Stops the whole job (`cargo run` has a parent in it). Returns when it was continued.
+/// Suspends the whole job (including parents such as `cargo run`). Returns when it continues.
 pub(super) fn stop() {
     if getpgrp() != getpid() {
         let _ = kill(Pid::from_raw(0), Signal::SIGTSTP);
@@ -30,7 +30,7 @@ pub(super) fn stop() {
     let _ = raise(Signal::SIGSTOP);
 }
 
-/// The parent of a process; none for the first of all. Elsewhere than on Linux only our own.
+/// The parent of a process; `None` for the first. Outside Linux it knows only our own.
 fn parent_of(pid: Pid) -> Option<Pid> {
     let parent = if pid == getpid() {
         nix::unistd::getppid()

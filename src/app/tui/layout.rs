@@ -1,37 +1,37 @@
-//! Where everything stands, for any size. Pure arithmetic: `update` needs it to tell the editor
-//! its width and to know what was clicked, `view` to paint.
+//! The layout for any screen size. Pure arithmetic: `update` uses it for the editor's width and for
+//! clicks, `view` to paint.
 
 use ratatui::layout::{Rect, Size};
 
-/// The parts of the screen, from top to bottom; a part without room has no rows.
+/// The parts of the screen, top to bottom; parts without room are empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Areas {
     pub transcript: Rect,
-    /// What stands beside the conversation on a wide screen.
+    /// The rail next to the conversation on a wide screen.
     pub rail: Rect,
-    /// Air below the conversation, or the line above what waits.
+    /// A blank row below the conversation, or the line above the queue.
     pub rule: Rect,
     pub todo: Rect,
     pub queue: Rect,
     pub question: Rect,
-    /// Whether something of what is asked is not shown.
+    /// Whether part of the question is hidden.
     pub question_cut: bool,
     pub activity: Rect,
     /// The editor with its border, if it has one.
     pub editor: Rect,
     pub text: Rect,
     pub status: Rect,
-    /// The rows of a list that lies over the screen; drawing decides where.
+    /// The rows of the list in an overlay; drawing sets it.
     pub list: Rect,
-    /// Which entry or line of it stands in its first row.
+    /// The entry or line in its first row.
     pub list_top: usize,
-    /// Which line of it stands there at the end, where it is a text to read.
+    /// For a text: the line in the first row when scrolled to the end.
     pub list_end: usize,
-    /// The rows of the list that grows out of the editor; drawing decides where.
+    /// The rows of the completion list; drawing sets it.
     pub completion: Rect,
-    /// Which entry of it stands in its first row.
+    /// The entry in its first row.
     pub completion_top: usize,
-    /// The pill that leads back to the end; drawing decides whether and where.
+    /// The pill that jumps to the end; drawing sets it.
     pub pill: Rect,
 }
 
@@ -42,15 +42,15 @@ pub struct Wanted {
     pub todo_rows: u16,
     pub question_rows: u16,
     pub rail: bool,
-    /// Rows of what is to be said in the activity line.
+    /// Rows needed by the activity line.
     pub activity_rows: u16,
 }
 
-/// Columns of text at most, on however wide a screen: longer lines are hard to read.
+/// The most columns of text, however wide the screen: longer lines are hard to read.
 pub const MEASURE: u16 = 100;
-/// Columns that the conversation has beside the rail at least.
+/// The fewest columns of the conversation next to the rail.
 const CONVERSATION: u16 = 142;
-/// Columns of a screen that has room for the rail.
+/// Screens from this width on have room for the rail.
 pub const RAIL_FROM: u16 = CONVERSATION + 30;
 const RAIL_COLUMNS: u16 = 52;
 const QUEUE_ROWS: u16 = 6;
@@ -65,23 +65,23 @@ impl Areas {
             left -= rows;
             rows
         };
-        // Who comes first gets room first.
+        // Earlier parts get room first.
         let text_rows = take(wanted.editor_rows.clamp(1, editor_size(size).1));
         let frame_rows = take(frame);
-        // On a roomy screen the line stands there all the time, so that nothing jumps.
+        // On a roomy screen the line is always there, so that nothing jumps.
         let activity_rows = take(wanted.activity_rows.max(u16::from(size.height >= 16)));
         let status_rows = take(u16::from(size.height >= 4));
         let spare = size
             .height
             .saturating_sub(text_rows + frame_rows + activity_rows + status_rows);
-        // What is asked comes before what is looked at.
+        // A question comes before anything the user is reading.
         let question_rows = take(wanted.question_rows.min(spare - spare / 4));
         let spare = spare - question_rows;
         let queue_rows = take(wanted.queue_rows.min(QUEUE_ROWS).min(spare / 2));
         let spare = spare - queue_rows;
-        // A row of it is always worth one.
+        // It always gets at least one row.
         let todo_rows = take(wanted.todo_rows.min((spare / 3).max(1)).min(spare / 2));
-        // Air below the conversation; a line when something waits.
+        // A blank row below the conversation; a line if messages are queued.
         let rule_rows = take(u16::from(
             size.height >= if queue_rows + todo_rows > 0 { 16 } else { 20 },
         ));
@@ -138,7 +138,7 @@ impl Areas {
         }
     }
 
-    /// The same with so many rows for the conversation and no more, the other parts right below.
+    /// The same with exactly this many rows for the conversation, and the other parts right below.
     pub fn with_transcript_rows(mut self, rows: u16) -> Self {
         let up = self.transcript.height.saturating_sub(rows);
         self.transcript.height -= up;
@@ -158,7 +158,7 @@ impl Areas {
     }
 }
 
-/// Columns and rows the editor's text may have on a screen of this size.
+/// Columns and rows of the editor's text on a screen of this size.
 pub fn editor_size(size: Size) -> (u16, u16) {
     let width = if has_border(size) {
         size.width.saturating_sub(4)

@@ -1,9 +1,9 @@
 //! The full screen: one loop, one plain `App`, one pure `update`, one `view`.
 //!
-//! What happens comes in as a `Msg`; `update` changes the `App` and answers with `Effect`s;
-//! the `EffectRunner` carries them out; `view` paints the `App` into a buffer and `ScreenBuffer`
-//! makes the bytes of the difference. Nothing here talks to a model: everything goes through the agent's handle and comes
-//! back as its events.
+//! Everything that happens is a `Msg`; `update` changes the `App` and returns `Effect`s; the
+//! `EffectRunner` runs them; `view` paints the `App` into a buffer and `ScreenBuffer` turns the
+//! difference into bytes. Nothing here talks to a model: everything goes through the agent's handle
+//! and comes back as its events.
 
 pub mod options;
 

@@ -29,60 +29,60 @@ use crate::llm::{Model, ThinkingLevel};
 /// One thing that happened.
 #[derive(Clone, Debug)]
 pub enum Msg {
-    /// The first frame is drawn; what should happen by itself may begin.
+    /// The first frame is drawn; start-up actions may begin.
     Started,
     /// A key, a paste, the mouse, or something else the terminal sent.
     Input(InputEvent),
-    /// The terminal has another size.
+    /// The terminal was resized.
     Resize(Size),
-    /// A cell has so many pixels: width and height.
+    /// A cell's size in pixels: width and height.
     CellSize((u16, u16)),
     /// The program must end: a signal, or the terminal is gone.
     End(ExitKind),
-    /// SIGINT from outside: means what Ctrl+C means.
+    /// SIGINT from outside: the same as Ctrl+C.
     Interrupt,
-    /// The program cannot be suspended: no shell could continue it.
+    /// The program can't be suspended, because no shell could continue it.
     CannotSuspend,
     /// An event of the agent.
     Agent(Arc<Event>),
     /// Events were missed: the agent's state now.
     Resubscribed(Arc<Snapshot>),
-    /// The agent is gone; no event will come any more.
+    /// The agent is gone; no more events will come.
     AgentGone,
     /// A frame was drawn: where its parts are.
     Drawn(Box<ScreenDrawn>),
-    /// The time of [`App::next_wake`](super::app::App::next_wake) has come.
+    /// [`App::next_wake`](super::app::App::next_wake) has come.
     Tick,
     /// The result of an effect.
     Done(EffectResult),
 }
 
-/// A model that was named.
+/// A model found by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundModel {
     /// The model.
     pub model: Arc<Model>,
-    /// The thinking level that was named with it.
+    /// The thinking level given with it.
     pub thinking: Option<ThinkingLevel>,
-    /// Whether its key is there.
+    /// Whether there is a key for it.
     pub key: KeyState,
 }
 
-/// How a command of the user ended.
+/// How a user's command ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShellEnd {
-    /// Which of them.
+    /// Its id.
     pub id: String,
     /// Its output and its exit.
     pub details: CommandDetails,
-    /// What went wrong, if anything did.
+    /// The error, if any.
     pub failure: Option<String>,
 }
 
-/// Files that fit what was typed.
+/// Files that match the typed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundFiles {
-    /// What was typed.
+    /// The typed text.
     pub typed: String,
     /// Their paths, best first; those of folders end with a slash.
     pub paths: Vec<String>,
@@ -93,86 +93,86 @@ pub struct FoundFiles {
 /// The result of an effect.
 #[derive(Clone, Debug)]
 pub enum EffectResult {
-    /// The text given to the external editor, and the one it left, or why there is none.
+    /// The text given to the external editor, and the edited text or an error.
     Edited(String, Result<String, String>),
     /// A page of the stored conversation.
     Page(LoadedPage),
-    /// The entries that the conversation of this generation is stored in.
+    /// The entries that store this generation of the conversation.
     Entries(u32, Arc<SessionBranch>),
-    /// The figures of all iterations, or why they cannot be read.
+    /// The summaries of all iterations, or an error.
     Iterations(Result<Arc<[IterationSummary]>, String>),
-    /// An iteration, counted from 1, or why it cannot be read.
+    /// An iteration, counted from 1, or an error.
     Iteration(usize, Result<Arc<Iteration>, String>),
     /// The git branch of the folder, if it has one.
     Branch(Option<String>),
-    /// How many files of its work tree are changed, where that is known.
+    /// The number of changed files in its working tree, if known.
     Changes(Option<usize>),
-    /// What an earlier run could not send.
+    /// The draft left by an earlier run.
     Draft(SavedDraft),
-    /// What an earlier run could not send waits in another session.
+    /// Another session has a draft left by an earlier run.
     DraftElsewhere(DraftElsewhere),
     /// Prompts of earlier runs, oldest first.
     History(History),
     /// Another session was forked before this prompt.
     Forked(String),
-    /// Two branches side by side, or why they cannot be compared.
+    /// Two branches side by side, or an error.
     Compared(Result<Vec<ComparisonLine>, String>),
     /// All entries of the session.
     Tree(Box<Outline>),
-    /// Where the window goes; none when the agent is gone.
+    /// What fills the context window; `None` if the agent is gone.
     Context(Option<ContextUsage>),
     /// The result of an effect on stored sessions.
     Session(SessionResult),
-    /// A command of the user, called this, has written so much so far.
+    /// The output so far of the user's command with this id.
     ShellOutput(String, CommandDetails),
-    /// A command of the user has ended.
+    /// A user's command has ended.
     Shell(ShellEnd),
-    /// The picture of the clipboard is in this file, or why there is none.
+    /// The file with the clipboard's picture, or an error.
     Picture(Result<PathBuf, String>),
-    /// Files that fit what was typed; more may follow.
+    /// Files that match the typed text; more may follow.
     Files(FoundFiles),
-    /// The names that a path which was begun can become.
+    /// The names that complete a path.
     Folder(String, Vec<String>),
     /// All models; more may follow.
     Models(Arc<ModelList>),
-    /// The model that was meant, or why there is none.
+    /// The model found by name, or an error.
     Model(Result<FoundModel, String>),
-    /// The favorites, and the way to go through them.
+    /// The favorites, and the direction to cycle.
     Favorites(Vec<FoundModel>, Direction),
-    /// Matches in pages that are not in memory.
+    /// Matches in pages that aren't loaded.
     PagesSearched(PagesSearched),
-    /// What a word leads to, or why to nothing.
+    /// What a word opens, or an error.
     Opening(Result<OpenTarget, String>),
-    /// The editor left a file, or why it did not open it.
+    /// The editor closed a file, or couldn't open it.
     FileClosed(Result<(), String>),
-    /// What became of a text that was to be copied, and how much it was.
+    /// The outcome of copying a text, and its description.
     Copied(String, CopyOutcome),
-    /// The default was written into this file, or why not.
+    /// The file with the new default, or an error.
     Saved(Result<PathBuf, String>),
-    /// The providers that want a key.
+    /// The providers that need a key.
     Providers(Vec<ProviderKey>),
-    /// A key was stored, and where, or why not.
+    /// Where a key was stored, or an error.
     KeyStored(Result<String, String>),
     /// The user's themes.
     Themes(Arc<Themes>),
-    /// The settings as the user's file has them.
+    /// The settings from the user's file.
     Settings(Result<Vec<SettingRow>, String>),
-    /// The setting with this key has this value in this file now, or why not.
+    /// The setting's key, its new value and the file, or an error.
     SettingSaved(Result<(String, toml::Value, PathBuf), String>),
-    /// Trials whose session is gone.
+    /// Trials of deleted sessions.
     AbandonedTrials(Vec<Trial>),
-    /// How many files the trial has changed, if that can be told.
+    /// The number of files the trial has changed, if known.
     TrialChanges(Arc<Trial>, Option<usize>),
-    /// What the next undo or redo would change; none where there is nothing.
+    /// What the next undo or redo would change; `None` if there is none.
     Undo(undo::Direction, Option<undo::Preview>),
     /// The prompts of the conversation.
     RewindPoints(Vec<undo::RewindPoint>),
-    /// What going back to this prompt would change in files.
+    /// The file changes of rewinding to this prompt.
     RewindPreview(String, undo::Preview),
-    /// A command cannot be done, and nothing has changed.
+    /// A command was refused; nothing has changed.
     Refused(String),
-    /// Something was done that the user should know.
+    /// Information for the user.
     Said(String),
-    /// Something failed that the user should know.
+    /// An error for the user.
     Failed(String),
 }

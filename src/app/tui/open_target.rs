@@ -1,4 +1,4 @@
-//! What a word of the conversation leads to: a file of the project, at a line, or an address.
+//! Finds what a word of the conversation names: a file at a line, or a link.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -12,14 +12,14 @@ use crate::agent::memory::search_path;
 pub enum OpenTarget {
     /// A file, at this line.
     File(PathBuf, Option<u64>),
-    /// An address, which was given to the browser.
+    /// A link, already passed to the browser.
     Address(String),
 }
 
-/// Programs that open an address, the one of each system first.
+/// Programs that open links, one per system.
 const OPENERS: [&str; 3] = ["open", "xdg-open", "wslview"];
 
-/// Opens an address, or finds the file that `word` names, as seen from `cwd`.
+/// Opens a link, or finds the file that `word` names, relative to `cwd`.
 pub(super) async fn open(word: String, cwd: PathBuf) -> Result<OpenTarget, String> {
     if word.starts_with("https://") || word.starts_with("http://") {
         let openers = if cfg!(target_os = "macos") {
@@ -40,7 +40,7 @@ pub(super) async fn open(word: String, cwd: PathBuf) -> Result<OpenTarget, Strin
                 return Ok(OpenTarget::Address(word));
             }
         }
-        return Err("No program opens addresses here; a double click copies it".to_owned());
+        return Err("No program to open links here; double-click the link to copy it".to_owned());
     }
     let (path, line) = split_line(&word);
     let path = path.strip_prefix("~/").map_or_else(
@@ -51,11 +51,11 @@ pub(super) async fn open(word: String, cwd: PathBuf) -> Result<OpenTarget, Strin
     if is_file.is_ok_and(|file| file.is_file()) {
         Ok(OpenTarget::File(path, line))
     } else {
-        Err(format!("{word} is no file and no address"))
+        Err(format!("{word} isn't a file or a link"))
     }
 }
 
-/// `path:line:column` to path and line. What does not end that way is a path.
+/// Splits `path:line:column` into path and line. Anything else is a path.
 pub fn split_line(word: &str) -> (&str, Option<u64>) {
     let mut parts = word.split(':');
     let path = parts.next().unwrap_or(word);

@@ -1,4 +1,4 @@
-//! What the screen is started with and how it ends. Plain data: the assembling is `boot`'s.
+//! The screen's start options and exit reasons. Plain data; `boot` fills it in.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) struct TuiOptions {
     pub events: mpsc::Receiver<Arc<Event>>,
     pub project: Option<Project>,
     pub models: Arc<Models>,
-    /// What stands in no text that is given away.
+    /// Secrets to remove from all texts that leave the program.
     pub secrets: KnownSecrets,
     pub processes: Processes,
     pub status: Status,
@@ -32,28 +32,28 @@ pub(crate) struct TuiOptions {
     pub notify: Notify,
     pub manners: Manners,
     pub dirs: Dirs,
-    /// Whether anything is kept for later runs.
+    /// Whether anything is saved for later runs.
     pub is_stored: bool,
-    /// What counts in place of the user's settings in this run.
+    /// Overrides of the user's settings for this run.
     pub overrides: Arc<[SettingOverride]>,
 }
 
-/// Why the screen ended. The terminal is restored by then; ending the agent
-/// (`AgentHandle::shutdown`) is the caller's.
+/// Why the screen ended. The terminal is already restored; the caller must end the agent
+/// (`AgentHandle::shutdown`).
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExitKind {
-    /// The user left.
+    /// The user quit.
     Quit,
-    /// The user goes on with the session in this file, in its own folder.
+    /// The user continues with the session in this file, in its own folder.
     Reopen(PathBuf),
-    /// The user leaves the demo for work in their own folder, with this model or the usual one; what
-    /// was typed and not sent comes along.
+    /// The user leaves the demo to work in their own folder, with this model or the default; unsent
+    /// text comes along.
     Anew(Option<String>, SavedDraft),
-    /// A signal asked: its number (exit code 128 + number).
+    /// A signal: its number (exit code 128 + number).
     Signal(i32),
     /// The terminal is gone (exit code 129, as after SIGHUP).
     TerminalGone,
-    /// It could not start: the terminal cannot show it (exit code 2).
+    /// It couldn't start, because the terminal can't show it (exit code 2).
     Unusable(String),
 }
 

@@ -1,5 +1,5 @@
-//! Messages on their way to the agent. The files that one mentions are read on another thread, which a
-//! slow disk may hold up; what is sent after it waits behind it, so that the order stays.
+//! Messages on their way to the agent. Another thread reads the files they mention, which a slow
+//! disk may delay; later messages wait, so that the order stays.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -13,28 +13,28 @@ use crate::agent::{AgentHandle, Answer, NoticeLevel, QueueKind};
 use crate::app::attachments::{attach_mentions, mentions_files, pictures_in};
 use crate::llm::Content;
 
-/// A file that takes longer is left to the model's tools: it may be on a server that is gone.
+/// Files that take longer to read are left to the model's tools: their server may be gone.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) enum Outgoing {
     Message(QueueKind, Vec<Content>),
     BeginTrial(Vec<Content>),
-    /// An answer is only text: the pictures that it mentions go before it, as a message.
+    /// Answers are plain text: pictures that one mentions go before it, as a message.
     Answer(u64, Answer, Vec<Content>),
 }
 
-/// Delivers messages in the order they were sent. Dropping it delivers what waits.
+/// Delivers messages in order. Dropping it delivers those that wait.
 pub(super) struct Outbox {
     handle: AgentHandle,
     cwd: PathBuf,
     waiting: Arc<Mutex<Waiting>>,
 }
 
-/// What waits until the files of the first are read.
+/// Messages that wait until the files of the first are read.
 #[derive(Default)]
 struct Waiting {
     messages: VecDeque<Outgoing>,
-    /// How many have left so far: the number of the first.
+    /// How many have left so far; the number of the first in the queue.
     left: u64,
     is_read_for: bool,
 }
@@ -48,7 +48,7 @@ impl Outbox {
         }
     }
 
-    /// Delivers it; at once, unless files are to be read for it or for one before it.
+    /// Delivers a message: at once, unless files must be read for it or an earlier one.
     pub(super) fn send(&self, outgoing: Outgoing) {
         let mut waiting = lock(&self.waiting);
         if waiting.messages.is_empty() && !mentions_files(outgoing.content()) {
@@ -63,7 +63,7 @@ impl Outbox {
         }
     }
 
-    /// Answers a question; at once, unless pictures are to be read for it.
+    /// Answers a question: at once, unless pictures must be read for it.
     pub(super) fn answer(&self, id: u64, answer: Answer) {
         let pictures = match &answer {
             Answer::Reply(text) | Answer::Refuse { reason: Some(text) } => pictures_in(text),
@@ -76,8 +76,8 @@ impl Outbox {
         }
     }
 
-    /// Delivers what waits, now and without its files: the model has tools to read them. For what
-    /// cannot wait and must not overtake a message.
+    /// Delivers all waiting messages now, without their files: the model has tools to read them.
+    /// For messages that can't wait but must not overtake others.
     pub(super) fn hurry(&self) {
         let mut waiting = lock(&self.waiting);
         while let Some(outgoing) = waiting.next() {
@@ -100,7 +100,7 @@ impl Waiting {
     }
 }
 
-/// Reads the files of those that wait and delivers them, until none is left.
+/// Reads the files of the waiting messages and delivers them, one by one.
 async fn read(waiting: Arc<Mutex<Waiting>>, handle: AgentHandle, cwd: PathBuf) {
     loop {
         let (number, content) = {
@@ -115,7 +115,7 @@ async fn read(waiting: Arc<Mutex<Waiting>>, handle: AgentHandle, cwd: PathBuf) {
         let read = spawn_blocking(move || attach_mentions(content, &cwd));
         let read = timeout(TIMEOUT, read).await;
         let mut waiting = lock(&waiting);
-        // It may have left without them.
+        // It may have left without its files.
         if waiting.left == number
             && let Some(mut outgoing) = waiting.next()
         {
@@ -158,7 +158,7 @@ impl Outgoing {
             Self::Message(QueueKind::FollowUp, content) => handle.follow_up(content),
             Self::BeginTrial(content) => handle.begin_trial(content),
             Self::Answer(id, answer, pictures) => {
-                // Without what was read it would say nothing that the answer does not say.
+                // Without attachments, the message would only repeat the answer.
                 if pictures.len() > 1 {
                     handle.steer(pictures);
                 }

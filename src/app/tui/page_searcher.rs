@@ -1,5 +1,5 @@
-//! Searches pages of the conversation that are not in memory: one search at a time, begun when no key has
-//! been pressed for a moment, and given up when another is wanted.
+//! Searches pages of the conversation that aren't loaded: one search at a time, started after a
+//! pause in typing, and cancelled by the next one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::time::sleep;
 use super::msg::EffectResult;
 use super::transcript::PageSearch;
 
-/// How long nothing else must be typed before a search begins.
+/// The pause in typing before a search starts.
 pub const PAUSE: Duration = Duration::from_millis(150);
 
 /// Searches in a thread of its own.
@@ -22,7 +22,7 @@ pub struct PageSearcher {
 }
 
 impl PageSearcher {
-    /// Its results go to `results`.
+    /// Sends its results to `results`.
     pub fn new(results: UnboundedSender<EffectResult>) -> Self {
         Self {
             results,
@@ -30,7 +30,7 @@ impl PageSearcher {
         }
     }
 
-    /// Gives up what is searched now, and starts this search, if there is one.
+    /// Cancels the current search and starts this one, if any.
     pub fn search(&mut self, search: Option<PageSearch>) {
         if let Some(older) = self.running.take() {
             older.abort();

@@ -1,28 +1,28 @@
-//! What the user does with the question in the strip above the editor.
+//! The state of the question strip above the editor.
 
 use super::answers::Answers;
 use crate::agent::{PermissionSubject, Question, Subject};
 use crate::app::rule_store::RuleScope;
 
-/// Text that is begun within this many milliseconds of a question was not meant for it.
+/// Text started within this many milliseconds of a question wasn't meant for it.
 const READ_MS: i64 = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuestionStrip {
     pub answers: Answers,
-    /// Where the rule of the second answer holds.
+    /// The scope of the second answer's rule.
     pub scope: RuleScope,
-    /// Whether all of what is asked has been on the screen.
+    /// Whether the user has seen the whole question.
     pub is_shown: bool,
     /// When the question appeared (Unix ms).
     since: i64,
 }
 
-/// An answer to a question whether a call may run.
+/// An answer to a permission question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
     Once,
-    /// It runs, and a rule answers from now on.
+    /// Allow it, and add a rule.
     Rule,
     Refuse,
 }
@@ -38,7 +38,8 @@ impl Offer {
 }
 
 impl QuestionStrip {
-    /// For a question that appears `now` (Unix ms). Nothing is selected: Enter alone answers nothing.
+    /// For a question that appears at `now` (Unix ms). Nothing is selected, so Enter alone answers
+    /// nothing.
     pub fn starting(now: i64) -> Self {
         Self {
             answers: Answers::starting(now, None),
@@ -48,12 +49,12 @@ impl QuestionStrip {
         }
     }
 
-    /// Whether text that was begun `at` (Unix ms) can be meant for the question.
+    /// Whether text started `at` (Unix ms) can be meant for the question.
     pub fn is_before(&self, at: i64) -> bool {
         self.since + READ_MS <= at
     }
 
-    /// The selected answer, where it is asked whether a call may run.
+    /// The selected answer of a permission question.
     pub fn offer(&self, question: &Question) -> Option<Offer> {
         let Subject::Permission(subject) = &question.subject else {
             return None;

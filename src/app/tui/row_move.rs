@@ -1,9 +1,9 @@
-//! Rows that only moved between two frames, so that the terminal can move them itself.
+//! Finds rows that only moved between two frames, so that the terminal can move them itself.
 
 use ratatui::buffer::Cell;
 use ratatui::style::Color;
 
-/// Rows that must agree after a move before the terminal is asked to scroll.
+/// The fewest rows worth a scroll.
 const WORTH_SCROLLING: usize = 3;
 
 /// Rows `top..bottom` move up by `by` (down when negative).
@@ -14,7 +14,7 @@ pub struct Move {
     pub by: isize,
 }
 
-/// The move that brings the most rows into place, when one is worth it.
+/// The move that puts the most rows into place, if one is worth it.
 pub fn find_move(shown: &[Cell], next: &[Cell], width: usize) -> Option<Move> {
     let height = next.len().checked_div(width)?;
     if height < WORTH_SCROLLING {
@@ -36,7 +36,7 @@ pub fn find_move(shown: &[Cell], next: &[Cell], width: usize) -> Option<Move> {
     })
 }
 
-/// The longest run of rows that are the same under one move, blank rows not counted.
+/// The longest run of rows that are equal under one move, not counting blank rows.
 fn best_move(before: &[Option<u64>], after: &[Option<u64>]) -> Option<Move> {
     let len = after.len();
     let mut best: Option<(usize, Move)> = None;
@@ -52,18 +52,18 @@ fn best_move(before: &[Option<u64>], after: &[Option<u64>]) -> Option<Move> {
             for y in low..=high {
                 let from = y.wrapping_add_signed(by);
                 if y < high && after[y] == before[from] {
-                    // A row that stands right already gains nothing.
+                    // A row already in place gains nothing.
                     gain += usize::from(after[y].is_some() && after[y] != before[y]);
                     continue;
                 }
                 if gain >= WORTH_SCROLLING {
-                    // The rows from which the others move away.
+                    // The rows that the others move away from.
                     let (top, bottom, vacated) = if by > 0 {
                         (start, y + distance, y..y + distance)
                     } else {
                         (start - distance, y, start - distance..start)
                     };
-                    // Rows that stood right and are wiped by the move must be written again.
+                    // Rows in place that the move wipes must be written again.
                     let lost = vacated
                         .filter(|&y| after[y].is_some() && after[y] == before[y])
                         .count();
@@ -80,7 +80,7 @@ fn best_move(before: &[Option<u64>], after: &[Option<u64>]) -> Option<Move> {
     best.map(|(_, best)| best)
 }
 
-/// What tells a cell of a picture from another: only in color they differ.
+/// Cells of a picture differ only in color.
 fn pixel(cell: &Cell) -> impl Iterator<Item = u8> {
     let bytes = match (cell.symbol(), cell.fg, cell.bg) {
         ("▀", Color::Rgb(r, g, b), Color::Rgb(r2, g2, b2)) => Some([r, g, b, r2, g2, b2]),
@@ -89,8 +89,8 @@ fn pixel(cell: &Cell) -> impl Iterator<Item = u8> {
     bytes.into_iter().flatten()
 }
 
-/// A quick hash of each row's text; none for a blank row. A collision costs a needless scroll, never
-/// a wrong cell.
+/// A fast hash of each row's text; `None` for a blank row. A collision costs a needless scroll,
+/// never a wrong cell.
 fn hashes(rows: &[Cell], width: usize) -> Vec<Option<u64>> {
     rows.chunks(width)
         .map(|cells| {

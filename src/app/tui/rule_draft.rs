@@ -1,15 +1,15 @@
-//! A rule that is to answer a question, while the user edits it. It has an editor of its own, in the place
-//! of the one for messages: nothing of it becomes a draft, a message or a prompt of the history.
+//! A rule being edited as the answer to a question. It has its own editor in place of the prompt
+//! editor, so none of it becomes a draft, a message or part of the history.
 
 use super::composer::Composer;
 use crate::app::rule_store::RuleScope;
 
-/// The state of a rule that is being edited; its text is in the editor.
+/// The state of a rule being edited; the editor has its text.
 #[derive(Clone, Debug)]
 pub struct RuleDraft {
     pub scope: RuleScope,
-    /// The editor for messages, as it was left.
+    /// The prompt editor, unchanged.
     pub message: Composer,
-    /// What is wrong with the text, and the revision of the editor that this is said of.
+    /// What's wrong with the text, and the editor revision with that text.
     pub fault: Option<(String, u64)>,
 }

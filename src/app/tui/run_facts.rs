@@ -1,5 +1,5 @@
-//! What the screen knows of runs: since when the one under way does what it does, and why the one
-//! before can be gone on with.
+//! What the screen knows about runs: the times of the current one, and why the last one can be
+//! resumed.
 
 use super::answer_delay::AnswerDelay;
 use crate::agent::BudgetLimit;
@@ -15,14 +15,14 @@ pub(crate) struct RunStats {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Resume {
     AtLimit,
-    /// Its budget is spent; going on raises it to this.
+    /// The budget is spent; resuming raises it to this.
     AtBudget(BudgetLimit),
     Failed,
-    /// The wait for the retry of a model call was stopped.
+    /// The user stopped it while it waited to retry a model call.
     Stopped,
-    /// The conversation was taken back to something that no model has answered.
+    /// The user moved the conversation back to something no model has answered.
     Unanswered,
-    /// A plan was made, which can be carried out. What is pressed just as it appears is meant for what
-    /// was there before.
+    /// A plan that Enter can run, after a delay: a key pressed just as it appears was meant for
+    /// something else.
     Planned(AnswerDelay),
 }

@@ -1,9 +1,9 @@
 //! Two buffers and the difference between them, as bytes for the terminal.
 //!
-//! ratatui's own `Terminal` makes three write calls a frame and cannot scroll by hardware; this
-//! makes one buffer of bytes a frame, none when nothing changed. Rows that only moved are moved by
-//! the terminal itself (a scroll region and one command): a streamed line then costs some 200
-//! bytes instead of thousands. Writing the bytes is `terminal`'s business.
+//! ratatui's own `Terminal` makes three write calls per frame and can't scroll by hardware. This
+//! makes one buffer of bytes per frame, and none without a change. The terminal itself moves rows
+//! that only moved (a scroll region and one command), so a streamed line costs about 200 bytes
+//! instead of thousands. `terminal` writes the bytes.
 
 use std::io::Write as _;
 
@@ -14,26 +14,26 @@ use super::cell_writer::{RowPlace, bound_symbols, write_row};
 use super::row_move::{Move, find_move};
 use super::text::link::LinkTable;
 
-/// What the terminal shows, what it shall show, and the way from one to the other.
+/// The shown buffer, the painted buffer, and the way between them.
 #[derive(Debug)]
 pub struct ScreenBuffer {
     shown: Buffer,
     next: Buffer,
-    /// Whether what the terminal shows is unknown: then everything is written.
+    /// Whether the terminal's content is unknown, so that everything must be written.
     stale: bool,
     cursor: Option<(u16, u16)>,
 }
 
-/// What a frame came to.
+/// The outcome of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameCost {
     pub(crate) rows: usize,
-    /// Whether nearly the whole screen was replaced, so that frames should come slower.
+    /// Whether it replaced nearly the whole screen, so that frames should come slower.
     pub heavy: bool,
 }
 
 impl ScreenBuffer {
-    /// A buffer of this size over a terminal of unknown content.
+    /// A buffer of this size for a terminal with unknown content.
     pub fn new(size: Size) -> Self {
         let area = Rect::new(0, 0, size.width, size.height);
         Self {
@@ -48,12 +48,12 @@ impl ScreenBuffer {
         self.next.area.as_size()
     }
 
-    /// Takes another size; everything is written at the next frame.
+    /// Changes the size; the next frame is written in full.
     pub fn resize(&mut self, size: Size) {
         *self = Self::new(size);
     }
 
-    /// Forgets what the terminal shows (somebody else wrote on it).
+    /// Forgets the terminal's content, because another program wrote to it.
     pub fn forget(&mut self) {
         self.stale = true;
     }
@@ -64,9 +64,8 @@ impl ScreenBuffer {
         &mut self.next
     }
 
-    /// Appends to `out` what brings the terminal from the last frame to the painted one, with the
-    /// cursor at `cursor`, or hidden. Appends nothing when nothing changed. Cells may bear the marks of
-    /// `links`.
+    /// Appends to `out` the bytes that turn the last frame into the painted one, with the cursor at
+    /// `cursor`, or hidden. Appends nothing if nothing changed. Cells may carry marks of `links`.
     pub fn finish(
         &mut self,
         cursor: Option<(u16, u16)>,
@@ -102,7 +101,7 @@ impl ScreenBuffer {
         cost
     }
 
-    /// Writes the cells that differ; the number of rows they are on.
+    /// Writes the changed cells; returns the number of their rows.
     fn write_difference(&mut self, links: &LinkTable, out: &mut Vec<u8>) -> usize {
         let width = usize::from(self.next.area.width);
         if width == 0 {
@@ -124,7 +123,7 @@ impl ScreenBuffer {
         rows
     }
 
-    /// Moves rows by hardware when that makes the rest of the work small, here and on the terminal.
+    /// Moves rows by hardware if that leaves little to write.
     fn scroll(&mut self, out: &mut Vec<u8>) {
         let Some(Move { top, bottom, by }) = find_move(
             &self.shown.content,
@@ -133,9 +132,9 @@ impl ScreenBuffer {
         ) else {
             return;
         };
-        // A line feed on the last row of a region scrolls it up, a reverse index on its first row
-        // down: the oldest way there is. Some terminals know no `CSI S`, and some leave old rows
-        // standing when lines are deleted.
+        // Scrolls up with a line feed on the last row of a region, or down with a reverse index on
+        // its first row. Some terminals don't know `CSI S`, and some leave old rows when lines are
+        // deleted.
         let (first, last, count) = (top + 1, bottom, by.unsigned_abs());
         let (row, step) = if by > 0 {
             (last, "\n")

@@ -1,19 +1,19 @@
-//! Whether the screen is filled, or the conversation is appended to the normal one.
+//! Whether tiller fills the screen or appends to the normal one.
 
 /// Where the conversation is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScreenMode {
-    /// It fills the screen.
+    /// Full screen.
     #[default]
     Full,
-    /// It is printed into the normal screen; what may still change stands below.
+    /// Inline: printed to the normal screen, with unsettled rows below.
     Inline,
-    /// The same, while the user reads and folds it on the whole screen.
+    /// Inline, while the user reads and folds the conversation on the full screen.
     Reading,
 }
 
 impl ScreenMode {
-    /// The mode after the user began to read what was printed.
+    /// The mode when the user starts to read printed rows.
     pub fn reading(self) -> Self {
         match self {
             Self::Full => Self::Full,
@@ -21,7 +21,7 @@ impl ScreenMode {
         }
     }
 
-    /// The mode after that.
+    /// The mode after reading.
     pub fn closed(self) -> Self {
         match self {
             Self::Full => Self::Full,

@@ -1,4 +1,4 @@
-//! What `update` asks for about stored sessions, and what comes back, as data.
+//! Effects on stored sessions and their results, as data.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -11,53 +11,53 @@ use crate::app::sessions::{Choice, Recent, Refused, SessionFacts, SessionRow, Se
 /// A side effect on stored sessions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SessionEffect {
-    /// Read which there are.
+    /// List them.
     List(SessionScope),
-    /// Read which one of the folder was used last.
+    /// Find the latest one of the folder.
     ReadRecent,
-    /// Search the text of all for this.
+    /// Search the text of all of them.
     Search(String, SessionScope),
-    /// Read what is known of the one in this file.
+    /// Read a preview of the one in this file.
     Preview(PathBuf),
-    /// Read what is known of the one in this file, to show all of it.
+    /// Read all facts about the one in this file.
     ReadFacts(PathBuf),
-    /// Look what the open ones are doing.
+    /// Read what the open ones are doing.
     ReadStates,
-    /// Nobody waits any more for what is searched or read.
+    /// Cancel searching and reading.
     StopReading,
-    /// Give the one in this file another name.
+    /// Rename the one in this file.
     Rename(PathBuf, String),
     /// Move the one in this file to the trash.
     Remove(PathBuf),
-    /// Go on with another one.
+    /// Switch to another one.
     Open(Choice),
-    /// Go on with the one in this file as soon as nobody has it open any more.
+    /// Switch to the one in this file as soon as no other process has it open.
     Wait(PathBuf),
-    /// Wait for it no longer.
+    /// Stop waiting for it.
     StopWaiting,
 }
 
 /// The result of a [`SessionEffect`].
 #[derive(Clone, Debug)]
 pub enum SessionResult {
-    /// Those there are, or why they cannot be read.
+    /// The list, or an error.
     List(SessionScope, Result<Vec<SessionRow>, String>),
-    /// The one that was used last, if there is one.
+    /// The latest one, if there is one.
     Recent(Option<Recent>),
-    /// Those that have the words of a query in their text, and whether more may follow.
+    /// Those whose text matches a query, and whether more may follow.
     Found(String, Vec<(PathBuf, Found)>, TextSearch),
-    /// What is known of one, or why nothing is.
+    /// A preview of one, or an error.
     Preview(PathBuf, Result<Arc<SessionFacts>, String>),
-    /// All that is known of one, or why nothing is.
+    /// All facts about one, or an error.
     Facts(Result<Box<SessionFacts>, String>),
-    /// What those that some process has open are doing.
+    /// What the open ones are doing.
     States(HashMap<PathBuf, SessionState>),
-    /// One got this name, or why it did not.
+    /// One was renamed, or an error.
     Renamed(PathBuf, String, Result<(), String>),
-    /// One was moved into this folder of the trash, or why it was not.
+    /// The trash folder that one was moved to, or an error.
     Removed(PathBuf, Result<PathBuf, String>),
-    /// Another one is being opened, with what the user should read, or it cannot be.
+    /// Another one is opening, with notices for the user, or was refused.
     Opened(Result<Vec<String>, Refused>),
-    /// It cannot be opened, and there is nothing to choose.
+    /// It can't be opened, and there is nothing to ask.
     NotOpened(String),
 }

@@ -1,4 +1,4 @@
-//! Performs effects on stored sessions, on other threads, and sends back their results.
+//! Runs effects on stored sessions on other threads, and sends back their results.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(super) struct SessionEffectRunner {
     pub waiting: Arc<AtomicU64>,
 }
 
-/// What is read while the list is open: only the latest search and preview go on.
+/// Readings for the open list: only the latest search and preview continue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reading {
     search: Arc<AtomicU64>,
@@ -61,7 +61,7 @@ impl SessionEffectRunner {
                 let facts = if path.exists() {
                     SessionFacts::read(&path, || true).map(Option::unwrap_or_default)
                 } else {
-                    Err("Nothing is stored yet: the session begins with your first prompt".into())
+                    Err("Nothing stored yet: the session starts with your first prompt".into())
                 };
                 SessionResult::Facts(facts.map(Box::new))
             }),
@@ -111,8 +111,8 @@ impl SessionEffectRunner {
         });
     }
 
-    /// Opens another session; where it is in use, and as long as `waits` says so, again and again. Whoever
-    /// waits no more wants none.
+    /// Opens another session; tries again while it's in use and `waits` says so. If the user stops
+    /// waiting, it isn't opened.
     fn open(&self, choice: Choice, waits: Option<impl Fn() -> bool + Send + 'static>) {
         let runner = self.clone();
         tokio::spawn(async move {
@@ -138,7 +138,7 @@ impl SessionEffectRunner {
                         return send(&runner.results, SessionResult::Opened(Err(refused)));
                     }
                     Err(panic) => {
-                        let error = format!("tiller failed while it opened this session: {panic}");
+                        let error = format!("tiller crashed while opening this session: {panic}");
                         return send(&runner.results, SessionResult::NotOpened(error));
                     }
                 }
@@ -183,7 +183,7 @@ impl SessionEffectRunner {
     }
 }
 
-/// Begins the next reading, which ends those before it; gives what says whether it is still wanted.
+/// Starts a reading and ends earlier ones; the result tells whether it's still wanted.
 fn next(latest: &Arc<AtomicU64>) -> impl Fn() -> bool + Send + use<> {
     let own = latest.fetch_add(1, Ordering::Relaxed) + 1;
     let latest = Arc::clone(latest);
@@ -194,7 +194,7 @@ fn send(results: &UnboundedSender<EffectResult>, result: SessionResult) {
     let _ = results.send(EffectResult::Session(result));
 }
 
-/// The model that `session` was on; none if it does not say.
+/// The model of `session`, if it names one.
 async fn model_of(session: &Session, models: &Models) -> Result<Option<Arc<Model>>, String> {
     let Some(model) = session.model() else {
         return Ok(None);
@@ -202,8 +202,6 @@ async fn model_of(session: &Session, models: &Models) -> Result<Option<Arc<Model
     let id = format!("{}/{}", model.provider, model.model_id);
     match models.resolve(&id).await {
         Ok((model, _)) => Ok(Some(Arc::new(model))),
-        Err(error) => Err(format!(
-            "The session was on {id}, which cannot be used: {error}"
-        )),
+        Err(error) => Err(format!("Can't use {id}, the session's model: {error}")),
     }
 }

@@ -1,8 +1,8 @@
-//! The session behind the screen, as far as the screen tells of it. Plain data.
+//! What the screen shows of the current session. Plain data.
 
 use std::path::PathBuf;
 
-/// The session behind the screen.
+/// The current session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionInfo {
     /// The name the user gave it.
@@ -11,12 +11,12 @@ pub struct SessionInfo {
     pub title: String,
     /// Its file.
     pub file: PathBuf,
-    /// Whether it is only read: nothing is sent or stored.
+    /// Whether it's read-only: nothing is sent or stored.
     pub is_read_only: bool,
 }
 
 impl SessionInfo {
-    /// What it is called: its name, or else its title.
+    /// Its name, or else its title.
     pub fn label(&self) -> Option<&str> {
         let title = Some(self.title.as_str()).filter(|title| !title.is_empty());
         self.name.as_deref().or(title)

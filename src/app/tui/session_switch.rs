@@ -1,24 +1,24 @@
-//! The way from one session to another: what becomes of the text in the editor, and of what is typed
-//! before the other session is on the screen. Decides nothing about opening it.
+//! Switching to another session: what happens to the editor's text, and to input before the other
+//! session is on the screen. Other code decides about opening it.
 
 use super::input::{InputEvent, KeyCode, KeyModifiers, KeyPress};
 
-/// What becomes of the text in the editor when another session is opened.
+/// What happens to the editor's text when another session opens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Arriving {
-    /// It comes along: the other one goes on from here.
+    /// It comes along: the other session continues from here.
     #[default]
     WithText,
-    /// The same, but what commands wrote here is not for the other one, which is new.
+    /// It comes along, but the output of commands stays: the other session is new.
     Anew,
-    /// It comes to what was left unsent in the other one.
+    /// It joins the unsent text of the other session.
     Together,
-    /// It stays with the session it was typed in.
+    /// It stays with its session.
     WithoutText,
 }
 
-/// How far the switch is. The conversation comes from the agent, the rest from whoever opened the
-/// session, in any order.
+/// The progress of the switch. The conversation comes from the agent, the rest from the opener, in
+/// any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
     /// Nothing is being opened.
@@ -28,8 +28,8 @@ enum Stage {
     HalfOpen,
 }
 
-/// A switch to another session, and what is typed meanwhile: that is meant for the other session, so it
-/// waits for it.
+/// A switch to another session, and the input meanwhile: it's meant for the other session, so it
+/// waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SessionSwitch {
     pub arriving: Arriving,
@@ -43,13 +43,13 @@ impl SessionSwitch {
         self.stage = Stage::Opening;
     }
 
-    /// Keeps what is typed during the switch; gives back what is not for the other session.
+    /// Holds input during the switch; returns events that aren't for the other session.
     pub fn hold(&mut self, event: InputEvent) -> Option<InputEvent> {
         let is_typed = matches!(event, InputEvent::Key(_) | InputEvent::Paste(_));
         if self.stage == Stage::Stays || !is_typed {
             return Some(event);
         }
-        // Enter pressed twice: it has no text to send.
+        // The second Enter of a double press has no text to send.
         let enter = KeyPress::new(KeyCode::Enter, KeyModifiers::NONE);
         if !self.held.is_empty() || event != InputEvent::Key(enter) {
             self.held.push(event);
@@ -57,7 +57,7 @@ impl SessionSwitch {
         None
     }
 
-    /// One of the two things that make the switch is done; gives what waits when both are.
+    /// One of the two parts of the switch is done; returns the held input after the second.
     pub fn step(&mut self) -> Vec<InputEvent> {
         self.stage = match self.stage {
             Stage::Opening => Stage::HalfOpen,
@@ -69,7 +69,7 @@ impl SessionSwitch {
         }
     }
 
-    /// Whether a key that stops things was held: then the user no longer waits.
+    /// Whether a key that stops things was held: the user no longer wants to wait.
     pub fn is_given_up(&self) -> bool {
         let stops = [
             KeyPress::new(KeyCode::Esc, KeyModifiers::NONE),
@@ -78,13 +78,13 @@ impl SessionSwitch {
         matches!(self.held.last(), Some(InputEvent::Key(press)) if stops.contains(press))
     }
 
-    /// Ends a switch that came to nothing. Gives what was typed for the other session.
+    /// Ends a failed switch. Returns the held input.
     pub fn fail(&mut self) -> Vec<InputEvent> {
         self.stage = Stage::Stays;
         std::mem::take(&mut self.held)
     }
 
-    /// The text that waits for the other session.
+    /// The text in the held input.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for event in &self.held {
@@ -113,12 +113,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_during_a_switch_waits_for_its_end() {
+    fn input_during_a_switch_waits_for_its_end() {
         let mut switch = SessionSwitch::default();
         let [first] = &typed("a")[..] else { panic!() };
         assert_eq!(switch.hold(first.clone()), Some(first.clone()));
         switch.begin(Arriving::Anew);
-        // An Enter that bounces sends nothing.
+        // A bouncing Enter sends nothing.
         for event in typed("\nhi\n") {
             assert_eq!(switch.hold(event), None);
         }
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_for_a_session_that_does_not_open_comes_back() {
+    fn input_for_a_session_that_does_not_open_comes_back() {
         let mut switch = SessionSwitch::default();
         switch.begin(Arriving::WithText);
         for event in typed("fix it\n") {

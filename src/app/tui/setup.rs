@@ -1,5 +1,5 @@
-//! From options to an [`App`]: keys and colors. Fast, for the first frame waits for it; whatever is
-//! slow comes after that frame.
+//! Builds the [`App`] from options: keys and colors. It must be fast, because the first frame waits
+//! for it; everything slow comes later.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::update;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 
-/// An app on which nothing has happened, or why there is none. It takes `options.start`.
+/// A new app, or the reason there is none. Takes `options.start`.
 pub(super) fn app(
     options: &mut TuiOptions,
     (size, cell): (Size, Option<(u16, u16)>),
@@ -44,14 +44,14 @@ pub(super) fn app(
     if options.manners.inline {
         app.screen = ScreenMode::Inline;
     }
-    // Nothing is clicked where the mouse is the terminal's.
+    // Without mouse support nothing can be clicked.
     if options.manners.inline || !options.manners.mouse {
         let key = app.keymap.label(Action::ToggleCell);
         app.transcript.set_fold_key(key.unwrap_or_default());
     }
     app.transcript.set_previews(options.manners.previews);
     update::follow_pictures(&mut app);
-    // It passes such keys on to programs that ask for them, as we do.
+    // tmux passes such keys on to programs that ask for them, as we do.
     app.tells_keys = std::env::var_os("TMUX").is_some();
     app.start = std::mem::take(&mut options.start);
     app.start.notices.extend(faults);
@@ -66,7 +66,7 @@ pub(super) fn app(
     Ok(app)
 }
 
-/// Says below a conversation that goes on what else stands on the first screen.
+/// Adds the notices of the first screen to a resumed conversation.
 fn tell_below(app: &mut App) {
     for notice in std::mem::take(&mut app.start.notices) {
         app.transcript.push_notice(NoticeLevel::Info, notice);
@@ -74,13 +74,13 @@ fn tell_below(app: &mut App) {
     if let Some(provider) = &app.start.no_key {
         let models = app.key(Action::Models);
         let text = format!(
-            "No key for {provider} yet\n/login {provider} stores one, {models} chooses another model"
+            "No key for {provider} yet\n/login {provider} to add one, {models} to choose another model"
         );
         app.transcript.push_notice(NoticeLevel::Warning, text);
     }
 }
 
-/// The theme that is wanted, or the usual one, and what is wrong with it.
+/// The configured theme, or the default one, and what's wrong with it.
 fn first_theme(choice: &ThemeChoice) -> Result<(Theme, Vec<String>), String> {
     let (loaded, mut faults) = match choice.load(&choice.wanted) {
         Ok(loaded) => (loaded, Vec::new()),
@@ -101,8 +101,8 @@ fn first_theme(choice: &ThemeChoice) -> Result<(Theme, Vec<String>), String> {
     Ok((loaded.theme, faults))
 }
 
-/// Whether the ground is dark or light, as some terminals say in a variable: the numbers of the colors of
-/// text and ground, with others between them.
+/// Whether the background is dark or light, from a variable that some terminals set: the color
+/// numbers of text and background, perhaps with others between.
 fn scheme(fgbg: &str) -> Option<Kind> {
     match fgbg.rsplit(';').next()?.parse().ok()? {
         0..=6 | 8 => Some(Kind::Dark),
@@ -116,7 +116,8 @@ pub(crate) fn color_depth<S: AsRef<str>>(var: impl Fn(&str) -> S) -> ColorDepth 
     let is_set = |name: &str| !var(name).as_ref().is_empty();
     let term = var("TERM");
     let term = term.as_ref();
-    // GNU screen takes the numbers of an RGB color for styles, whatever the terminal around it can.
+    // GNU screen takes the numbers of an RGB color for styles, even if the outer terminal supports
+    // it.
     let in_screen = is_set("STY") && !is_set("TMUX");
     let colorterm = matches!(var("COLORTERM").as_ref(), "truecolor" | "24bit") && !in_screen;
     if is_set("NO_COLOR") {
@@ -135,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn some_terminals_say_in_a_variable_whether_they_are_light() {
+    fn a_variable_tells_whether_the_terminal_is_light() {
         for (said, expected) in [
             ("15;0", Some(Kind::Dark)),
             ("0;15", Some(Kind::Light)),
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn colors_are_as_many_as_the_terminal_has() {
+    fn the_color_depth_matches_the_terminal() {
         for (variables, wanted) in [
             (
                 "NO_COLOR=1 COLORTERM=truecolor TERM=xterm-256color",

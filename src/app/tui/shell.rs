@@ -1,22 +1,23 @@
-//! The user's own commands (`!command`) as plain data: what runs, and what the next message takes along.
+//! The user's own commands (`!command`), as plain data.
 
 use crate::agent::tool::CommandDetails;
 use crate::app::attachments::command_block;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShellRun {
-    /// Which of them it is; its cell is called after it.
+    /// The id of the command and its cell.
     pub id: String,
-    /// Its command line, and what it wrote so far.
+    /// Its command line and output so far.
     pub details: CommandDetails,
-    /// When it began (Unix ms).
+    /// When it started (Unix ms).
     pub since: i64,
-    /// Whether the model gets to know of it.
+    /// Whether the model gets its output.
     pub told: bool,
 }
 
 impl ShellRun {
-    /// What the model is told of it before its end, if anything: what it wrote, and why there is no more.
+    /// The block for the model if the command hasn't finished: its output, and why it's incomplete.
+    /// `None` without output.
     pub fn unfinished(&self, why: &str) -> Option<String> {
         let output = Some(&self.details.output).filter(|output| self.told && !output.is_empty());
         let failed = format!("failed=\"{why}\"");

@@ -1,5 +1,5 @@
-//! One command of the user from its start to its end, its output shown as it comes. It is read, cut and
-//! redacted as the output of the model's own commands is.
+//! Runs one user's command and shows its output as it comes. The output is read, cut and redacted
+//! like that of the model's commands.
 
 use std::io;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use crate::agent::tool::CommandDetails;
 use crate::agent::tools::{CommandOutput, ToolSettings};
 use crate::llm::auth::Redactor;
 
-/// A command that takes longer is ended: what is to run on belongs into another terminal.
+/// Commands that take longer are stopped: long-running ones belong in another terminal.
 const LIMIT: Duration = Duration::from_mins(10);
-/// Output goes to the screen at most this often.
+/// Minimum time between updates of the output on the screen.
 const PROGRESS: Duration = Duration::from_millis(50);
 /// How long to wait for more output once the shell has ended.
 const DRAIN: Duration = Duration::from_millis(100);
-/// Bytes read at once: as much as a pipe holds.
+/// Bytes per read: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
 pub(super) struct ShellCommand {
@@ -33,7 +33,7 @@ pub(super) struct ShellCommand {
 }
 
 impl ShellCommand {
-    /// Runs it; when this is dropped, it and all it started end.
+    /// Runs it; dropping this ends it and everything it started.
     pub(super) async fn run(self, processes: Processes) {
         let begun = Instant::now();
         let mut details = CommandDetails {
@@ -47,7 +47,7 @@ impl ShellCommand {
             .unwrap_or_else(|error| Err(io::Error::other(error)))
         {
             Ok(running) => self.follow(running, &mut details).await,
-            Err(error) => Some(format!("it could not be started: {error}")),
+            Err(error) => Some(format!("couldn't start: {error}")),
         };
         details.duration_ms = Some(begun.elapsed().as_millis() as u64);
         let _ = self.results.send(EffectResult::Shell(ShellEnd {
@@ -57,7 +57,7 @@ impl ShellCommand {
         }));
     }
 
-    /// Reads and shows until it has ended. Returns what went wrong, if anything did.
+    /// Reads and shows output until the command ends. Returns the error, if any.
     async fn follow(&self, mut running: Running, details: &mut CommandDetails) -> Option<String> {
         let file = format!("tiller-output-{}.txt", uuid::Uuid::new_v4().simple());
         let file = std::env::temp_dir().join(file);
@@ -102,7 +102,7 @@ impl ShellCommand {
     }
 }
 
-/// Fills in how it ended; none when it took too long. Returns what went wrong, if anything did.
+/// Notes how it ended; `None` means it took too long. Returns the error, if any.
 fn ended(exit: Option<ExitStatus>, details: &mut CommandDetails) -> Option<String> {
     match exit {
         Some(ExitStatus::Exited(code)) => {
@@ -114,10 +114,10 @@ fn ended(exit: Option<ExitStatus>, details: &mut CommandDetails) -> Option<Strin
             Some(format!("killed by signal {signal}"))
         }
         Some(ExitStatus::NotStarted(why)) => Some(why),
-        Some(ExitStatus::Unknown(_)) => Some("it was killed".to_owned()),
+        Some(ExitStatus::Unknown(_)) => Some("killed".to_owned()),
         None => {
             details.timed_out = true;
-            Some(format!("it took longer than {} s", LIMIT.as_secs()))
+            Some(format!("timed out after {} s", LIMIT.as_secs()))
         }
     }
 }

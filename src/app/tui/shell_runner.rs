@@ -1,4 +1,4 @@
-//! Runs the user's own commands, one at a time, and asks the clipboard for a picture.
+//! Runs the user's own commands, one at a time, and gets pictures from the clipboard.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -14,9 +14,9 @@ use crate::agent::memory::search_path;
 use crate::agent::process::{Processes, Spawn};
 use crate::app::keys::KnownSecrets;
 
-/// How long a program of the clipboard may take.
+/// How long a clipboard program may take.
 const CLIPBOARD: Duration = Duration::from_secs(2);
-/// Programs that write the picture in the clipboard to their output.
+/// Programs that print the clipboard's picture.
 const PROGRAMS: [(&str, &[&str]); 3] = [
     ("wl-paste", &["--no-newline", "--type", "image/png"]),
     (
@@ -35,7 +35,7 @@ pub(super) struct ShellRunner {
 }
 
 impl ShellRunner {
-    /// Runs a command without a sandbox: it is the user's own.
+    /// Runs a command without a sandbox, because it's the user's own.
     pub(super) fn run(&mut self, id: String, command: String) {
         let command = ShellCommand {
             id,
@@ -58,7 +58,7 @@ impl ShellRunner {
         }
     }
 
-    /// Keeps the picture in the clipboard as a file and answers its path.
+    /// Saves the clipboard's picture to a file and returns its path.
     pub(super) fn picture(&self) {
         let results = self.results.clone();
         tokio::spawn(async move {
@@ -92,7 +92,7 @@ async fn picture() -> Result<PathBuf, String> {
             std::fs::write(file.path(), &output.stdout)?;
             Ok(file.path().to_owned())
         });
-        return written.map_err(|error| format!("The picture cannot be kept: {error}"));
+        return written.map_err(|error| format!("Couldn't save the picture: {error}"));
     }
-    Err("No picture in the clipboard that wl-paste, xclip or pngpaste could give".to_owned())
+    Err("No picture in the clipboard (tried wl-paste, xclip and pngpaste)".to_owned())
 }

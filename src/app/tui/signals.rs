@@ -1,4 +1,4 @@
-//! The signals that the screen catches, and what they mean to it.
+//! The signals that the screen catches.
 
 use std::io;
 
@@ -6,8 +6,9 @@ use nix::sys::signal::Signal as Number;
 
 use crate::app::signals::Signals;
 
-/// Signals that would end the program without giving the terminal back. What a fault of the program itself
-/// raises (an abort, a stack overflow) ends it all the same: that comes back to the place of the fault.
+/// Signals that would end the program without restoring the terminal. Signals raised by a bug in
+/// the program (an abort, a stack overflow) can't be handled this way: they would return to the
+/// fault.
 const ENDING: &[Number] = &[
     Number::SIGTERM,
     Number::SIGHUP,
@@ -27,7 +28,7 @@ const ENDING: &[Number] = &[
     Number::SIGSTKFLT,
 ];
 
-/// The signals without a meaning of their own, which end a program that does not know them.
+/// Signals that would end a program that doesn't handle them.
 #[cfg(target_os = "linux")]
 fn real_time() -> impl Iterator<Item = i32> {
     nix::libc::SIGRTMIN()..=nix::libc::SIGRTMAX()
@@ -42,13 +43,13 @@ fn real_time() -> impl Iterator<Item = i32> {
 pub enum SignalEvent {
     Resize,
     Interrupt,
-    /// The number of a signal that would end the program.
+    /// The number of a signal that ends the program.
     End(i32),
     Stop,
     Continue,
 }
 
-/// All of them, the most urgent first. Must be called within a tokio runtime.
+/// All of them, most urgent first. Must be called within a tokio runtime.
 pub fn catch() -> io::Result<Signals<SignalEvent>> {
     let ending = ENDING.iter().map(|number| *number as i32);
     let ending = ending.chain(real_time());

@@ -1,4 +1,4 @@
-//! What waits for the start of the screen.
+//! What to do at the start of the screen.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,35 +7,35 @@ use crate::agent::session::{HistoryFacts, SessionBranch};
 use crate::app::sessions::{Recent, Refused};
 use crate::llm::Content;
 
-/// What happens by itself at the start.
+/// Actions and notices for the start.
 #[derive(Clone, Debug, Default)]
 pub struct Start {
-    /// A prompt that is sent at once; empty when there is none.
+    /// A prompt to send at once, or empty.
     pub prompt: Vec<Content>,
-    /// The prompt of a demonstration, and when it is sent unless the user types first (Unix ms; 0
-    /// until the first frame is drawn).
+    /// The demo's prompt, and when to send it unless the user types first (Unix ms; 0 until the
+    /// first frame is drawn).
     pub demo: Option<(String, i64)>,
-    /// Whether the user asked for the demonstration.
+    /// Whether the user asked for the demo.
     pub demo_asked: bool,
-    /// The conversation so far, of a session that goes on, as the user and as a model reads it.
+    /// The resumed conversation, for the user and for the model.
     pub history: (Arc<SessionBranch>, HistoryFacts),
-    /// Whether the list of sessions is opened.
+    /// Whether to open the session list.
     pub resume: bool,
-    /// The session that was asked for and not opened: how to go on is asked.
+    /// The session that couldn't be opened: ask how to continue.
     pub refused: Option<Refused>,
-    /// Whether the user has not said yet if the project is trusted, and it brings something along.
+    /// Whether the project has something to trust and the user hasn't decided yet.
     pub asks_trust: bool,
-    /// The session that Enter on the empty editor goes on with, while nothing is said.
+    /// The session that Enter on the empty editor resumes, while this one is empty.
     pub recent: Option<Recent>,
-    /// The provider of the model that is started with, where its key is missing.
+    /// The provider of the start model, if its key is missing.
     pub no_key: Option<String>,
-    /// What the user should read; shown on the empty screen, then part of the transcript.
+    /// Notices, shown on the empty screen, then in the transcript.
     pub notices: Vec<String>,
-    /// Unsent text that waits in another session.
+    /// Unsent text in another session.
     pub draft_elsewhere: Option<DraftElsewhere>,
 }
 
-/// Unsent text that waits in another session than the one that is open.
+/// Unsent text in a session other than the open one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DraftElsewhere {
     pub session: PathBuf,
@@ -43,14 +43,14 @@ pub struct DraftElsewhere {
 }
 
 impl Start {
-    /// What the user should read besides the session that is offered, while this one is empty.
+    /// The notices besides the offered session, while this session is empty.
     pub fn notices(&self) -> impl Iterator<Item = &str> {
         let notices = self.notices.iter().map(String::as_str);
         let elsewhere = self.draft_elsewhere.iter().filter(|it| !self.offers(it));
         notices.chain(elsewhere.map(|it| it.notice.as_str()))
     }
 
-    /// Whether the session that is offered has unsent text.
+    /// Whether the offered session has unsent text.
     pub fn offers_draft(&self) -> bool {
         let elsewhere = self.draft_elsewhere.as_ref();
         elsewhere.is_some_and(|it| self.offers(it))
@@ -61,7 +61,7 @@ impl Start {
         recent.is_some_and(|recent| recent.session.path == draft.session)
     }
 
-    /// The same, to be told once in the session in this file: not what waits in itself.
+    /// The notices to show once in the session in this file, except about its own draft.
     pub fn told_in(&self, session: Option<&Path>) -> Vec<String> {
         let elsewhere = self.draft_elsewhere.iter();
         let elsewhere = elsewhere.filter(|it| Some(it.session.as_path()) != session);

@@ -1,5 +1,4 @@
-//! The thread that keeps what was typed on disk, in order. What cannot be written now (a full disk)
-//! is tried again.
+//! The thread that saves drafts and history, in order. It retries failed writes (a full disk).
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -19,10 +18,10 @@ use crate::agent::session::folder::folder_for;
 use crate::app::dirs::Dirs;
 use crate::app::sessions::{short_id, title_of};
 
-/// How long to wait before what failed is tried again.
+/// How long to wait before a retry.
 const RETRY: Duration = Duration::from_secs(10);
 
-/// Bytes of a prompt that is stored: a longer one would push many others out of what is read again.
+/// The longest prompt to store, in bytes: a longer one would push out many others.
 const MAX_PROMPT: usize = 1024 * 1024;
 
 #[derive(Debug)]
@@ -30,18 +29,18 @@ pub(super) enum Job {
     Remember(Vec<String>),
     LoadDraft(PathBuf),
     SaveDraft(SavedDraft),
-    /// Another session takes the place of the one before.
+    /// Another session replaces the current one.
     ChangeSession(DraftChange, PathBuf),
-    /// Answers when everything before it was tried.
+    /// Replies once everything before it was tried.
     Flush(Sender<()>),
 }
 
-/// The way to the thread. It ends when this is dropped.
+/// The handle of the thread, which ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Storage(Sender<Job>);
 
 impl Storage {
-    /// Starts the thread. Where there can be no more threads, the user is told.
+    /// Starts the thread, or tells the user if it can't.
     pub(super) fn start(
         dirs: &Dirs,
         cwd: &Path,
@@ -61,7 +60,7 @@ impl Storage {
         };
         let thread = thread::Builder::new().name("storage".into());
         if let Err(error) = thread.spawn(move || writer.run(&jobs)) {
-            let text = format!("What you type is not kept on disk: {error}");
+            let text = format!("Couldn't start saving drafts and history: {error}");
             let _ = results.send(EffectResult::Failed(text));
             return None;
         }
@@ -72,7 +71,7 @@ impl Storage {
         let _ = self.0.send(job);
     }
 
-    /// Waits until everything sent so far was written, or could not be.
+    /// Waits until everything sent so far was written or has failed.
     pub(super) fn flush(&self, timeout: Duration) {
         let (done, wait) = channel();
         self.send(Job::Flush(done));
@@ -85,12 +84,12 @@ struct Writer {
     drafts: DraftFile,
     prompts: VecDeque<String>,
     draft: Option<SavedDraft>,
-    /// How many drafts of earlier programs were given to the screen, and the last of them: it may end
-    /// before it has taken that in.
+    /// How many earlier drafts were given to the screen, and the last one: the program may end
+    /// before the screen uses it.
     given: (usize, SavedDraft),
-    /// Whether the user was shown that nothing can be written.
+    /// Whether the user knows that nothing can be written.
     error_shown: bool,
-    /// Lets go of the messages that a draft holds.
+    /// Tells the agent to drop messages that a draft holds.
     handle: AgentHandle,
     results: UnboundedSender<EffectResult>,
 }
@@ -106,7 +105,7 @@ impl Writer {
                 Err(RecvTimeoutError::Disconnected) => return self.write(),
             };
             let mut flushed = Vec::new();
-            // All that waits is taken at once: of several drafts only the last is written.
+            // Takes all waiting jobs at once: of several drafts, only the last is written.
             for job in first.into_iter().chain(jobs.try_iter()) {
                 match job {
                     Job::Remember(prompts) => self.remember(prompts),
@@ -126,7 +125,7 @@ impl Writer {
     fn remember(&mut self, prompts: Vec<String>) {
         for prompt in prompts {
             if prompt.len() > MAX_PROMPT {
-                let text = "A prompt above 1 MiB stays in the prompt history of this run only";
+                let text = "That prompt is over 1 MiB: it's in the history only until you quit";
                 self.fail(text.to_owned());
             } else {
                 self.prompts.push_back(prompt);
@@ -143,7 +142,7 @@ impl Writer {
                     self.send(EffectResult::DraftElsewhere(waits_in(elsewhere)));
                 }
             }
-            Err(error) => self.fail(format!("The unsent draft cannot be read: {error}")),
+            Err(error) => self.fail(format!("Couldn't read the unsent draft: {error}")),
         }
     }
 
@@ -156,10 +155,10 @@ impl Writer {
         let kept = self.write_draft();
         match self.drafts.change_to(session) {
             Ok(draft) => self.give(draft),
-            Err(error) => self.fail(format!("The unsent draft cannot be read: {error}")),
+            Err(error) => self.fail(format!("Couldn't read the unsent draft: {error}")),
         }
         if let Err(text) = kept {
-            // It would be lost with the session that was left.
+            // It would be lost with the previous session.
             self.draft = None;
             self.give(Some(left));
             self.fail(text);
@@ -171,7 +170,7 @@ impl Writer {
         let prompts = self.write_prompts();
         match draft.and(prompts) {
             Ok(()) => self.error_shown = false,
-            // Shown once, not at every try.
+            // Reported once, not at every retry.
             Err(text) if !std::mem::replace(&mut self.error_shown, true) => self.fail(text),
             Err(_) => {}
         }
@@ -184,7 +183,7 @@ impl Writer {
                 draft.taken = self.given.0;
             }
             let saved = self.drafts.save(draft);
-            saved.map_err(|error| format!("The unsent draft cannot be written: {error}"))?;
+            saved.map_err(|error| format!("Couldn't save the unsent draft: {error}"))?;
             if !draft.returned.is_empty() {
                 self.handle.release(draft.returned.clone());
             }
@@ -204,7 +203,7 @@ impl Writer {
     fn write_prompts(&mut self) -> Result<(), String> {
         while let Some(prompt) = self.prompts.front() {
             let written = self.history.append(prompt);
-            written.map_err(|error| format!("The prompt history cannot be written: {error}"))?;
+            written.map_err(|error| format!("Couldn't save the prompt history: {error}"))?;
             self.prompts.pop_front();
         }
         Ok(())
@@ -219,13 +218,13 @@ impl Writer {
     }
 }
 
-/// That unsent text waits in the session in this file.
+/// The notice that the session in this file has unsent text.
 fn waits_in(session: PathBuf) -> DraftElsewhere {
     let stored = StoredSession::at(&session);
     let head = stored.head();
     let label = head.name.unwrap_or_else(|| title_of(&head.title));
     let id = short_id(&stored.id);
     let notice =
-        format!("Unsent text waits in the session “{label}”: /resume, or tiller --session {id}");
+        format!("The session “{label}” has unsent text: /resume, or tiller --session {id}");
     DraftElsewhere { session, notice }
 }

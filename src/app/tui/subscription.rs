@@ -1,4 +1,4 @@
-//! What comes from the agent: its events, and its state where events were missed.
+//! Input from the agent: its events, and its state after missed events.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -7,18 +7,18 @@ use tokio::sync::mpsc;
 
 use crate::agent::{AgentHandle, Event, Snapshot};
 
-/// Events of the agent applied in one turn of the loop.
+/// The most agent events to apply in one turn of the loop.
 const EVENTS_A_TURN: usize = 256;
 
 pub(super) enum Received {
     Events,
-    /// The screen had been dropped as a subscriber: the agent's state now.
+    /// The screen was too slow and was unsubscribed: the agent's current state.
     Resubscribed(Snapshot, mpsc::Receiver<Arc<Event>>),
     Gone,
 }
 
-/// Receives the agent's next events, as many as there are; waits forever when it is gone. Dropping
-/// the future loses nothing: a closed subscription is found closed again.
+/// Receives the agent's next events; waits forever once it's gone. Cancel-safe: a closed
+/// subscription stays closed.
 pub(super) async fn receive(
     handle: &AgentHandle,
     events: &mut Option<mpsc::Receiver<Arc<Event>>>,

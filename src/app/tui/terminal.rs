@@ -1,8 +1,7 @@
-//! The terminal's modes: set while the screen has it, restored on every way out.
+//! The terminal's modes: set while tiller runs, restored on every way out.
 //!
 //! Exit, error, panic, suspension and the external editor all go through `Modes::leave`; only
-//! `kill -9` escapes it. `ScreenBuffer` makes the bytes of a frame, `TtyWriter` writes them. Reading is
-//! `input`'s business.
+//! SIGKILL doesn't. `ScreenBuffer` makes the bytes of a frame, `TtyWriter` writes them, `input` reads.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
@@ -23,64 +22,64 @@ use super::window::{NO_PROGRESS, OWN_CURSOR, shows_progress};
 use crate::app::manners::Manners;
 use crate::app::sanitize::visible;
 
-/// Bracketed paste, focus reports, reports of a desktop that turns dark or light.
+/// Bracketed paste, focus reports, reports of a switch to dark or light.
 const ENTER: &[u8] = b"\x1b[?2004h\x1b[?1004h\x1b[?2031h";
-/// The alternate screen, and the way back from it, out of any scroll region.
+/// The alternate screen, and the way back, out of any scroll region.
 const ALTERNATE: &[u8] = b"\x1b[?1049h";
 const ALTERNATE_OFF: &[u8] = b"\x1b[r\x1b[?1049l";
 /// Mouse buttons and drags (not every motion) with wide coordinates.
 const MOUSE: &[u8] = b"\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l";
-/// Keeps the title of the window, and brings it back.
+/// Saves and restores the window title.
 const TITLE: &[u8] = b"\x1b[22;0t";
 const TITLE_OFF: &[u8] = b"\x1b[23;0t";
-/// Ends the synchronized update of a frame that was cut short.
+/// Ends the synchronized update of an interrupted frame.
 const END_UPDATE: &[u8] = b"\x1b[?2026l";
-/// Undoes `ENTER` and what else such a frame has left behind: style, no line wrap, hidden cursor.
+/// Undoes `ENTER` and the leftovers of an interrupted frame: style, no line wrap, hidden cursor.
 const LEAVE: &[u8] = b"\x1b[0m\x1b[?7h\x1b[?25h\x1b[?2031l\x1b[?1004l\x1b[?2004l";
-/// modifyOtherKeys: tmux passes modified keys on only to programs that set it.
+/// modifyOtherKeys: tmux passes on modified keys only to programs that set it.
 const TMUX_KEYS: &[u8] = b"\x1b[>4;2m";
 const TMUX_KEYS_OFF: &[u8] = b"\x1b[>4m";
-/// The kitty keyboard protocol with the flags 1 (disambiguate: Ctrl+Enter and a lone Esc become
-/// unmistakable) and 4 (alternate keys: shortcuts work on layouts without Latin letters).
+/// The kitty keyboard protocol with flags 1 (disambiguate: Ctrl+Enter and a lone Esc) and 4
+/// (alternate keys: shortcuts on layouts without Latin letters).
 const KITTY: &[u8] = b"\x1b[>5u";
 const KITTY_OFF: &[u8] = b"\x1b[<1u";
 const QUERY_KITTY: &[u8] = b"\x1b[?u";
 const QUERIES: &str = "\x1b[?u\x1b]11;?\x1b\\";
-/// What every terminal answers (DA1), so that it ends a round of queries.
+/// Every terminal answers this (DA1), so it ends a round of queries.
 const QUERY_ATTRIBUTES: &str = "\x1b[c";
-/// Columns and rows that are drawn at most: some terminals tell of sizes that no screen has.
+/// The most columns and rows to draw: some terminals report impossible sizes.
 const LARGEST: Size = Size::new(1_000, 500);
-/// How often replies are waited for on the way out, for `TIMEOUT` each time.
+/// How often to wait for replies on the way out, each time for `TIMEOUT`.
 const REPLIES: usize = 4;
-/// How long a terminal that does not read or reply holds up the way out.
+/// How long a terminal that doesn't read or reply can delay the exit.
 const TIMEOUT: Duration = Duration::from_millis(50);
-/// The same for frames, which are worth nothing then, and for last words.
+/// The same for frames, which are worthless by then, and for last words.
 const FRAMES: Patience = Patience {
     for_more: TIMEOUT,
     in_all: TIMEOUT,
 };
-/// The same while something is still printed that stays on the screen: a slow line goes on taking some.
+/// The same while printing rows that stay: a slow line keeps taking some.
 const PRINT: Patience = Patience {
     for_more: Duration::from_secs(1),
     in_all: Duration::from_secs(10),
 };
-/// The same where the screen goes on after it: less than the agent waits for somebody to take its events.
+/// The same if the screen continues afterwards: less than the agent waits for its subscribers.
 const PRINT_AND_GO_ON: Patience = Patience {
     in_all: Duration::from_secs(4),
     ..PRINT
 };
 
-/// The terminal while the screen has it.
+/// The terminal while tiller uses it.
 #[derive(Debug)]
 pub struct Terminal {
     modes: Arc<Modes>,
 }
 
 impl Terminal {
-    /// Sets raw mode, alternate screen and mouse. From here on a panic on this thread restores the
-    /// terminal before it is reported; panics elsewhere go to the log, for a report would be painted
-    /// over the screen.
+    /// Sets raw mode, alternate screen and mouse. From here on, a panic on this thread restores the
+    /// terminal before it's reported. Panics elsewhere go to the log, because a report would be
+    /// painted over the screen.
     pub fn enter(manners: Manners) -> io::Result<Self> {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Err(io::Error::other(
@@ -115,12 +114,13 @@ impl Terminal {
         Ok(Self { modes })
     }
 
-    /// Restores the terminal, for a while or for good. Answers whether it took all that was printed.
+    /// Restores the terminal, temporarily or for good. Returns whether it took everything that was
+    /// printed.
     pub fn leave(&self, is_end: bool) -> bool {
         self.modes.leave(is_end)
     }
 
-    /// Prints `text` on the main screen, after [`Terminal::leave`], as far as the terminal takes it
+    /// Prints `text` on the main screen after [`Terminal::leave`], as far as the terminal takes it
     /// in time.
     pub fn print(&self, text: &str) {
         if !text.is_empty() {
@@ -133,32 +133,32 @@ impl Terminal {
         self.modes.enter()
     }
 
-    /// The bytes that switch to the alternate screen, with all that goes with it, or back from it.
+    /// The bytes that switch to or from the alternate screen, with its modes.
     pub fn switch(&self, to_alternate: bool) -> Vec<u8> {
         self.modes.switch(to_alternate)
     }
 
-    /// How many rows of the normal screen are in use below the cursor: should the program panic, what
-    /// is said stands below them.
+    /// Sets how many rows below the cursor are in use on the normal screen: a panic message goes
+    /// below them.
     pub fn set_rows_below(&self, rows: u16) {
         self.modes.rows_below.store(rows, Ordering::Relaxed);
     }
 
-    /// Makes the current settings those to be restored at the end: after a suspension, since the
-    /// shell may have changed them for good (`stty`). Not after an editor, which may have been killed
-    /// and left its own.
+    /// Takes the current settings as those to restore at the end: after a suspension, because the
+    /// shell may have changed them (`stty`). Not after an editor, which may have been killed and
+    /// left its own.
     pub fn adopt_settings(&self) {
         if let Ok(now) = tcgetattr(io::stdin()) {
             *self.modes.original() = now;
         }
     }
 
-    /// Writes a frame. What the terminal does not take at once is kept and written later.
+    /// Writes a frame. Bytes that the terminal doesn't take at once are written later.
     pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
         self.modes.out.write(bytes)
     }
 
-    /// Whether the terminal has not read everything yet: another frame would only queue up.
+    /// Whether the terminal hasn't read everything yet: another frame would only queue up.
     pub fn is_behind(&self) -> bool {
         self.modes.out.is_behind()
     }
@@ -167,7 +167,7 @@ impl Terminal {
         self.modes.out.caught_up().await
     }
 
-    /// Whether the cursor has a shape that is to go at the end; whoever gives it one says so here.
+    /// Sets whether the cursor has a shape to reset at the end.
     pub fn cursor_shaped(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.modes.cursor_shaped)
     }
@@ -180,8 +180,7 @@ impl Terminal {
         self.modes.out.write(if on { MOUSE } else { MOUSE_OFF })
     }
 
-    /// Queries what the terminal can do; the replies come as input. To be called after the first
-    /// frame.
+    /// Queries the terminal's features; replies come as input. Call it after the first frame.
     pub fn query(&self) -> io::Result<()> {
         self.modes.unanswered.store(true, Ordering::Relaxed);
         let pictures = queries(self.modes.manners.images, |name| std::env::var(name).ok());
@@ -189,7 +188,7 @@ impl Terminal {
         self.modes.out.write(queries.as_bytes())
     }
 
-    /// Queries the terminal's colors: the sixteen, that of text, that of the ground.
+    /// Queries the terminal's colors: the sixteen, text and background.
     pub fn query_colors(&self) -> io::Result<()> {
         self.modes.unanswered.store(true, Ordering::Relaxed);
         self.modes.asked_colors.store(true, Ordering::Relaxed);
@@ -201,7 +200,7 @@ impl Terminal {
         self.modes.out.write(queries.as_bytes())
     }
 
-    /// Queries again what [`Terminal::leave`] discarded the replies to. Answers whether it did.
+    /// Repeats queries whose replies [`Terminal::leave`] discarded. Returns whether there were any.
     pub fn query_again(&self) -> io::Result<bool> {
         let did = self.modes.discarded.swap(false, Ordering::Relaxed);
         if did {
@@ -217,13 +216,13 @@ impl Terminal {
         self.modes.unanswered.store(false, Ordering::Relaxed);
     }
 
-    /// The terminal reported that the kitty keyboard protocol is in force.
+    /// Notes that the terminal reported the kitty keyboard protocol as active.
     pub fn kitty_confirmed(&self) {
         self.modes.unconfirmed.store(false, Ordering::Relaxed);
     }
 
-    /// Switches the kitty keyboard protocol on, once the terminal reported that it has it, and
-    /// queries whether it is in force.
+    /// Turns on the kitty keyboard protocol after the terminal reported support, and queries
+    /// whether it is active.
     pub fn enable_kitty(&self) -> io::Result<()> {
         if self.modes.kitty.swap(true, Ordering::Relaxed) {
             return Ok(());
@@ -233,8 +232,8 @@ impl Terminal {
         self.modes.out.write(&bytes)
     }
 
-    /// The size now, as much of it as is drawn. Where the terminal does not know it (0 on a serial
-    /// line): `COLUMNS` and `LINES`, else 80x24.
+    /// The current size, capped. If the terminal doesn't know it (0 on a serial line): `COLUMNS`
+    /// and `LINES`, else 80x24.
     pub fn size() -> Size {
         let (width, height) = crossterm::terminal::size().unwrap_or_default();
         let known = |size: u16, variable, default| match size {
@@ -251,7 +250,7 @@ impl Terminal {
         }
     }
 
-    /// Width and height of a cell in pixels, where the terminal says them with its size.
+    /// A cell's size in pixels, if the terminal reports it with its size.
     pub fn cell() -> Option<(u16, u16)> {
         let size = crossterm::terminal::window_size().ok()?;
         let cell = (
@@ -268,23 +267,23 @@ impl Drop for Terminal {
     }
 }
 
-/// What must be restored, shared with the panic hook.
+/// The state to restore, shared with the panic hook.
 #[derive(Debug)]
 struct Modes {
     out: TtyWriter,
     original: Mutex<Termios>,
     active: AtomicBool,
-    /// Whether the alternate screen shows.
+    /// Whether the alternate screen is showing.
     alternate: AtomicBool,
     rows_below: AtomicU16,
-    /// Whether the terminal has the kitty keyboard protocol, and on which screens it is on: the normal
-    /// one and the alternate one have flags of their own.
+    /// Whether the terminal supports the kitty keyboard protocol, and on which screens it's on:
+    /// each screen has its own flags.
     kitty: AtomicBool,
     kitty_pushed: [AtomicBool; 2],
-    /// Whether replies are still to come, and one about the kitty protocol by itself.
+    /// Whether replies are pending, and separately one about the kitty protocol.
     unanswered: AtomicBool,
     unconfirmed: AtomicBool,
-    /// Whether the colors were asked for, and whether replies were discarded since.
+    /// Whether the colors were queried, and whether replies were discarded since.
     asked_colors: AtomicBool,
     discarded: AtomicBool,
     tmux: bool,
@@ -318,7 +317,7 @@ impl Modes {
         self.out.write(&bytes)
     }
 
-    /// The bytes that switch to the alternate screen, with mouse and keyboard, or back from it.
+    /// The bytes that switch to or from the alternate screen, with mouse and keyboard modes.
     fn switch(&self, to_alternate: bool) -> Vec<u8> {
         if to_alternate {
             self.alternate.store(true, Ordering::Relaxed);
@@ -330,7 +329,7 @@ impl Modes {
         [&bytes, self.push_kitty()].concat()
     }
 
-    /// Switches the kitty keyboard protocol on for the screen that shows, if it is to be on there.
+    /// Turns on the kitty keyboard protocol for the current screen, if it should be on there.
     fn push_kitty(&self) -> &'static [u8] {
         let wanted = self.kitty.load(Ordering::Relaxed) && self.active.load(Ordering::Relaxed);
         when(
@@ -347,8 +346,8 @@ impl Modes {
         &self.kitty_pushed[usize::from(self.alternate.load(Ordering::Relaxed))]
     }
 
-    /// Restores everything; a second call does nothing. A terminal that is gone is no error here.
-    /// Answers whether the terminal took all that was printed.
+    /// Restores everything; a second call does nothing. A terminal that is gone isn't an error
+    /// here. Returns whether the terminal took everything that was printed.
     fn leave(&self, is_end: bool) -> bool {
         if !self.active.swap(false, Ordering::Relaxed) {
             return true;
@@ -393,7 +392,7 @@ fn when(on: bool, bytes: &'static [u8]) -> &'static [u8] {
     if on { bytes } else { b"" }
 }
 
-/// Discards what the terminal still replies: it would be typed into the shell.
+/// Discards pending replies, which would end up in the shell.
 fn discard_replies() {
     let stdin = io::stdin();
     for _ in 0..REPLIES {

@@ -1,5 +1,5 @@
-//! What happened since the program has the session open, iteration by iteration: a reading of the
-//! agent's events, in the form that stored iterations have too.
+//! The iterations since the program opened the session, from the agent's events, in the same form
+//! as stored iterations.
 
 use crate::agent::AgentEvent;
 use crate::agent::session::{CallSummary, IterationSummary};
@@ -8,7 +8,7 @@ use crate::llm::Message;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
     steps: Vec<IterationSummary>,
-    /// The last one has its answer.
+    /// The last iteration has its answer.
     answered: bool,
 }
 
@@ -61,7 +61,7 @@ impl Timeline {
         }
     }
 
-    /// An answer that failed counts by itself: the next attempt of the turn is another iteration.
+    /// A failed answer is an iteration of its own; the next attempt is another one.
     fn answer_again(&mut self, time: i64) {
         if let Some(step) = self.steps.last()
             && self.answered

@@ -1,8 +1,8 @@
-//! Writes to the terminal without blocking: what it does not read at once is buffered.
+//! Writes to the terminal without blocking; buffers what the terminal doesn't read at once.
 //!
-//! A terminal that stops reading (a suspended window, a dead connection) must not stop the loop,
-//! for then no key, no signal and no abort would get through. The terminal is opened anew for
-//! that: the inherited descriptor is shared with the shell, which must not find it non-blocking.
+//! A terminal that stops reading (a suspended window, a dead connection) must not stop the loop: no
+//! key, signal or abort would get through. It reopens the terminal for that, because the shell
+//! shares the inherited descriptor and must not find it non-blocking.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -21,16 +21,16 @@ use tokio::net::unix::pipe::Sender;
 #[derive(Debug)]
 pub struct TtyWriter {
     file: File,
-    /// What the terminal has not read yet.
+    /// Bytes that the terminal hasn't read yet.
     rest: Mutex<Vec<u8>>,
 }
 
-/// How long a terminal is waited for on the way out.
+/// How long to wait for a terminal on the way out.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     /// While it takes nothing.
     pub for_more: Duration,
-    /// However much it takes.
+    /// In total, however much it takes.
     pub in_all: Duration,
 }
 
@@ -42,8 +42,8 @@ impl Patience {
 }
 
 impl TtyWriter {
-    /// The terminal behind `shared`. Where it cannot be opened anew, `shared` itself is used, and
-    /// writing then waits like any other.
+    /// The terminal behind `shared`. If it can't be reopened, uses `shared` itself, and writes may
+    /// block.
     pub fn open(shared: BorrowedFd<'_>) -> io::Result<Self> {
         let own = |path: PathBuf| {
             OpenOptions::new()
@@ -65,7 +65,7 @@ impl TtyWriter {
         })
     }
 
-    /// Writes `bytes` behind what is still buffered.
+    /// Writes `bytes` after those still buffered.
     pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let mut rest = self.rest();
         if !rest.is_empty() {
@@ -81,9 +81,9 @@ impl TtyWriter {
         !self.rest().is_empty()
     }
 
-    /// Waits until everything is written. May be dropped at any time.
+    /// Waits until everything is written. Cancel-safe.
     pub async fn caught_up(&self) -> io::Result<()> {
-        // Registered only now: an idle terminal must not wake the loop whenever it has read something.
+        // Registered only now, so that an idle terminal doesn't wake the loop.
         let watched = Sender::from_file_unchecked(self.file.try_clone()?)?;
         while self.is_behind() {
             watched.writable().await?;
@@ -97,14 +97,14 @@ impl TtyWriter {
         Ok(())
     }
 
-    /// Writes what is buffered and `last`. For a terminal that does not read, what it has not read is
-    /// discarded, so that at least `last` arrives. For the end of the program, also by a panic.
-    /// Answers whether nothing was discarded.
+    /// Writes the buffer and `last`. If the terminal doesn't read, discards the buffer so that at
+    /// least `last` arrives. For the end of the program, even by a panic. Returns whether nothing
+    /// was discarded.
     pub fn finish(&self, last: &[u8], patience: Patience) -> bool {
         let mut waiting = match self.rest.try_lock() {
             Ok(mut rest) => std::mem::take(&mut *rest),
             Err(TryLockError::Poisoned(poisoned)) => std::mem::take(&mut *poisoned.into_inner()),
-            // Whoever holds it is what panicked.
+            // The holder of the lock is what panicked.
             Err(TryLockError::WouldBlock) => Vec::new(),
         };
         waiting.extend_from_slice(last);
@@ -116,7 +116,7 @@ impl TtyWriter {
         is_written
     }
 
-    /// Writes what is said after [`TtyWriter::finish`], as far as it is taken in time.
+    /// Writes last words after [`TtyWriter::finish`], as far as the terminal takes them in time.
     pub fn say(&self, text: &[u8], patience: Patience) {
         self.write_all(text, patience);
     }
@@ -162,7 +162,7 @@ impl TtyWriter {
     }
 }
 
-/// Whether a read or a write that failed this way may succeed later.
+/// Whether a read or write that failed like this may succeed later.
 pub(super) fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock)
 }

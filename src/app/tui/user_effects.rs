@@ -1,5 +1,4 @@
-//! Effects on what is the user's own: settings, themes and keys. Files are read and written on other
-//! threads.
+//! Effects on the user's settings, themes and keys. Other threads read and write the files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,13 +16,12 @@ use crate::app::models::Models;
 use crate::llm::Secret;
 use crate::llm::probe::Verdict;
 
-/// Performs such effects one after the other, in the order they come: of several changes of a setting the
-/// last is in force.
+/// Runs such effects in order, so that the last change of a setting wins.
 pub struct UserEffects {
     dirs: Dirs,
-    /// What counts in place of the settings in this run.
+    /// Overrides of the settings for this run.
     overrides: Arc<[SettingOverride]>,
-    /// Says when the last one is done: its other end is gone then.
+    /// Signals that the last one is done by being closed.
     last: Option<Receiver<()>>,
 }
 
@@ -93,7 +91,7 @@ fn saved(
     EffectResult::SettingSaved(saved.map(|()| (key, value, file.to_owned())))
 }
 
-/// Stores the key; then asks the provider, which takes its time.
+/// Stores the key, then checks it with the provider, which takes a while.
 fn store_key(
     models: &Arc<Models>,
     provider: String,
@@ -106,8 +104,8 @@ fn store_key(
         tokio::spawn(async move {
             if let Verdict::Refused(why) = models.check_key(&provider).await {
                 let text = format!(
-                    "{provider} refuses the key: {why}. Store another with /login, or remove it: tiller \
-                     auth remove {provider}"
+                    "{provider} rejected the key: {why}\n/login {provider} to add another, or remove it: \
+                     tiller auth remove {provider}"
                 );
                 let _ = results.send(EffectResult::Failed(text));
             }

@@ -1,5 +1,5 @@
-//! What the window around the terminal says: its title, and progress where a task bar shows some; and
-//! the shape of the cursor in vim's modes. All are written only when they change.
+//! The terminal window: its title, its progress in the task bar, and the cursor's shape in vim's
+//! modes. Each is written only when it changes.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ pub struct Window {
     title: bool,
     progress: bool,
     shown: Option<(String, State)>,
-    /// The cursor's shape; none where it is the terminal's own.
+    /// The cursor's shape; `None` for the terminal's default.
     cursor: Option<CursorShape>,
-    /// Whether it is to be brought back at the end.
+    /// Whether to restore it at the end.
     shaped: Arc<AtomicBool>,
 }
 
@@ -48,7 +48,7 @@ impl Window {
         }
     }
 
-    /// The bytes that bring the window up to date; none where it is.
+    /// The bytes that update the window, if anything changed.
     pub fn update(&mut self, app: &App) -> String {
         let now = (title(app), state(app));
         let mut out = String::new();
@@ -84,7 +84,7 @@ impl Window {
         out
     }
 
-    /// Has the next update write everything: another program had the terminal.
+    /// Makes the next update write everything, because another program had the terminal.
     pub fn forget(&mut self) {
         self.shown = None;
         self.cursor = None;
@@ -93,10 +93,10 @@ impl Window {
 
 pub const NO_PROGRESS: &str = "\x1b]9;4;0\x1b\\";
 
-/// Gives the cursor the shape that the terminal's settings say.
+/// Resets the cursor to the shape in the terminal's settings.
 pub const OWN_CURSOR: &str = "\x1b[0 q";
 
-/// Whether a terminal with these variables shows progress; others may take it for a notification.
+/// Whether a terminal with these variables shows progress; others may show a notification instead.
 pub fn shows_progress(var: impl Fn(&str) -> Option<String>) -> bool {
     let program = var("TERM_PROGRAM").unwrap_or_default();
     var("TMUX").is_none()
@@ -114,7 +114,7 @@ fn state(app: &App) -> State {
     }
 }
 
-/// A mark of what goes on, what it is about, and where.
+/// The state mark, the session and the folder.
 fn title(app: &App) -> String {
     let mark = match state(app) {
         State::Idle => "",
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_is_told_only_where_it_is_shown_as_such() {
+    fn progress_is_written_only_where_it_is_shown() {
         for (variables, expected) in [
             (&[("TERM_PROGRAM", "ghostty")][..], true),
             (&[("TERM_PROGRAM", "ghostty"), ("TMUX", "x")], false),

@@ -109,7 +109,7 @@ pub const IDLE: &[Row] = &[
         .shows("─ Earlier prompts")
         .after("<esc>"),
     row(Interrupt, "abc", "│ abc").hides("│ abc"),
-    row(Suspend, "", "").shows("Nothing to suspend to"),
+    row(Suspend, "", "").shows("Can't suspend"),
     row(Help, "", "").shows("Keyboard shortcuts").after("<esc>"),
     row(Cancel, "<f1>", "Keyboard shortcuts").hides("Keyboard shortcuts"),
     // The model.
@@ -128,7 +128,7 @@ pub const IDLE: &[Row] = &[
     .shows("claude-sonnet-5-5 "),
     row(ThinkingUp, "/thinking low<enter>", " low ").shows(" medium "),
     row(ThinkingDown, "/thinking high<enter>", " high ").shows(" medium "),
-    row(SaveModel, "", "").shows("Default of new sessions"),
+    row(SaveModel, "", "").shows("Saved as the default model"),
     row(NextPermissionMode, "", "")
         .shows("─ plan ")
         .after("<s-tab><s-tab><s-tab>"),
@@ -159,7 +159,7 @@ pub const IDLE: &[Row] = &[
     row(CopyReply, "", "").shows("through the terminal"),
     row(CopyList, "", "").shows("─ Copy").after("<esc>"),
     row(Iterations, "", "").shows("─ Iterations").after("<esc>"),
-    row(ToggleTodo, "", "").shows("There is no todo list"),
+    row(ToggleTodo, "", "").shows("No todo list"),
     row(SelectText, "", "").shows(" marks").after("<esc>"),
     row(SelectMark, "<a-s>", " marks")
         .shows(" Selecting ")
@@ -212,7 +212,7 @@ pub const IDLE: &[Row] = &[
         .then("<up><up>y")
         .shows("Copied 1 character"),
     row(SelectOpen, "<a-s>", " marks")
-        .shows("is no file")
+        .shows("isn't a file")
         .after("<esc>"),
     // What goes to another conversation.
     row(EditPrompt, "", "").shows("│ second").after("<c-c>"),

@@ -1,4 +1,4 @@
-//! What may stand behind a command.
+//! Completes the arguments of commands.
 
 use super::candidate::Candidate;
 use super::state::{Completion, CompletionKind};
@@ -10,7 +10,7 @@ use crate::app::tui::overlay::ModelsState;
 use crate::app::tui::theme::{AUTO, ThemeChoice};
 use crate::llm::ThinkingLevel;
 
-/// Most models that are listed; more are found by typing.
+/// The most models to list; typing finds more.
 const MAX_MODELS: usize = 50;
 
 pub(crate) struct InForce<'a> {
@@ -21,13 +21,13 @@ pub(crate) struct InForce<'a> {
     pub known: &'a [Candidate],
 }
 
-/// What `/export` takes besides the name of a file.
+/// Arguments of `/export` besides a file name.
 const EXPORT: [(&str, &str); 5] = [
-    ("--branch", "only the current branch"),
-    ("--force", "replace the file that is named"),
+    ("--branch", "current branch only"),
+    ("--force", "overwrite an existing file"),
     ("session.html", "one page for a browser"),
-    ("session.md", "Markdown, the current branch"),
-    ("session.jsonl", "as it is stored, without any key"),
+    ("session.md", "Markdown, current branch"),
+    ("session.jsonl", "the stored session, keys removed"),
 ];
 
 const BUDGET: [(&str, &str); 3] = [
@@ -36,7 +36,7 @@ const BUDGET: [(&str, &str); 3] = [
     ("200k tokens", "tokens"),
 ];
 
-/// The list of what may stand behind the command of `action`, as far as it fits `typed`.
+/// The list of arguments for `action` that match `typed`.
 pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Option<Completion> {
     let kind = CompletionKind::Argument(action);
     let fixed = |words: &[(&str, &str)], current: &str| {
@@ -56,13 +56,13 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
     let mut list = match action {
         Action::Thinking => {
             let level = |level: ThinkingLevel| match level {
-                ThinkingLevel::Off => ("off", "not at all"),
-                ThinkingLevel::Minimal => ("minimal", "as little as the model can"),
+                ThinkingLevel::Off => ("off", "no thinking"),
+                ThinkingLevel::Minimal => ("minimal", "the model's minimum"),
                 ThinkingLevel::Low => ("low", "a little"),
-                ThinkingLevel::Medium => ("medium", "the usual amount"),
-                ThinkingLevel::High => ("high", "much"),
-                ThinkingLevel::Xhigh => ("xhigh", "very much"),
-                ThinkingLevel::Max => ("max", "as much as the model can"),
+                ThinkingLevel::Medium => ("medium", "a medium amount"),
+                ThinkingLevel::High => ("high", "a lot"),
+                ThinkingLevel::Xhigh => ("xhigh", "more"),
+                ThinkingLevel::Max => ("max", "the model's maximum"),
             };
             fixed(&ThinkingLevel::ALL.map(level), now.thinking.as_str())
         }
@@ -70,11 +70,11 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
             let mode = |mode: PermissionMode| (mode.name(), mode.meaning());
             fixed(&PermissionMode::ALL.map(mode), now.permission.name())
         }
-        Action::Trust => fixed(&[("no", "never, and nothing asks again")], ""),
+        Action::Trust => fixed(&[("no", "don't trust, and don't ask again")], ""),
         Action::Budget => fixed(&BUDGET, ""),
         Action::Models => Completion::new(kind, typed.to_owned(), models(typed, now.models)),
         Action::Theme => {
-            let auto = "light or dark, as the terminal is";
+            let auto = "light or dark, to match the terminal";
             let names = now.themes.themes.names().filter(|name| *name != AUTO);
             let all = std::iter::once((AUTO, auto)).chain(names.map(|name| (name, "")));
             let all: Vec<_> = all.collect();
@@ -91,23 +91,23 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
         }
         Action::Login => words(kind, typed, now.known),
         Action::CompareBranches => words(kind, last_word(typed), now.known),
-        // What its folder holds, as it was read for what is typed.
+        // The contents of its folder, already read.
         Action::ImportSession => Completion::new(kind, typed.to_owned(), now.known.to_vec()),
         _ => return None,
     };
     list.selected = match action {
         Action::Thinking | Action::PermissionMode => list.selected,
-        // Enter alone opens the list that shows them.
+        // Enter alone opens the list of them.
         Action::Theme | Action::Login | Action::ImportSession => {
             list.selected.filter(|_| !typed.is_empty())
         }
-        // Enter alone trusts, and what is typed is understood as it is.
+        // Enter alone trusts the folder, so select nothing.
         _ => None,
     };
     Some(list)
 }
 
-/// Those of `all` that begin with what was typed, then those that hold it.
+/// Those of `all` that start with the typed text, then those that contain it.
 fn words(kind: CompletionKind, typed: &str, all: &[Candidate]) -> Completion {
     let word = typed.to_lowercase();
     let place = |it: &&Candidate| it.insert.to_lowercase().find(&word);
@@ -123,7 +123,7 @@ fn last_word(typed: &str) -> &str {
     typed.rsplit(char::is_whitespace).next().unwrap_or_default()
 }
 
-/// Models with a key, those used lately first.
+/// Models with a key, recently used ones first.
 fn models(typed: &str, models: &ModelsState) -> Vec<Candidate> {
     let rows = &models.listing.rows;
     let mut found = search(rows, typed);

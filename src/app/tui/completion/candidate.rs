@@ -1,9 +1,9 @@
-//! A row of the list.
+//! A row of the completion list.
 
-/// Something that can stand where the caret is.
+/// Something to insert at the caret.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Candidate {
-    /// What takes the place of what was typed.
+    /// The text that replaces the typed text.
     pub insert: String,
     pub label: String,
     pub detail: String,
@@ -21,7 +21,7 @@ impl Candidate {
         }
     }
 
-    /// Whether nothing stands behind its label.
+    /// Whether it has only a label.
     pub(crate) fn is_alone(&self) -> bool {
         self.detail.is_empty() && self.key.is_empty()
     }

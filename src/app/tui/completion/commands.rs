@@ -1,4 +1,4 @@
-//! The commands that fit what was typed.
+//! Completes commands.
 
 use std::cmp::Reverse;
 
@@ -8,10 +8,10 @@ use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec};
 use crate::app::fuzzy::Query;
 use crate::app::tui::keymap::Keymap;
 
-/// What is looked for most stands first while nothing is typed.
+/// The most useful commands come first while nothing is typed.
 const FIRST: WordList = WordList("model new resume compact undo permission context keys");
 
-/// The commands that fit `typed`, best first.
+/// The commands that match `typed`, best first.
 pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
     let typed = typed.to_lowercase();
     let mut query = Query::new(&typed);
@@ -53,7 +53,7 @@ pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
     found.into_iter().map(candidate).collect()
 }
 
-/// Whether taking the command is only the beginning: something belongs behind it.
+/// Whether the command needs an argument, so that Enter completes it instead of running it.
 pub(crate) fn waits_for_argument(word: &str) -> bool {
     let spec = ACTIONS.iter().find(|spec| spec.slash == Some(word));
     spec.is_some_and(|spec| {

@@ -1,20 +1,20 @@
-//! Files behind `@`, and what a folder holds.
+//! Completes files after `@`, and paths.
 
 use super::candidate::Candidate;
 use crate::app::attachments::mention;
 
-/// What of a mention is looked for: without its sign, its quotes and the lines it is about.
+/// The part of a mention to search for: without `@`, quotes and line numbers.
 pub(crate) fn wanted(mention: &str) -> &str {
     split_lines(unquoted(mention)).0
 }
 
-/// The candidates for a mention: the paths with the lines that were typed behind them.
+/// The candidates for a mention: the paths, with the line numbers typed after them.
 pub(crate) fn file_candidates(typed: &str, paths: Vec<String>) -> Vec<Candidate> {
     let (_, lines) = split_lines(unquoted(typed));
     let candidate = |path: String| {
         let insert = if path.ends_with('/') {
             let whole = mention(&path, "");
-            // The quote stays open: what is in the folder comes next.
+            // Leave the quote open: the folder's contents come next.
             whole.strip_suffix('"').unwrap_or(&whole).to_owned()
         } else {
             format!("{} ", mention(&path, lines))
@@ -28,7 +28,7 @@ pub(crate) fn file_candidates(typed: &str, paths: Vec<String>) -> Vec<Candidate>
     paths.into_iter().map(candidate).collect()
 }
 
-/// The candidates for a path that was begun: what its folder holds.
+/// The candidates for a path: the contents of its folder.
 pub(crate) fn path_candidates(typed: &str, names: Vec<String>) -> Vec<Candidate> {
     let sign = if typed.starts_with('@') { "@" } else { "" };
     let folder = typed.rfind('/').map_or(sign, |slash| &typed[..=slash]);
@@ -45,7 +45,7 @@ fn unquoted(mention: &str) -> &str {
     path.strip_prefix('"').unwrap_or(path)
 }
 
-/// A path, and `:7` or `:7-9` behind it.
+/// Splits a path from the `:7` or `:7-9` after it.
 fn split_lines(path: &str) -> (&str, &str) {
     let is_lines = |lines: &str| lines.chars().all(|c| c.is_ascii_digit() || c == '-');
     match path.rsplit_once(':') {

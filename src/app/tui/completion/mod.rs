@@ -1,7 +1,7 @@
-//! What can stand where the caret is: commands behind `/`, their arguments, files behind `@`, paths.
+//! Completion at the caret: commands after `/`, their arguments, files after `@`, and paths.
 //!
-//! Plain data and pure functions. The list grows out of the editor, which keeps the keys: only moving,
-//! taking and closing are the list's. What is found in the world comes from effects.
+//! Plain data and pure functions. The editor keeps the focus; the list uses only the keys to move,
+//! accept and close. Effects search files and folders.
 
 mod token;
 mod candidate;

@@ -1,42 +1,42 @@
-//! The list while it is open.
+//! The open completion list.
 
 use super::candidate::Candidate;
 use crate::app::action::Action;
 use crate::app::tui::text::width::width;
 
-/// What the list is of.
+/// What the list completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompletionKind {
     /// Commands.
     Command,
-    /// What may stand behind this command.
+    /// Arguments of this command.
     Argument(Action),
-    /// Files and folders of the project, found by their letters.
+    /// Files and folders of the project, by fuzzy search.
     File,
-    /// What a folder holds.
+    /// The contents of a folder.
     Path,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
     pub kind: CompletionKind,
-    /// What was typed, up to the caret: a choice takes its place.
+    /// The typed text before the caret, which a choice replaces.
     pub typed: String,
-    /// What can take its place, best first.
+    /// The candidates, best first.
     pub candidates: Vec<Candidate>,
-    /// The chosen one; none where Enter sends what was typed as long as nobody chooses.
+    /// The selected candidate; if `None`, Enter sends the text as typed.
     pub selected: Option<usize>,
     pub moved: bool,
-    /// Whether more may be found yet.
+    /// Whether more results may come.
     pub waits: bool,
-    /// Columns of the widest candidate that something stands behind, which all of them leave to it.
+    /// The widest label with a detail after it, in columns; all rows align to it.
     pub columns: usize,
-    /// What came from outside to choose from, whatever is typed; empty where candidates are made anew.
+    /// Candidates that an effect loaded, independent of the typed text; empty if there are none.
     pub known: Vec<Candidate>,
 }
 
 impl Completion {
-    /// A list of these, the best of them chosen.
+    /// A list of these, with the best selected.
     pub fn new(kind: CompletionKind, typed: String, candidates: Vec<Candidate>) -> Self {
         let mut list = Self {
             kind,
@@ -52,7 +52,7 @@ impl Completion {
         list
     }
 
-    /// Takes other candidates in; what was chosen by key stays chosen while it is there.
+    /// Replaces the candidates; keeps the user's selection if it's still there.
     pub fn set(&mut self, candidates: Vec<Candidate>) {
         let chosen = self.chosen().map(|chosen| chosen.insert.clone());
         let place = chosen.filter(|_| self.moved).and_then(|chosen| {
@@ -70,7 +70,7 @@ impl Completion {
         self.candidates.get(self.selected?)
     }
 
-    /// Goes `by` rows down, or up, and round at the ends.
+    /// Moves `by` rows, wrapping around.
     pub fn go(&mut self, by: isize) {
         let count = self.candidates.len() as isize;
         if count == 0 {
@@ -95,7 +95,7 @@ impl Completion {
         self.moved = true;
     }
 
-    /// Whether the chosen one stands there already, letter for letter.
+    /// Whether the typed text already equals the selected candidate.
     pub fn is_typed(&self) -> bool {
         let typed = self.typed.trim_end();
         self.chosen()

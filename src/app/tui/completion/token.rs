@@ -1,4 +1,4 @@
-//! What stands before the caret, as far as it can be completed.
+//! Finds the token before the caret that can be completed.
 
 use crate::app::action::{ACTIONS, Action};
 
@@ -6,13 +6,13 @@ use crate::app::action::{ACTIONS, Action};
 pub(crate) enum Token<'a> {
     /// `/word`: the word.
     Command(&'a str),
-    /// `/word text`: what the word means, and the text.
+    /// `/word text`: the action of the word, and the text.
     Argument(Action, &'a str),
     /// `@path`: all of it.
     Mention(&'a str),
 }
 
-/// What can be completed right before the caret.
+/// The token right before the caret that can be completed.
 pub(crate) fn token(before: &str) -> Option<Token<'_>> {
     if let Some(start) = mention_start(before) {
         return Some(Token::Mention(&before[start..]));
@@ -28,8 +28,8 @@ pub(crate) fn token(before: &str) -> Option<Token<'_>> {
     (spec.argument.is_some() && !rest.contains('\n')).then_some(Token::Argument(spec.action, rest))
 }
 
-/// Where the mention begins that the caret stands in or right behind. An `@` within a word, as in
-/// an address, begins none.
+/// The start of the mention at the caret. An `@` within a word, as in an email address, starts
+/// none.
 fn mention_start(before: &str) -> Option<usize> {
     let line = before.rfind('\n').map_or(0, |end| end + 1);
     let begins = |at: usize| {
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_before_the_caret() {
+    fn tokens_before_the_caret_are_found() {
         use Token::{Argument, Command, Mention};
         for (before, expected) in [
             ("", None),

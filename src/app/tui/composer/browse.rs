@@ -1,4 +1,4 @@
-//! Browsing the prompt history: the draft is kept, and so are changes of the prompts on the way.
+//! Browsing the prompt history; keeps the draft and edits to the prompts on the way.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,9 +10,9 @@ use super::placeholders::clean;
 pub(super) struct Browse {
     /// The prompt shown: 1 is the newest, 0 the draft.
     age: usize,
-    /// Whether the draft is a message that came back.
+    /// Whether the draft is a message that came back from the queue.
     pub is_message: bool,
-    /// What prompts, and the draft as number 0, were changed to, with their placeholders.
+    /// Edited prompts by number (0 is the draft), with their placeholders.
     changed: HashMap<usize, String>,
 }
 
@@ -23,7 +23,7 @@ pub(super) enum Age {
 }
 
 impl Browse {
-    /// Browsing begins; the draft may be a message that came back.
+    /// Starts browsing; the draft may be a message that came back.
     pub(super) fn from_draft(is_message: bool) -> Self {
         Self {
             is_message,
@@ -41,7 +41,7 @@ impl Browse {
         (!draft.is_empty()).then_some(draft.as_str())
     }
 
-    /// What prompts were changed to, the oldest first: with the one in the editor, or but for it.
+    /// The edited prompts, oldest first, with or without the one in the editor.
     pub(super) fn edited(&self, draft: &Draft, history: &History, with_shown: bool) -> Vec<String> {
         let hidden = self.changed.iter().filter(|(age, _)| **age != self.age);
         let hidden = hidden.map(|(age, text)| (*age, text.as_str()));
@@ -55,8 +55,8 @@ impl Browse {
         edited.into_values().rev().collect()
     }
 
-    /// Goes one step, keeping what is shown now; returns what to show next. `None` where there is
-    /// nothing further.
+    /// Goes one step and keeps the text shown now. Returns the text to show next, or `None` at the
+    /// end.
     pub(super) fn go(&mut self, to: Age, draft: &Draft, history: &History) -> Option<String> {
         let age = match to {
             Age::Older if self.age < history.len() => self.age + 1,

@@ -1,5 +1,5 @@
-//! The text with its caret: every change goes through one function, so that rows, caret and undo
-//! can never disagree with the text.
+//! The text and its caret. Every change goes through one function, so that rows, caret and undo
+//! always match the text.
 
 use std::ops::Range;
 
@@ -16,22 +16,22 @@ pub(super) struct Draft {
     /// A byte offset.
     caret: usize,
     pub(super) undo: Undo,
-    /// Counts changes of the text.
+    /// Rises with every change of the text.
     revision: u64,
     message: Mark,
-    /// The text that is being inserted at one place, while somebody wants to know it.
+    /// Text being inserted at one place, while it's tracked.
     tracked: Option<Range<usize>>,
 }
 
-/// Whether the text is a message, whatever it begins with.
+/// Whether the text is always a message, even if it looks like a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Mark {
-    /// It was typed here: it may begin like a command.
+    /// Typed here: it may be a command.
     #[default]
     Typed,
-    /// It came back, and its beginning is as it was.
+    /// It came back from the queue, and its start is unchanged.
     Message,
-    /// It came back, and its beginning was typed again.
+    /// It came back, and its start was typed again.
     Retyped,
 }
 
@@ -76,12 +76,12 @@ impl Draft {
             .column_of(self.caret, &self.text, &self.placeholders)
     }
 
-    /// Moves the caret to a row, and in it to a column or the nearest place to the left of it.
+    /// Moves the caret to a row, and there to a column or the nearest place left of it.
     pub(super) fn move_to_cell(&mut self, row: usize, col: usize) {
         self.move_to(self.rows.position(row, col, &self.text, &self.placeholders));
     }
 
-    /// Moves the caret to a boundary. What is typed next is an undo step of its own.
+    /// Moves the caret to a boundary and starts a new undo step.
     pub(super) fn move_to(&mut self, at: usize) {
         if self.caret != at {
             self.undo.seal();
@@ -89,7 +89,7 @@ impl Draft {
         self.caret = at;
     }
 
-    /// Replaces a range by text that is already clean, and puts the caret behind it.
+    /// Replaces a range by text that is already clean, and puts the caret after it.
     pub(super) fn replace(&mut self, range: Range<usize>, text: &str, kind: StepKind) {
         let removed = self.text[range.clone()].to_owned();
         if removed.is_empty() && text.is_empty() {
@@ -112,7 +112,7 @@ impl Draft {
         self.replace(0..self.text.len(), text, StepKind::Single);
     }
 
-    /// Inserts text at the start; the caret stays where it is in the text behind.
+    /// Inserts text at the start; the caret keeps its place in the old text.
     pub(super) fn prepend(&mut self, text: &str) {
         let caret = self.caret + text.len();
         self.replace(0..0, text, StepKind::Single);
@@ -123,12 +123,12 @@ impl Draft {
         self.message == Mark::Message
     }
 
-    /// From here on the text is a message, until its beginning is typed again.
+    /// Makes the text a message, until its start is typed again.
     pub(super) fn mark_message(&mut self) {
         self.message = Mark::Message;
     }
 
-    /// What undo and redo bring back may be one that came back: sent, it is never run as a command.
+    /// Undo and redo may restore a message that came back: it must never run as a command.
     fn remark(&mut self) {
         if self.message == Mark::Retyped {
             self.message = Mark::Message;
@@ -157,12 +157,12 @@ impl Draft {
         self.remark();
     }
 
-    /// Follows what is inserted at the caret from now on.
+    /// Tracks the text inserted at the caret from now on.
     pub(super) fn track(&mut self) {
         self.tracked = Some(self.caret..self.caret);
     }
 
-    /// What was inserted since, as far as it is still there.
+    /// The tracked text that is still there.
     pub(super) fn take_tracked(&mut self) -> String {
         let tracked = self.tracked.take().unwrap_or_default();
         self.text[tracked].to_owned()
@@ -174,8 +174,8 @@ impl Draft {
         }
     }
 
-    /// Empties the draft and its undo history for the next prompt. Pastes are kept if text
-    /// elsewhere may hold their placeholders.
+    /// Clears the draft and its undo history for the next prompt. Keeps pastes if other text may
+    /// hold their placeholders.
     pub(super) fn reset(&mut self, keep_placeholders: bool) {
         let mut next = Self::new(self.rows.width());
         next.revision = self.revision + 1;
@@ -185,7 +185,7 @@ impl Draft {
         *self = next;
     }
 
-    /// Replaces a range, and puts the caret behind what is inserted.
+    /// Replaces a range, and puts the caret after the new text.
     fn splice(&mut self, range: Range<usize>, text: &str) {
         self.revision += 1;
         self.text.replace_range(range.clone(), text);
@@ -201,7 +201,7 @@ impl Draft {
     }
 }
 
-/// Where a range is after an edit: what replaces all of it and more is no part of it.
+/// Where a range ends up after an edit; empty if the edit replaced more than the range.
 fn follow(range: Range<usize>, edit: Range<usize>, inserted: usize) -> Option<Range<usize>> {
     let moved = |at: usize| at - edit.len() + inserted;
     if edit.start >= range.start && edit.end <= range.end {

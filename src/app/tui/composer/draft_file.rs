@@ -1,11 +1,11 @@
-//! The file in which unsent text survives the program. Messages that wait are kept by their session;
-//! they are here where none keeps them, and in files of older versions.
+//! The file that keeps unsent text when the program dies. Sessions keep their queued messages; this
+//! file has them only for unstored sessions, or if an older version wrote it.
 //!
-//! Each working folder has a folder of drafts, each session at most one file in it. The file is locked
-//! while a program has the session open, so the next program takes only what a dead one left behind,
-//! and goes on with that very file: it is never deleted before its text is sent. A draft comes back
-//! with its session; one whose session was never written comes back with any. Every call blocks and is
-//! made by an effect, never by the loop.
+//! Each working folder has a folder of drafts, with at most one file per session. A program locks
+//! the file while it has the session open. So the next program takes only what a dead one left, and
+//! continues with the same file: it's never deleted before its text is sent. A draft comes back
+//! with its session, or with any session if its own was never stored. Every call blocks, so only
+//! effects make them, never the event loop.
 
 use std::fs::{self, DirEntry, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -18,32 +18,32 @@ use serde::{Deserialize, Serialize};
 use super::history_file::open_regular;
 use crate::agent::session::folder::make_private;
 
-/// What the name of a file that is being written begins with.
+/// The prefix of temporary files.
 const PREFIX: &str = ".draft-";
-/// A file of that name which is older belongs to a program that was killed while it wrote.
+/// An older temporary file was left by a program killed while writing.
 const LEFT_BEHIND: Duration = Duration::from_mins(1);
 
-/// What was typed and not sent.
+/// Unsent text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedDraft {
-    /// Messages that wait, in the order they would go out.
+    /// Queued messages, in sending order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queue: Vec<String>,
-    /// The text of the editor.
+    /// The editor's text.
     pub text: String,
-    /// Whether it is a message whatever it begins with: it came back, and was not typed here.
+    /// Whether the text is always a message, because it came back from the queue.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_message: bool,
-    /// What commands of the user wrote: the next message takes it along.
+    /// Output of the user's commands, for the next message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<String>,
-    /// The numbers of the messages that came back into it: their session need keep them no longer.
+    /// Ids of the messages that came back into the text: their session can drop them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returned: Vec<u64>,
-    /// How many drafts of earlier programs the editor had taken in by then.
+    /// How many earlier drafts the editor had restored by then.
     #[serde(skip)]
     pub taken: usize,
-    /// The file of the session it was typed in; filled in when it is stored.
+    /// The session file it was typed in; filled in when it is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<PathBuf>,
 }
@@ -53,7 +53,7 @@ impl SavedDraft {
         self.queue.is_empty() && self.text.is_empty() && self.told.is_empty()
     }
 
-    /// Puts `before`, which never reached the editor, before it.
+    /// Puts `before`, which never reached the editor, before this draft.
     pub(crate) fn come_after(&mut self, before: &Self) {
         self.told = [&*before.told, &self.told].concat();
         self.returned = [&*before.returned, &self.returned].concat();
@@ -66,7 +66,7 @@ impl SavedDraft {
         }
     }
 
-    /// All of it as one text for the editor, with blank lines between.
+    /// All of it as one text for the editor, separated by blank lines.
     pub(crate) fn joined(&self) -> String {
         let text = Some(&self.text).filter(|text| !text.is_empty());
         let texts: Vec<&str> = self.queue.iter().chain(text).map(String::as_str).collect();
@@ -82,16 +82,16 @@ pub(crate) struct DraftFile {
     held: Option<(PathBuf, File)>,
 }
 
-/// What a dead program left behind in a folder.
+/// What a dead program left in a folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LeftBehind {
     pub draft: Option<SavedDraft>,
-    /// The file of another session that waits with a draft of its own: the newest.
+    /// The newest session file with a draft of another session.
     pub elsewhere: Option<PathBuf>,
 }
 
 impl DraftFile {
-    /// A draft below `folder`; nothing is read or made yet.
+    /// A draft in `folder`; nothing is read or created yet.
     pub(crate) fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
@@ -100,27 +100,27 @@ impl DraftFile {
         }
     }
 
-    /// What is kept from now on is the draft of `session`; what is kept so far comes along.
+    /// Saves the draft for `session` from now on, and moves the saved text along.
     pub(crate) fn come_along(&mut self, session: PathBuf) {
         self.session = Some(session);
     }
 
-    /// What is kept so far stays with its session; the draft of `session` is the one from now on. Gives
-    /// what was kept of it.
+    /// Leaves the saved draft with its session, and switches to that of `session`. Returns what was
+    /// saved there.
     pub(crate) fn change_to(&mut self, session: PathBuf) -> io::Result<Option<SavedDraft>> {
         self.held = None;
         self.session = Some(session);
         Ok(self.load(|_| false)?.draft)
     }
 
-    /// Takes over the draft of `session` that a dead program left behind; else one of a session that was
-    /// never written.
+    /// Takes over the draft that a dead program left for `session`, or for a session that was never
+    /// stored.
     pub(crate) fn open(&mut self, session: PathBuf) -> io::Result<LeftBehind> {
         self.session = Some(session);
         self.load(|session| session.is_none_or(|session| !session.exists()))
     }
 
-    /// Takes over the newest draft of our session, or else of one that `also` takes.
+    /// Takes over the newest draft of our session, or else one that `also` accepts.
     fn load(&mut self, also: impl Fn(Option<&Path>) -> bool) -> io::Result<LeftBehind> {
         let mut left = LeftBehind::default();
         let entries = match fs::read_dir(&self.folder) {
@@ -137,7 +137,7 @@ impl DraftFile {
         files.sort();
         let (mut own, mut free) = (Vec::new(), Vec::new());
         for (_, path) in files.into_iter().rev() {
-            // Only looked at: a lock is taken when it is known whose it is.
+            // Don't lock before we know whose draft it is.
             let Ok(draft) = read(&path) else { continue };
             let session = draft.session;
             if session.is_some() && session == self.session {
@@ -158,7 +158,7 @@ impl DraftFile {
         Ok(left)
     }
 
-    /// Keeps this in place of what was kept before; an empty draft keeps nothing.
+    /// Saves this draft in place of the earlier one; an empty draft saves nothing.
     pub(crate) fn save(&mut self, draft: &SavedDraft) -> io::Result<()> {
         if draft.is_empty() {
             return match self.held.take() {
@@ -167,11 +167,11 @@ impl DraftFile {
             };
         }
         make_private(&self.folder)?;
-        // Written beside it and moved into place: what was kept before is whole until then.
+        // Written to a temporary file and renamed, so the old draft stays whole until then.
         let mut file = tempfile::Builder::new()
             .prefix(PREFIX)
             .tempfile_in(&self.folder)?;
-        // Where files cannot be locked, another program of this folder may show the draft too.
+        // Without file locks, another program in this folder may show the draft too.
         let _ = file.as_file().try_lock();
         let draft = SavedDraft {
             session: self.session.clone(),
@@ -191,7 +191,7 @@ impl DraftFile {
     }
 }
 
-/// Removes a temporary file that a program which was killed while it wrote left behind.
+/// Removes a temporary file left by a program that was killed while writing.
 fn remove_if_left_behind(entry: &DirEntry) {
     let old = || {
         let age = entry.metadata().ok()?.modified().ok()?.elapsed().ok()?;
@@ -216,7 +216,7 @@ fn read(path: &Path) -> io::Result<SavedDraft> {
 fn lock_and_read(path: &Path) -> io::Result<(File, SavedDraft)> {
     let mut file = open_regular(OpenOptions::new().read(true), path)?;
     file.try_lock()?;
-    // A living program may just have moved a newer file into its place.
+    // A running program may just have replaced it by a newer file.
     if fs::metadata(path)?.ino() != file.metadata()?.ino() {
         return Err(ErrorKind::NotFound.into());
     }
@@ -240,7 +240,7 @@ mod tests {
         }
     }
 
-    /// What comes back in a new session.
+    /// The draft that comes back in a new session.
     fn load(file: &mut DraftFile) -> Option<SavedDraft> {
         let new = PathBuf::from("/nowhere/new.jsonl");
         let mut draft = file.open(new).unwrap().draft?;
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_outlives_its_program_and_goes_when_it_is_sent() {
+    fn a_draft_survives_its_program_until_it_is_sent() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("drafts/here");
         let mut first = DraftFile::new(&folder);
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(files().count(), 0);
     }
 
-    /// A program that ends before its editor has taken the draft in leaves both.
+    /// If the program ends before its editor has the draft, both stay.
     #[test]
     fn a_draft_that_never_reached_the_editor_is_kept() {
         let before = draft(&["waits"], "before");
@@ -340,17 +340,17 @@ mod tests {
             (file, left)
         };
         let living = keep(&one, "of one");
-        // Its program lives: nobody takes it, and nobody is told.
+        // Its program is running: nobody takes it or hears of it.
         assert_eq!(open(&two).1, (None, None));
         assert_eq!(open(&one).1, (None, None));
         drop(living);
         assert_eq!(open(&two).1, (None, Some(one.clone())));
         assert_eq!(open(&one).1, (Some("of one".into()), None));
-        // That of a session without a file is anybody's.
+        // The draft of a session without a file goes to any session.
         drop(keep(&never, "of none"));
         let (mut file, left) = open(&two);
         assert_eq!(left, (Some("of none".into()), Some(one.clone())));
-        // It stays with the session it came to, which is left for another one.
+        // It stays with its new session when another one opens.
         file.save(&draft(&[], "of two")).unwrap();
         let back = file.change_to(one.clone()).unwrap().unwrap();
         assert_eq!(
@@ -358,7 +358,7 @@ mod tests {
             ("of one", Some(one.clone()))
         );
         assert_eq!(open(&two).1, (Some("of two".into()), None));
-        // What comes along leaves nothing behind.
+        // A draft that moves along leaves nothing behind.
         file.come_along(never.clone());
         file.save(&draft(&[], "with me")).unwrap();
         assert_eq!(open(&one).1, (None, Some(two)));

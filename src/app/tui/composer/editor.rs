@@ -1,4 +1,4 @@
-//! The editor of the prompt: what each command does.
+//! The prompt editor: its commands.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::vim::Vim;
 use crate::app::action::Action;
 use crate::app::attachments::mention;
 
-/// The editor of the prompt.
+/// The prompt editor.
 #[derive(Clone, Debug)]
 pub struct Composer {
     pub(super) draft: Draft,
@@ -22,34 +22,34 @@ pub struct Composer {
     pub(super) history: History,
     pub(super) browse: Option<Browse>,
     last: Last,
-    /// The column the caret keeps to while it goes up and down.
+    /// The column the caret keeps while it moves up and down.
     pub(super) goal: Option<usize>,
-    /// Where the selection begins, and the revision of the text it counts in.
+    /// The start of the selection, and the text revision it belongs to.
     anchor: Option<(usize, u64)>,
-    /// What is selected in vim's visual mode, and the revision of the text it counts in.
+    /// The selection of vim's visual mode, and the text revision it belongs to.
     pub(super) visual: Option<(Range<usize>, u64)>,
-    /// None where keys are not vim's.
+    /// `None` without vim keys.
     pub(super) vim: Option<Vim>,
     max_rows: usize,
     first_row: usize,
 }
 
-/// What the last command was, as far as the next one depends on it.
+/// The last command, if the next one depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Last {
     Other,
     Kill,
-    /// Which characters it inserted.
+    /// The characters it inserted.
     Yank {
         start: usize,
         end: usize,
     },
-    /// A prompt came from the history: up and down go on there.
+    /// A prompt came from the history: up and down continue there.
     Browse,
 }
 
 impl Composer {
-    /// An empty editor of this width, that shows so many rows at most.
+    /// An empty editor of this width that shows at most this many rows.
     pub fn new(width: u16, max_rows: u16) -> Self {
         Self {
             draft: Draft::new(width.max(1).into()),
@@ -66,7 +66,7 @@ impl Composer {
         }
     }
 
-    /// Does the edit or motion an action stands for; other actions do nothing.
+    /// Does the edit or motion of an action; ignores other actions.
     pub fn apply(&mut self, action: Action) {
         let selected = self.selection();
         if let Some(selected) = selected.clone()
@@ -87,7 +87,7 @@ impl Composer {
             Action::CutWordBackward => self.kill(motion::word_left(text, caret), last),
             Action::CutToSpaceBackward => self.kill(motion::space_left(text, caret), last),
             Action::CutWordForward => self.kill(motion::word_right(text, caret), last),
-            // At the start or end of a line, the line end there.
+            // At the start or end of a line, joins the lines.
             Action::CutToStart => {
                 let start = motion::line_start(text, caret);
                 self.kill(start.min(motion::prev(text, caret)), last);
@@ -119,13 +119,13 @@ impl Composer {
         self.scroll();
     }
 
-    /// Does a motion and selects what it passes.
+    /// Does a motion, and selects the text it passes.
     pub fn select(&mut self, motion: Action) {
         let anchor = self.selection_start();
         self.last = Last::Other;
         let (rows, caret) = (self.draft.rows(), self.draft.caret());
         let row = rows.row_of(caret);
-        // Not on to other prompts.
+        // Selecting never moves to other prompts.
         match motion {
             Action::Up if row == 0 => {
                 self.goal = None;
@@ -159,7 +159,7 @@ impl Composer {
         Some(self.draft.placeholders.expand(text))
     }
 
-    /// Selects nothing any more.
+    /// Clears the selection.
     pub fn deselect(&mut self) {
         self.anchor = None;
         self.vim_deselect();
@@ -171,7 +171,7 @@ impl Composer {
         self.insert_text(&text, StepKind::Typing);
     }
 
-    /// Moves the caret onto the next such character, or the one before. Returns whether there is one.
+    /// Moves the caret to the next or previous `c`. Returns whether there is one.
     pub fn jump(&mut self, c: char, forward: bool) -> bool {
         let (text, caret) = (self.draft.text(), self.draft.caret());
         let found = if forward {
@@ -192,7 +192,7 @@ impl Composer {
         self.settle();
     }
 
-    /// Inserts a paste: cleaned, and as one atomic placeholder when it is long.
+    /// Inserts a paste: cleaned, and as a placeholder if it's long.
     pub fn paste(&mut self, text: &str) {
         let text = self.draft.placeholders.paste(text);
         self.insert_text(&text, StepKind::Single);
@@ -203,7 +203,7 @@ impl Composer {
         &self.draft.text()[..self.draft.caret()]
     }
 
-    /// Puts text in the place of so many bytes before the caret; can be undone.
+    /// Replaces this many bytes before the caret; can be undone.
     pub fn complete(&mut self, typed: usize, text: &str) {
         let caret = self.draft.caret();
         let before = self.before_caret();
@@ -213,7 +213,7 @@ impl Composer {
         self.settle();
     }
 
-    /// Inserts files as mentions, apart from what stands before them.
+    /// Inserts files as mentions, with a space before them if needed.
     pub fn mention(&mut self, paths: &[String]) {
         let apart = self.before_caret().ends_with(|c: char| !c.is_whitespace());
         let mut text = String::from(if apart { " " } else { "" });
@@ -223,22 +223,22 @@ impl Composer {
         self.insert_text(&clean(&text), StepKind::Single);
     }
 
-    /// Replaces everything (an external editor, a history entry); can be undone.
+    /// Replaces the whole text (from an external editor or the history); can be undone.
     pub fn set(&mut self, text: &str) {
         let text = self.draft.placeholders.fold(clean(text));
         self.draft.set(&text);
         self.settle();
     }
 
-    /// Tells how wide the editor's text may be and how many rows may be shown. To be called from
-    /// `update` at the start and whenever either changes; costs nothing when neither did.
+    /// Sets the width of the text and the number of visible rows. `update` calls it at the start
+    /// and whenever either changes; it's free if neither did.
     pub fn resize(&mut self, width: u16, max_rows: u16) {
         self.draft.set_width(width.max(1).into());
         self.max_rows = max_rows.max(1).into();
         self.scroll();
     }
 
-    /// The visible rows and the caret, for the size last told.
+    /// The visible rows and the caret, for the current size.
     pub fn layout(&self) -> ComposerLayout {
         layout(&self.draft, self.selection(), self.first_row, self.max_rows)
     }
@@ -255,19 +255,20 @@ impl Composer {
         self.draft.expanded()
     }
 
-    /// About how many bytes that is.
+    /// Roughly its size in bytes.
     pub fn weight(&self) -> usize {
         self.draft.text().len() + self.draft.placeholders.weight()
     }
 
-    /// Puts text before the draft, with a blank line between. The caret stays where it is in the draft.
+    /// Puts text before the draft, separated by a blank line. The caret keeps its place in the
+    /// draft.
     pub fn prepend(&mut self, text: &str) {
         let mut text = clean(text);
         if text.is_empty() {
             return;
         }
         if self.browse.is_some() {
-            // It is no part of an earlier prompt.
+            // The new text isn't part of a history prompt.
             let draft = self.end_browsing(true);
             self.set_draft(draft);
         }
@@ -278,18 +279,18 @@ impl Composer {
         self.settle();
     }
 
-    /// A number that is another one after every change of the text.
+    /// A number that differs after every change of the text.
     pub fn revision(&self) -> u64 {
         self.draft.revision()
     }
 
-    /// Whether there is nothing in it, not even a space.
+    /// Whether it's completely empty, without even a space.
     pub fn is_empty(&self) -> bool {
         self.draft.text().is_empty()
     }
 
-    /// When the caret stands right behind a backslash: turns it into a new line (`\` Enter) and
-    /// tells so.
+    /// If a backslash is right before the caret, replaces it by a new line (`\` Enter) and returns
+    /// true.
     pub fn break_at_backslash(&mut self) -> bool {
         let caret = self.draft.caret();
         let found = self.draft.text()[..caret].ends_with('\\');
@@ -305,12 +306,12 @@ impl Composer {
         &self.history
     }
 
-    /// Earlier prompts, to merge what the file held or to take what it lacks.
+    /// Earlier prompts, to merge those of the file or to take unsaved ones.
     pub fn history_mut(&mut self) -> &mut History {
         &mut self.history
     }
 
-    /// Ends a sequence of kills, yanks or vertical motions.
+    /// Ends a series of kills, yanks or vertical motions.
     pub(super) fn settle(&mut self) {
         self.last = Last::Other;
         self.goal = None;
@@ -319,7 +320,7 @@ impl Composer {
         self.scroll();
     }
 
-    /// Where a selection that goes on began, or begins now.
+    /// The start of the current selection, or the caret for a new one.
     fn selection_start(&self) -> (usize, u64) {
         let revision = self.draft.revision();
         let anchor = self.anchor.filter(|(_, counts_in)| *counts_in == revision);
@@ -337,7 +338,7 @@ impl Composer {
         (revision == self.draft.revision() && !selected.is_empty()).then_some(selected)
     }
 
-    /// What an action means for selected text; false when it means what it always does.
+    /// Applies an action to selected text; false if it has its usual meaning.
     fn apply_to_selection(&mut self, selected: Range<usize>, action: Action) -> bool {
         match action {
             Action::Left => self.draft.move_to(selected.start),
@@ -376,7 +377,7 @@ impl Composer {
         let caret = self.draft.caret();
         let range = caret.min(to)..caret.max(to);
         if range.is_empty() {
-            // A kill at the very end of the text still belongs to the kills around it.
+            // A kill at the very end of the text still joins the kills around it.
             if last == Last::Kill {
                 self.last = last;
             }
@@ -392,7 +393,7 @@ impl Composer {
         self.draft.replace(range, "", StepKind::Single);
     }
 
-    /// Inserts the current kill in place of what a yank just before inserted.
+    /// Replaces the text just yanked by the current kill.
     fn yank(&mut self, replaced: Range<usize>) {
         if let Some(text) = self.kills.current() {
             let start = replaced.start;
@@ -402,7 +403,7 @@ impl Composer {
         }
     }
 
-    /// Goes one row up or down; from the first or last one, to the older or newer prompt.
+    /// Goes one row up or down, or from the first or last row to the older or newer prompt.
     fn go_vertically(&mut self, to: Age, goal: Option<usize>, last: Last) {
         let rows = self.draft.rows();
         let row = rows.row_of(self.draft.caret());
@@ -436,7 +437,7 @@ impl Composer {
         }
     }
 
-    /// Keeps the caret among the visible rows, and no room empty that rows could fill.
+    /// Scrolls the caret into view, and leaves no row empty that text could fill.
     pub(super) fn scroll(&mut self) {
         let caret = self.draft.rows().row_of(self.draft.caret());
         let last = self.draft.rows().count().saturating_sub(self.max_rows);

@@ -8,34 +8,33 @@ use memchr::memmem::Finder;
 use crate::app::fuzzy::Query;
 use crate::app::keys::without_keys;
 
-/// Bytes of a prompt in which letters are looked for that do not stand together, and how many prompts, the
-/// newest, are searched for them: it costs more than all words do.
+/// Fuzzy search covers only the newest prompts and the first bytes of each, because it costs more
+/// than searching words.
 const MAX_SCATTERED: usize = 200;
 const MAX_SEARCHED: usize = 2000;
-/// What a letter is worth where those that were typed stand so far apart that nobody meant that.
+/// The score per letter below which letters are too scattered to be a real match.
 const MIN_SCORE: u32 = 14;
 
 pub(super) const MAX_ENTRIES: usize = 10_000;
 
-/// Earlier prompts, each text once, where it was used last.
+/// Earlier prompts; each text is kept once, at its latest use.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     /// Oldest first.
     entries: Vec<Prompt>,
     unsaved: Vec<String>,
-    /// Grows with every change of the entries.
+    /// Rises with every change of the entries.
     revision: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Prompt {
     text: String,
-    /// In lower case, where that is something else.
+    /// In lower case, if that differs.
     lower: Option<String>,
 }
 
-/// The prompts that an earlier search found to fit, in any way: only these can fit what is typed on from
-/// there.
+/// All matches of an earlier search: a longer query can match only these.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Narrowing {
     query: String,
@@ -55,7 +54,7 @@ impl Prompt {
 }
 
 impl History {
-    /// What a history file held, oldest first. It takes as long as the file is large.
+    /// The contents of a history file, oldest first. Takes time linear in its size.
     pub fn new(texts: Vec<String>) -> Self {
         let mut seen = HashSet::new();
         let is_new: Vec<bool> = texts.iter().rev().map(|text| seen.insert(text)).collect();
@@ -71,7 +70,7 @@ impl History {
         }
     }
 
-    /// Remembers a prompt as the newest. Blank text is not remembered, nor is a key in it.
+    /// Remembers a prompt as the newest. Skips blank text and removes keys.
     pub fn push(&mut self, text: &str) {
         let text = without_keys(text.to_owned());
         let is_last = self.entries.last().is_some_and(|last| last.text == text);
@@ -87,7 +86,7 @@ impl History {
         self.revision += 1;
     }
 
-    /// Adds what a history file held before everything remembered so far.
+    /// Adds the prompts of a history file before everything remembered so far.
     pub fn merge(&mut self, older: Self) {
         let known = std::mem::replace(&mut self.entries, older.entries);
         self.entries
@@ -98,13 +97,13 @@ impl History {
         self.revision += 1;
     }
 
-    /// What was pushed since the last call, oldest first: to be appended to the file.
+    /// What was pushed since the last call, oldest first, for the file.
     pub fn take_unsaved(&mut self) -> Vec<String> {
         std::mem::take(&mut self.unsaved)
     }
 
-    /// The prompts that fit `query`, in any case, by their age: first those that hold every word, newest
-    /// first, then those that begin with its letters in this order, best first.
+    /// The ages of the prompts that match `query`, ignoring case: first those with every word,
+    /// newest first, then fuzzy matches, best first.
     pub fn search(&self, query: &str, narrowing: &mut Narrowing) -> Vec<usize> {
         let query = query.to_lowercase();
         let goes_on = narrowing.revision == self.revision && query.starts_with(&narrowing.query);

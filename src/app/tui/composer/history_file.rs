@@ -1,8 +1,8 @@
-//! The file earlier prompts are kept in: JSON lines, only ever appended to.
+//! The file of earlier prompts: JSON lines, append only.
 //!
-//! Several running programs share it. Each prompt is one write of one line to a file opened for
-//! appending, so lines of different programs do not mix; a line that is torn or none of ours is
-//! passed over. Every call blocks and is made by an effect, never by the loop.
+//! Several programs share it. Each prompt is a single write of one line to a file opened for
+//! appending, so lines never mix. Torn or foreign lines are skipped. Every call blocks, so only
+//! effects make them, never the event loop.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use super::history::MAX_ENTRIES;
 use crate::agent::session::folder::make_private;
 
-/// Bytes of the file's end that are read: enough for the entries, bounded if some are huge.
+/// Bytes to read from the end of the file: enough for the entries, limited if some are huge.
 const MAX_READ: u64 = 16 * 1024 * 1024;
-/// Bytes read at once, from the end towards the start.
+/// Bytes per read, from the end towards the start.
 const BLOCK: u64 = 256 * 1024;
 
 #[derive(Clone, Debug)]
@@ -27,19 +27,19 @@ pub(crate) struct HistoryFile {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
-    /// When it was sent, in milliseconds since 1970: for users who read the file.
+    /// When it was sent (Unix ms), for users who read the file.
     #[serde(default)]
     time: u64,
     text: String,
 }
 
 impl HistoryFile {
-    /// The file at this path; nothing is read or made yet.
+    /// The file at this path; nothing is read or created yet.
     pub(crate) fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// The newest prompts, oldest first, at most 10,000. A file that does not exist is empty.
+    /// The newest prompts, oldest first, at most 10,000; empty if the file doesn't exist.
     pub(crate) fn load(&self) -> io::Result<Vec<String>> {
         let file = match open_regular(OpenOptions::new().read(true), &self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -57,7 +57,7 @@ impl HistoryFile {
         Ok(newest_first)
     }
 
-    /// Appends one prompt. Makes the file, readable by its owner only, and its folder.
+    /// Appends one prompt. Creates the file, readable by its owner only, and its folder.
     pub(crate) fn append(&self, text: &str) -> io::Result<()> {
         if let Some(folder) = self.path.parent() {
             make_private(folder)?;
@@ -87,7 +87,7 @@ impl HistoryFile {
     }
 }
 
-/// Opens a file that is no pipe or device: those could block for ever.
+/// Opens a regular file; pipes and devices could block forever.
 pub(super) fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let file = options
         .custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits())
@@ -102,7 +102,8 @@ pub(super) fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result
     }
 }
 
-/// The end of the file, with enough lines in it; the first may be cut, and is no JSON then.
+/// The end of the file with enough lines in it; the first line may be cut, and then isn't valid
+/// JSON.
 fn read_end(file: &File) -> io::Result<Vec<u8>> {
     let mut start = file.metadata()?.len();
     let first = start.saturating_sub(MAX_READ);
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_owner_may_read_it() {
+    fn only_the_owner_can_read_it() {
         let (_folder, file) = file();
         file.append("secret").unwrap();
         let mode = || std::fs::metadata(&file.path).unwrap().permissions().mode() & 0o777;
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn torn_and_foreign_lines_are_passed_over() {
+    fn torn_and_foreign_lines_are_skipped() {
         let (_folder, file) = file();
         file.append("first").unwrap();
         let mut raw = OpenOptions::new().append(true).open(&file.path).unwrap();
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_that_write_at_once_do_not_tear_each_other() {
+    fn concurrent_programs_do_not_mix_their_lines() {
         let (_folder, file) = file();
         std::thread::scope(|scope| {
             for writer in 0..4 {
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_an_error_and_never_a_hang() {
+    fn a_pipe_is_an_error_and_never_blocks() {
         let (folder, _) = file();
         let pipe = folder.path().join("pipe");
         nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();

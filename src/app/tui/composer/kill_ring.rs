@@ -1,4 +1,4 @@
-//! The kill ring: what was killed, to be yanked.
+//! The kill ring: deleted text that can be yanked.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ const MAX_KILLS: usize = 60;
 #[derive(Clone, Debug, Default)]
 pub(super) struct KillRing {
     kills: VecDeque<String>,
-    /// The kill a yank inserts; pops move it on.
+    /// The kill that a yank inserts; each pop moves it on.
     at: usize,
 }
 
@@ -21,7 +21,7 @@ impl KillRing {
         self.kills.truncate(MAX_KILLS);
     }
 
-    /// Adds a kill to the end of the newest one.
+    /// Appends a kill to the newest one.
     pub(super) fn append(&mut self, text: &str) {
         self.at = 0;
         if let Some(newest) = self.kills.front_mut() {
@@ -29,7 +29,7 @@ impl KillRing {
         }
     }
 
-    /// Adds a kill to the start of the newest one.
+    /// Prepends a kill to the newest one.
     pub(super) fn prepend(&mut self, text: &str) {
         self.at = 0;
         if let Some(newest) = self.kills.front_mut() {
@@ -41,7 +41,7 @@ impl KillRing {
         self.kills.get(self.at).map(String::as_str)
     }
 
-    /// Moves on to the kill before, from the oldest back to the newest.
+    /// Moves on to the previous kill, from the oldest back to the newest.
     pub(super) fn rotate(&mut self) {
         self.at = (self.at + 1) % self.kills.len().max(1);
     }

@@ -9,13 +9,13 @@ use super::draft::Draft;
 use super::wrap::{capacity, columns};
 use crate::app::tui::text::width::ellipsis;
 
-/// What the editor looks like now.
+/// The current look of the editor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ComposerLayout {
-    /// The visible rows, at least one, from left to right; tabs are spaces here. None is wider than
-    /// the editor, except by a single character that is wider than the editor itself.
+    /// The visible rows, at least one, with tabs as spaces. None is wider than the editor, unless a
+    /// single character is.
     pub rows: Vec<Vec<Span>>,
-    /// Where the caret is: column, and row within `rows`.
+    /// The caret: column, and row within `rows`.
     pub cursor: (u16, u16),
     /// The number of the first visible row, from 0.
     pub first_row: usize,
@@ -29,18 +29,18 @@ pub struct Span {
     pub text: String,
 }
 
-/// What a span of a row is.
+/// The kind of a span in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpanKind {
-    /// Text as typed.
+    /// Typed text.
     Text,
     /// The placeholder of a paste.
     Placeholder,
-    /// What of both is selected.
+    /// Selected text or placeholders.
     Selected,
 }
 
-/// The rows from `first_row` on, at most `max_rows`, and the caret in them.
+/// The rows from `first_row` on, at most `max_rows`, and the caret among them.
 pub(super) fn layout(
     draft: &Draft,
     selected: Option<Range<usize>>,

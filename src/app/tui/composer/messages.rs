@@ -1,5 +1,5 @@
-//! Text that is sent, and text that comes back: what came back is a message, whatever it begins with, and
-//! no draft is lost for either.
+//! Sending text and getting it back. Text that came back from the queue is a message, even if it
+//! looks like a command. No draft is lost in either case.
 
 use std::ops::Range;
 
@@ -7,30 +7,30 @@ use super::editor::Composer;
 use crate::app::keys::without_keys;
 
 impl Composer {
-    /// Replaces everything by a message, whatever it begins with.
+    /// Replaces the whole text by a message, even one that looks like a command.
     pub fn set_message(&mut self, text: &str) {
         self.set(text);
         self.draft.mark_message();
     }
 
-    /// Whether the text is a message although it may begin like a command: it came back, and its beginning
-    /// was not typed again.
+    /// Whether the text is a message although it may look like a command: it came back, and its
+    /// start is unchanged.
     pub fn is_message(&self) -> bool {
         self.draft.is_message() && !self.is_empty()
     }
 
-    /// Whether the text is a command for the shell.
+    /// Whether the text is a shell command.
     pub fn is_for_shell(&self) -> bool {
         !self.draft.is_message() && self.draft.text().starts_with('!')
     }
 
-    /// Empties the editor for another session; the draft is kept with the one before.
+    /// Clears the editor for another session; the previous session keeps the draft.
     pub fn leave(&mut self) {
         self.browse = None;
         self.set("");
     }
 
-    /// Empties the editor; the draft is kept in the history.
+    /// Clears the editor; the history keeps the draft.
     pub fn clear(&mut self) {
         if let Some((draft, is_message)) = self.hidden_draft() {
             self.history.push(&as_typed(draft, is_message));
@@ -42,13 +42,14 @@ impl Composer {
         self.settle();
     }
 
-    /// The byte ranges of the text that are long pastes, in order.
+    /// The byte ranges of long pastes in the text, in order.
     pub fn pastes(&self) -> Vec<Range<u32>> {
         self.draft.placeholders.expand_parts(self.draft.text()).1
     }
 
-    /// Takes the text to send it: remembers it in the history and empties the editor. It cannot be
-    /// undone; the kill ring stays. Where it was one of the history, the draft is in the editor again.
+    /// Takes the text to send, remembers it in the history and clears the editor. This can't be
+    /// undone; the kill ring stays. If the text came from the history, the draft returns to the
+    /// editor.
     pub fn take(&mut self) -> String {
         let text = self.text();
         let remembered = self.for_history();
@@ -65,8 +66,8 @@ impl Composer {
         text
     }
 
-    /// Ends browsing, and remembers what prompts were changed to. Gives the draft, and whether it is a
-    /// message that came back, where it is not in the editor.
+    /// Ends browsing, and remembers edited prompts. Returns the draft, and whether it's a message
+    /// that came back, unless it is in the editor.
     pub(super) fn end_browsing(&mut self, with_shown: bool) -> Option<(String, bool)> {
         let browse = self.browse.take()?;
         for text in browse.edited(&self.draft, &self.history, with_shown) {
@@ -83,15 +84,15 @@ impl Composer {
         }
     }
 
-    /// The draft while the history is browsed, and whether it is a message that came back.
+    /// The draft while browsing the history, and whether it's a message that came back.
     fn hidden_draft(&self) -> Option<(String, bool)> {
         let browse = self.browse.as_ref()?;
         let draft = self.draft.placeholders.expand(browse.draft()?);
         Some((draft, browse.is_message))
     }
 
-    /// What was typed and not sent, keys left out, and whether it is a message that came back: the draft,
-    /// also while a prompt of the history stands in its place, and what such prompts were changed to.
+    /// Unsent text without keys, and whether it's a message that came back: the draft, even while a
+    /// history prompt is shown, and edited prompts.
     pub fn unsent(&self) -> (String, bool) {
         let browse = self.browse.iter();
         let edited = browse.flat_map(|it| it.edited(&self.draft, &self.history, true));
@@ -109,15 +110,15 @@ impl Composer {
         as_typed(self.text(), self.is_message())
     }
 
-    /// Puts messages that came back (from the queue) before the draft, with a blank line between: together
-    /// they are a message. The caret stays where it is in the draft.
+    /// Puts messages from the queue before the draft, separated by a blank line; together they are
+    /// a message. The caret keeps its place in the draft.
     pub fn prepend_message(&mut self, text: &str) {
         self.prepend(text);
         self.draft.mark_message();
     }
 }
 
-/// The text as it is typed: a message that begins like a command gets what says that it is none.
+/// The text as the user would type it: a message that looks like a command gets an extra slash.
 fn as_typed(text: String, is_message: bool) -> String {
     let blanks = text.len() - text.trim_start().len();
     match text[blanks..].chars().next() {

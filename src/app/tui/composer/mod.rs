@@ -1,9 +1,8 @@
-//! The editor the prompt is written in.
+//! The prompt editor.
 //!
-//! [`Composer`] is the whole of it: text with placeholders for long pastes, caret, undo, kill ring,
-//! soft wrap and prompt history. It is plain data: actions in, `ComposerLayout` out, no terminal,
-//! no clock and no file. `HistoryFile` and `DraftFile` are the only parts that do IO, and
-//! only effects call them.
+//! [`Composer`] is all of it: text with placeholders for long pastes, caret, undo, kill ring, soft
+//! wrap and prompt history. It is plain data: actions in, `ComposerLayout` out, no terminal, no
+//! clock and no file. Only `HistoryFile` and `DraftFile` do IO, and only effects call them.
 
 mod editor;
 mod messages;

@@ -1,7 +1,7 @@
-//! Caret motions in the text.
+//! Caret motions.
 //!
-//! Positions are byte offsets between two grapheme clusters. A placeholder is a cluster of its own,
-//! whatever stands beside it.
+//! Positions are byte offsets between grapheme clusters. A placeholder is always a cluster of its
+//! own.
 
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 use unicode_width::UnicodeWidthChar;
@@ -39,7 +39,7 @@ pub(super) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |end| end + 1)
 }
 
-/// The end of the line, before its line feed.
+/// The end of the line, before the line feed.
 pub(super) fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |end| at + end)
 }
@@ -70,8 +70,8 @@ pub(super) fn word_right(text: &str, at: usize) -> usize {
     snap_right(text, end - behind)
 }
 
-/// Whether the rules of Unicode find words in these letters: Chinese and Japanese have no spaces between
-/// theirs. For Thai and its neighbours they would need a dictionary, and find only letters.
+/// Whether Unicode's rules find words in these letters: Chinese and Japanese have no spaces. Thai
+/// and its neighbors would need a dictionary.
 fn is_divided(run: &str) -> bool {
     let needs_dictionary = |c: char| matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}');
     run.contains(|c| class(c) == Some(Class::Word)) && !run.contains(needs_dictionary)
@@ -98,11 +98,11 @@ fn is_boundary(text: &str, at: usize) -> bool {
         .unwrap_or(true)
 }
 
-/// How many bytes of `chars` are spaces and the word after them.
+/// The length in bytes of leading spaces and the word after them.
 fn word_length(chars: impl Iterator<Item = char>) -> usize {
     let mut length = 0;
     let mut word = None;
-    // Combining marks have no class of their own: their base may come before or after them.
+    // Combining marks have no class: their base may come before or after them.
     let mut marks = 0;
     for c in chars {
         let Some(class) = class(c) else {

@@ -1,9 +1,8 @@
-//! Placeholders of long pastes: what stands in the text as one character and is sent as many.
+//! Placeholders for long pastes: a single character in the text stands for the whole paste.
 //!
-//! A placeholder is an unassigned character, numbered by its place in [`Placeholders`]. Being one
-//! character, it cannot be cut by any edit, kill, undo or wrap; the segmentation rules of Unicode
-//! treat these like control characters, so it never joins a cluster with its neighbours. Input that
-//! holds such characters loses them with the other control characters.
+//! A placeholder is an unassigned character, numbered by its index in [`Placeholders`]. No edit,
+//! kill, undo or wrap can cut it, and Unicode's segmentation treats it like a control character, so
+//! it never joins a cluster. Such characters in the input are removed like control characters.
 
 use std::ops::Range;
 
@@ -15,10 +14,10 @@ const MAX_PLAIN_LINES: usize = 10;
 /// A paste of more characters than this gets a placeholder.
 const MAX_PLAIN_CHARS: usize = 1000;
 
-/// Bytes of pastes that are kept for prompts that come back.
+/// Bytes of old pastes kept for prompts that come back.
 pub(super) const MAX_KEPT: usize = 16 * 1024 * 1024;
 
-/// The pastes that placeholders stand for. None is removed while any text may hold it.
+/// The pastes behind the placeholders. None is removed while any text may hold it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Placeholders(Vec<Paste>);
 
@@ -32,8 +31,8 @@ pub(super) fn is_placeholder(c: char) -> bool {
     (FIRST..=LAST).contains(&c)
 }
 
-/// Text as it may stand in the editor: line ends are `\n`, and of control characters only line
-/// feeds and tabs are left.
+/// Cleans text for the editor: line ends become `\n`, and control characters except line feeds and
+/// tabs go.
 pub(super) fn clean(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let chars = text.chars().filter_map(|c| match c {
@@ -45,14 +44,14 @@ pub(super) fn clean(text: &str) -> String {
 }
 
 impl Placeholders {
-    /// A paste as it may stand in the editor: cleaned, and as a placeholder when it is long.
+    /// Cleans a paste, and replaces it by a placeholder if it's long.
     pub(super) fn paste(&mut self, text: &str) -> String {
         let text = clean(text);
         let lines = text.lines().count();
         let chars = text.chars().count();
         let number = self.0.len();
         let free = char::from_u32(u32::from(FIRST) + number as u32).filter(|c| is_placeholder(*c));
-        // With all placeholders in use it is text: long, but whole.
+        // All placeholders are in use: insert the whole text.
         let (true, Some(placeholder)) = (lines > MAX_PLAIN_LINES || chars > MAX_PLAIN_CHARS, free)
         else {
             return text;
@@ -71,7 +70,7 @@ impl Placeholders {
         self.0.iter().map(|paste| paste.text.len()).sum()
     }
 
-    /// The text with placeholders for the pastes it holds.
+    /// The text with its pastes replaced by placeholders.
     pub(super) fn fold(&self, mut text: String) -> String {
         for (number, paste) in self.0.iter().enumerate().rev() {
             let placeholder = char::from_u32(u32::from(FIRST) + number as u32);
@@ -87,7 +86,7 @@ impl Placeholders {
         self.expand_parts(text).0
     }
 
-    /// The same, and the byte ranges of the pastes in it.
+    /// The same, and the byte ranges of the pastes.
     pub(super) fn expand_parts(&self, text: &str) -> (String, Vec<Range<u32>>) {
         let mut full = String::with_capacity(text.len());
         let mut pastes = Vec::new();

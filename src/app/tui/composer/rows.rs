@@ -1,7 +1,7 @@
-//! The visual rows of the text: where each begins, kept up to date edit by edit.
+//! The visual rows of the text, updated edit by edit.
 //!
-//! An edit wraps only the line it touches again and shifts all later row starts, so that a key in a
-//! draft of ten thousand lines costs about what it costs in one of ten.
+//! An edit wraps only its own line again and shifts all later row starts, so a key in ten thousand
+//! lines costs about as much as in ten.
 
 use std::ops::Range;
 
@@ -40,7 +40,7 @@ impl Rows {
         self.edited(0, text.len(), text.len(), text, placeholders);
     }
 
-    /// Follows an edit just done: at `at`, `removed` bytes gave way to `inserted`.
+    /// Follows an edit at `at` that replaced `removed` bytes by `inserted`.
     pub(super) fn edited(
         &mut self,
         at: usize,
@@ -83,7 +83,7 @@ impl Rows {
         start..start + text[start..end].trim_end_matches('\n').len()
     }
 
-    /// The column of a caret at `at` within its row.
+    /// The column of a caret position within its row.
     pub(super) fn column_of(&self, at: usize, text: &str, placeholders: &Placeholders) -> usize {
         let row = &text[self.starts[self.row_of(at)]..at];
         row.graphemes(true).fold(0, |col, cluster| {
@@ -91,7 +91,7 @@ impl Rows {
         })
     }
 
-    /// The caret position in a row that is nearest to a column, at it or to its left.
+    /// The caret position in a row at a column, or the nearest to its left.
     pub(super) fn position(
         &self,
         row: usize,

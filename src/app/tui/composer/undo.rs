@@ -1,18 +1,18 @@
-//! Undo and redo: the steps done and the steps taken back.
+//! Undo and redo steps.
 
 use std::collections::VecDeque;
 
 const MAX_STEPS: usize = 1000;
-/// Bytes of text that are remembered, the newest step always.
+/// Bytes of text to remember; the newest step always stays.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
-/// Characters that typing or deleting may put into one step.
+/// The most characters that typing or deleting puts into one step.
 const MAX_RUN: usize = 500;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Undo {
     done: VecDeque<Step>,
     pub(super) undone: Vec<Step>,
-    /// The last step takes no more in: something else happened since.
+    /// The last step is closed: something else happened since.
     sealed: bool,
     bytes: usize,
     recorded: u64,
@@ -26,13 +26,13 @@ pub(super) struct Step {
     pub inserted: String,
     pub caret_before: usize,
     pub kind: StepKind,
-    /// Counts the steps; given when it is recorded.
+    /// The number of the step, assigned when it's recorded.
     pub number: u64,
-    /// Whether it is taken back together with the one before.
+    /// Whether it's undone together with the one before.
     pub joined: bool,
 }
 
-/// Whether steps of a kind in a row are taken back together.
+/// Whether consecutive steps of a kind are undone together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepKind {
     /// Characters typed one after the other, up to the next word.
@@ -59,24 +59,24 @@ impl Undo {
         }
     }
 
-    /// What is recorded from now on comes behind this.
+    /// A mark before everything recorded from now on.
     pub(super) fn mark(&self) -> u64 {
         self.recorded
     }
 
-    /// Makes what was recorded since a mark one step.
+    /// Joins everything recorded since a mark into one step.
     pub(super) fn join(&mut self, mark: u64) {
         let since = self.done.iter_mut().filter(|step| step.number > mark);
         since.skip(1).for_each(|step| step.joined = true);
         self.sealed = true;
     }
 
-    /// What is typed next is a step of its own.
+    /// Starts a new step.
     pub(super) fn seal(&mut self) {
         self.sealed = true;
     }
 
-    /// The last step, to be taken back now.
+    /// Takes the step to undo.
     pub(super) fn undo(&mut self) -> Option<&Step> {
         let step = self.done.pop_back()?;
         self.sealed = true;
@@ -85,7 +85,7 @@ impl Undo {
         self.undone.last()
     }
 
-    /// The last step taken back, to be done again now.
+    /// Takes the step to redo.
     pub(super) fn redo(&mut self) -> Option<&Step> {
         let step = self.undone.pop()?;
         self.bytes += step.bytes();
@@ -99,7 +99,7 @@ impl Step {
         self.removed.len() + self.inserted.len()
     }
 
-    /// Makes the step that follows part of this one, if both are of one run.
+    /// Merges the next step into this one, if they belong together.
     fn take_in(&mut self, next: &Self) -> bool {
         if self.kind != next.kind || self.bytes() > MAX_RUN {
             return false;

@@ -1,18 +1,18 @@
-//! Soft wrap: where the rows of a line begin.
+//! Soft wrap: where the rows of a line start.
 //!
-//! Rows break behind spaces and beside wide characters and placeholders; a word longer than a row
-//! is cut. One column at the end is kept free for the caret and for the one space a row may end
-//! with, so that every caret position has exactly one place on the screen.
+//! Rows break after spaces and next to wide characters and placeholders; a word longer than a row
+//! is cut. One column at the end stays free for the caret and for a trailing space, so that every
+//! caret position has exactly one place on the screen.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use super::placeholders::{Placeholders, is_placeholder};
 
-/// Columns from one tab stop to the next, counted from the start of the row.
+/// Columns between tab stops, from the start of the row.
 const TAB: usize = 4;
 
-/// The byte offsets at which rows begin in a line (a text without line feed), without the first.
+/// The byte offsets where the rows of a line start, without the first. The line has no line feed.
 pub(super) fn row_starts(
     line: &str,
     width: usize,
@@ -25,7 +25,7 @@ pub(super) fn row_starts(
     })
 }
 
-/// The bytes of the first row of `text`; `None` if all of it fits in one.
+/// The bytes of the first row of `text`; `None` if one row is enough.
 fn row_length(text: &str, width: usize, placeholders: &Placeholders) -> Option<usize> {
     let capacity = capacity(width);
     let mut col = 0;
@@ -33,7 +33,7 @@ fn row_length(text: &str, width: usize, placeholders: &Placeholders) -> Option<u
     for (at, cluster) in text.grapheme_indices(true) {
         let end = at + cluster.len();
         let columns = columns(cluster, col, width, placeholders);
-        // A space with a wide mark on it is a character like others.
+        // A space with a wide combining mark is an ordinary character.
         let space = cluster == "\t" || (cluster.starts_with(' ') && columns == 1);
         let alone = !space && (columns > 1 || cluster.starts_with(is_placeholder));
         if alone && at > 0 {
@@ -58,7 +58,7 @@ fn row_length(text: &str, width: usize, placeholders: &Placeholders) -> Option<u
     None
 }
 
-/// The columns a cluster takes at a column of a row.
+/// The width of a cluster at a column of a row.
 pub(super) fn columns(
     cluster: &str,
     col: usize,
@@ -75,7 +75,7 @@ pub(super) fn columns(
     }
 }
 
-/// The columns of a row that text may fill.
+/// The columns of a row available for text.
 pub(super) fn capacity(width: usize) -> usize {
     width.saturating_sub(1).max(1)
 }

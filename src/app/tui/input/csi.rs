@@ -1,5 +1,4 @@
-//! What a control sequence means: keys are in [`super::keyboard`]; here are the mouse, focus and
-//! the reports that are sequences.
+//! Control sequences: the mouse, focus and some reports. Keys are in [`super::keyboard`].
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
@@ -14,8 +13,8 @@ pub(super) enum Meaning {
     PasteStart,
 }
 
-/// What the sequence with these bytes between `CSI` and its final byte means; `None` for a key that
-/// was released and for unknown sequences.
+/// The event of a sequence, given the bytes between `CSI` and its final byte; `None` for released
+/// keys and unknown sequences.
 pub(super) fn meaning(bytes: &[u8], last: u8) -> Option<Meaning> {
     let csi = Csi::parse(bytes)?;
     let event = match (csi.prefix, csi.intermediates, last) {
@@ -48,12 +47,12 @@ pub(super) fn meaning(bytes: &[u8], last: u8) -> Option<Meaning> {
     Some(Meaning::Event(event))
 }
 
-/// A mouse report in its oldest form; its numbers as sent, less 32.
+/// A mouse report in its oldest form; the numbers are as sent, minus 32.
 pub(super) fn old_mouse(button: u32, col: u32, row: u32) -> Option<InputEvent> {
     mouse(button, col, row, button & 3 == 3 && button & 0xe0 == 0)
 }
 
-/// The event of a button code as both encodings share it; `col` and `row` count from 1.
+/// The event of a button code, which both encodings share; `col` and `row` start at 1.
 fn mouse(code: u32, col: u32, row: u32, released: bool) -> Option<InputEvent> {
     const MOVED: u32 = 32;
     let kind = match (code & 3) | (code & 0xc0) {
@@ -66,7 +65,7 @@ fn mouse(code: u32, col: u32, row: u32, released: bool) -> Option<InputEvent> {
                 0 => MouseButton::Left,
                 1 => MouseButton::Middle,
                 2 => MouseButton::Right,
-                // A release that does not say of what; with motion: no button is down.
+                // A release without a button; with motion, no button is down.
                 3 if released => MouseButton::Left,
                 _ => return None,
             };

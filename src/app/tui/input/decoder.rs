@@ -1,12 +1,12 @@
-//! Bytes to events: the state machine that finds where keys, sequences, replies and pastes end.
+//! Turns bytes into events: the state machine that finds the ends of keys, sequences, replies and
+//! pastes.
 //!
-//! It takes bytes in pieces of any size and gives the same events for every way of cutting them.
-//! It has no clock: whoever reads asks [`Decoder::timeout`] how long the bytes held back may wait
-//! for more, and calls [`Decoder::expire`] when that has passed. Each byte is looked at once, so
-//! the cost is linear, also for a paste. What cannot be understood is dropped up to where it ends
-//! or breaks off, never the keys behind it.
+//! It takes bytes in pieces of any size; the events don't depend on how they are cut. It has no
+//! clock: the reader asks [`Decoder::timeout`] how long held-back bytes may wait, and calls
+//! [`Decoder::expire`] after that. It looks at each byte once, so the cost is linear, even for a
+//! paste. It drops what it can't understand, but never the keys after it.
 //!
-//! What a sequence means is in [`super::csi`], [`super::keyboard`] and [`super::report`].
+//! [`super::csi`], [`super::keyboard`] and [`super::report`] know what sequences mean.
 
 use std::mem;
 use std::time::Duration;
@@ -21,26 +21,25 @@ use super::keyboard;
 use super::report;
 use super::sequence::is_one_number;
 
-/// Parameter bytes of one sequence that are kept; a longer sequence means nothing to us.
+/// The most parameter bytes to keep; longer sequences are unknown anyway.
 const MAX_CSI: usize = 256;
-/// Bytes of one reply that are kept; a longer reply means nothing to us.
+/// The most bytes of a reply to keep; longer replies are unknown anyway.
 const MAX_STRING: usize = 64 * 1024;
-/// What ends a bracketed paste.
+/// The end of a bracketed paste.
 const PASTE_END: &[u8] = b"\x1b[201~";
 
-/// How long a lone ESC waits before it is the Esc key.
+/// How long a lone ESC waits before it becomes the Esc key.
 const ESCAPE_WAIT: Duration = Duration::from_millis(25);
-/// The same once the Esc key has a sequence of its own, which is only a net for a terminal that forgot
-/// it.
+/// The same if the Esc key has its own sequence: only a fallback for terminals that lost that mode.
 const SEQUENCE_ESCAPE_WAIT: Duration = Duration::from_millis(250);
 /// The same while replies are expected, which may come in pieces.
 const REPLY_WAIT: Duration = Duration::from_millis(500);
-/// How long `ESC [` and its like wait before they are Alt and a character.
+/// How long `ESC [` and the like wait before they become Alt and a character.
 const INTRODUCER_WAIT: Duration = Duration::from_millis(100);
-/// How long a sequence that has begun waits for its end before it is dropped.
+/// How long an incomplete sequence waits before it's dropped.
 const SEQUENCE_WAIT: Duration = Duration::from_secs(1);
-/// How long a paste waits for its next byte before it is taken as it is. Long: what comes after a
-/// paste was given up is typed, and a line end in it would send the prompt.
+/// How long a paste waits for its next byte before it's taken as complete. Long, because the rest
+/// of an abandoned paste would be typed, and a line end in it would send the prompt.
 const PASTE_WAIT: Duration = Duration::from_secs(5);
 
 /// What a lone ESC byte means.
@@ -49,19 +48,19 @@ pub enum Escape {
     /// The Esc key or the start of a sequence: time decides.
     #[default]
     Ambiguous,
-    /// The same, but the terminal was asked something: most likely the start of its reply.
+    /// The same, but a query is open: most likely the start of its reply.
     Reply,
     /// Always the start of a sequence: the terminal confirmed the kitty keyboard protocol.
     Sequence,
 }
 
-/// Makes events of the bytes of a terminal, however they are cut into reads.
+/// Turns a terminal's bytes into events, however the reads cut them.
 #[derive(Debug, Default)]
 pub struct Decoder {
     state: State,
-    /// The bytes of what has begun, without its introducer.
+    /// The bytes of the current sequence, without its introducer.
     held: Vec<u8>,
-    /// More bytes came than are kept: what has begun will be dropped.
+    /// The sequence is too long and will be dropped.
     overlong: bool,
 }
 
@@ -69,7 +68,7 @@ pub struct Decoder {
 enum State {
     #[default]
     Ground,
-    /// A character of several bytes, with its modifiers.
+    /// A multi-byte character, with its modifiers.
     Character(KeyModifiers),
     /// `ESC`.
     Escape(Before),
@@ -81,25 +80,25 @@ enum State {
     LinuxConsole(Before),
     /// `ESC [ M`: a mouse report in its oldest form, three bytes.
     OldMouse,
-    /// ESC and the byte that introduces a reply, or Alt and that character: the next byte decides.
+    /// ESC and the introducer of a reply, or Alt and that character: the next byte decides.
     StringStart(u8),
-    /// A reply in its text.
+    /// Within a reply.
     String(u8),
-    /// A reply with an ESC in it, which ends or breaks it.
+    /// An ESC within a reply, which ends it or breaks it off.
     StringEscape(u8),
     Paste,
 }
 
-/// What came before the ESC of a sequence.
+/// What preceded the ESC of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     Nothing,
-    /// Another ESC: Alt with a key that has a sequence, or the Esc key just before something else.
+    /// Another ESC: Alt with a key, or the Esc key right before something else.
     Escape,
 }
 
 impl Decoder {
-    /// Takes the next bytes; the events they complete are appended to `out`.
+    /// Decodes more bytes, and appends the completed events to `out`.
     pub fn feed(&mut self, mut bytes: &[u8], out: &mut Vec<InputEvent>) {
         while let Some((&byte, rest)) = bytes.split_first() {
             if self.state == State::Paste {
@@ -112,10 +111,10 @@ impl Decoder {
         }
     }
 
-    /// How long to wait for the next byte before [`Decoder::expire`]; `None`: for ever.
+    /// How long to wait for the next byte before calling [`Decoder::expire`]; `None` means forever.
     pub fn timeout(&self, escape: Escape) -> Option<Duration> {
         Some(match self.state {
-            // The rest of a character decides nothing, so it may come whenever it likes.
+            // The rest of a character changes nothing, so it may take any time.
             State::Ground | State::Character(_) => return None,
             State::Escape(_) if escape == Escape::Ambiguous => ESCAPE_WAIT,
             State::Escape(_) if escape == Escape::Reply => REPLY_WAIT,
@@ -135,7 +134,7 @@ impl Decoder {
         self.state == State::Paste
     }
 
-    /// Nothing more came in time, or nothing will: decides what the bytes held back are.
+    /// No byte came in time: decides what the held-back bytes are.
     pub fn expire(&mut self, out: &mut Vec<InputEvent>) {
         match self.state {
             State::Escape(before) => {
@@ -238,7 +237,7 @@ impl Decoder {
             b'O' => self.state = State::Ss3(before),
             0..0x80 => {
                 before.push(out);
-                // Terminals reply with these three strings only.
+                // Terminals use only these three strings in replies.
                 if matches!(byte, b']' | b'P' | b'_') {
                     self.state = State::StringStart(byte);
                 } else {
@@ -279,7 +278,7 @@ impl Decoder {
                 before.push(out);
                 self.state = State::OldMouse;
             }
-            // rxvt ends Shift with a key in `$`, which elsewhere may not end a sequence.
+            // rxvt ends Shift+key with `$`, which normally can't end a sequence.
             b'$' if is_one_number(&self.held) => self.finish_csi(byte, before, out),
             0x20..=0x3f => self.hold(byte, MAX_CSI),
             0x40..=0x7e => self.finish_csi(byte, before, out),
@@ -318,7 +317,7 @@ impl Decoder {
         match byte {
             0x07 => self.finish_string(introducer, out),
             0x1b => self.state = State::StringEscape(introducer),
-            // A reply holds no control characters: the terminal broke off and this is a key.
+            // Replies have no control characters: the terminal broke off, and this is a key.
             0..0x20 | 0x7f => self.start_over(byte, out),
             _ => self.hold(byte, MAX_STRING),
         }
@@ -331,13 +330,13 @@ impl Decoder {
         self.begin(State::Ground);
     }
 
-    /// Gives up what has begun, because `byte` cannot go on with it, and begins with `byte`.
+    /// Abandons the current sequence because `byte` can't continue it, and starts over with `byte`.
     fn start_over(&mut self, byte: u8, out: &mut Vec<InputEvent>) {
         self.break_off(out);
         self.ground(byte, KeyModifiers::NONE, out);
     }
 
-    /// Gives up what has begun: it was Alt and a character, or it is dropped.
+    /// Abandons the current sequence: it was Alt and a character, or it's dropped.
     fn break_off(&mut self, out: &mut Vec<InputEvent>) {
         let alt = |c| KeyPress::new(KeyCode::Char(c), KeyModifiers::ALT);
         match self.state {
@@ -359,9 +358,9 @@ impl Decoder {
         }
     }
 
-    /// Takes bytes of a paste up to its end; tells how many were used.
+    /// Takes bytes of a paste up to its end; returns how many it used.
     fn feed_paste(&mut self, bytes: &[u8], out: &mut Vec<InputEvent>) -> usize {
-        // An end that began in earlier bytes: the last 5 of those with the first 5 of these.
+        // The end marker may have started in earlier bytes.
         let tail = &self.held[self.held.len().saturating_sub(PASTE_END.len() - 1)..];
         let head = &bytes[..bytes.len().min(PASTE_END.len() - 1)];
         let seam = [tail, head].concat();
@@ -390,7 +389,7 @@ impl Decoder {
 }
 
 impl Before {
-    /// The Esc key, if there was an ESC and what follows it is no key.
+    /// The Esc key, if an ESC isn't part of a key.
     fn push(self, out: &mut Vec<InputEvent>) {
         if self == Self::Escape {
             push_key(KeyPress::plain(KeyCode::Esc), out);

@@ -4,7 +4,7 @@ use crossterm::event::MouseEvent;
 
 use super::key::KeyPress;
 
-/// One thing the terminal told us, in the order it did.
+/// An event from the terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputEvent {
     /// A key was pressed or repeated.
@@ -21,18 +21,18 @@ pub enum InputEvent {
     Closed,
 }
 
-/// Which color of the terminal a report is about.
+/// A color of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TerminalColor {
-    /// OSC 11: that of the ground.
+    /// OSC 11: the background.
     Ground,
-    /// OSC 10: that of text.
+    /// OSC 10: the text.
     Ink,
-    /// OSC 4: one of the sixteen.
+    /// OSC 4: one of the sixteen colors.
     Palette(u8),
 }
 
-/// A terminal by the name it gives itself, as far as that decides something.
+/// Terminals whose name makes a difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TerminalName {
     /// kitty.
@@ -45,7 +45,7 @@ pub enum TerminalName {
 }
 
 impl TerminalName {
-    /// The terminal whose answer to XTVERSION this is.
+    /// The terminal that sent this answer to XTVERSION.
     pub fn of(version: &[u8]) -> Self {
         match version {
             _ if version.starts_with(b"kitty") => Self::Kitty,
@@ -58,18 +58,18 @@ impl TerminalName {
 /// An answer of the terminal to a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TerminalReport {
-    /// `CSI ? flags u`: the kitty keyboard protocol is understood, with these flags now in force.
+    /// `CSI ? flags u`: supports the kitty keyboard protocol; these flags are active.
     KittyFlags(u8),
-    /// `CSI ? ... c`: the answer every terminal gives, so the one that ends a round of queries.
+    /// `CSI ? ... c`: every terminal answers this, so it ends a round of queries.
     PrimaryAttributes,
-    /// What the terminal calls itself (XTVERSION).
+    /// The terminal's name (XTVERSION).
     Name(TerminalName),
-    /// It takes kitty's graphics protocol.
+    /// Supports kitty's graphics protocol.
     KittyGraphics,
-    /// `CSI 6 ; height ; width t`: a cell in pixels, its width first.
+    /// `CSI 6 ; height ; width t`: the cell size in pixels, width first.
     CellSize(u16, u16),
     /// One of the terminal's colors, 8 bits for each of red, green, blue.
     Color(TerminalColor, (u8, u8, u8)),
-    /// `CSI ? 997 ; n n`: the desktop is dark (false) or light (true) from now on.
+    /// `CSI ? 997 ; n n`: the desktop switched to dark (false) or light (true).
     Scheme(bool),
 }

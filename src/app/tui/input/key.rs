@@ -1,8 +1,7 @@
-//! A key press as one small value, written and read as `ctrl+enter`, `alt+up`, `shift+tab`, `a`.
+//! A key press as one small value, written as `ctrl+enter`, `alt+up`, `shift+tab` or `a`.
 //!
-//! Every press has exactly one form, whatever protocol the terminal speaks, so that a keymap can
-//! compare presses for equality: [`KeyPress::new`] is the only way to make one. It does not know
-//! which keys do something.
+//! Every press has exactly one form in all protocols, so that keymaps can compare presses for
+//! equality. Only [`KeyPress::new`] makes one. It doesn't know which keys do something.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,9 +11,9 @@ use crossterm::event::{KeyCode, KeyModifiers};
 /// A key with its modifiers, in canonical form.
 ///
 /// A character typed with Shift alone is that character without modifiers (`A`, not `shift+a`).
-/// Beside another modifier a letter is lower case and keeps Shift (`ctrl+shift+a`); of any other
-/// character only the shifted form remains (`ctrl+_`, not `ctrl+shift+-`; where the terminal does
-/// not tell that form, that of a US keyboard is taken).
+/// With another modifier, a letter is lower case and keeps Shift (`ctrl+shift+a`); other characters
+/// only have their shifted form (`ctrl+_`, not `ctrl+shift+-`). If the terminal doesn't report that
+/// form, a US keyboard is assumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyPress {
     /// The key.
@@ -53,7 +52,7 @@ impl KeyPress {
         }
     }
 
-    /// Whether old terminals send another key for it: Enter with modifiers is Enter to them.
+    /// Whether old terminals send another key for it: Enter with modifiers becomes plain Enter.
     pub fn needs_modern_terminal(&self) -> bool {
         let is_plain = matches!(self.code, KeyCode::Enter | KeyCode::Backspace);
         is_plain
@@ -72,7 +71,7 @@ impl KeyPress {
         mods.chain(KEY_NAMES.iter().map(|(name, _)| *name))
     }
 
-    /// The character this press types, if it is text and not a command.
+    /// The character this press types, unless it's a command.
     pub fn text(self) -> Option<char> {
         match self.code {
             KeyCode::Char(c) if self.mods == KeyModifiers::NONE => Some(c),
@@ -81,7 +80,7 @@ impl KeyPress {
     }
 }
 
-/// Names of modifiers in the order they are written; the first name of each is the one written.
+/// Names of modifiers in written order; parsing also accepts the later names.
 const MOD_NAMES: [(&str, KeyModifiers); 9] = [
     ("ctrl", KeyModifiers::CONTROL),
     ("alt", KeyModifiers::ALT),
@@ -94,7 +93,7 @@ const MOD_NAMES: [(&str, KeyModifiers); 9] = [
     ("win", KeyModifiers::SUPER),
 ];
 
-/// Names of keys; the first name of each is the one written.
+/// Names of keys; the first name of each is the one to write.
 const KEY_NAMES: [(&str, KeyCode); 23] = [
     ("space", KeyCode::Char(' ')),
     ("enter", KeyCode::Enter),
@@ -133,7 +132,7 @@ impl fmt::Display for KeyPress {
             KEY_NAMES.iter().find(|(_, code)| *code == self.code),
         ) {
             (KeyCode::F(n), _) => write!(f, "f{n}"),
-            // A plus sign stands for itself: `ctrl++` is read back, and is what users write.
+            // A plus sign is just itself: `ctrl++` parses, and users write it.
             (KeyCode::Char('+'), _) => f.write_str("+"),
             (_, Some((name, _))) => f.write_str(name),
             (KeyCode::Char(c), None) => write!(f, "{c}"),
@@ -181,7 +180,7 @@ fn parse_code(name: &str) -> Option<KeyCode> {
     (1..=35).contains(&number).then_some(KeyCode::F(number))
 }
 
-/// The character Shift makes of `c`: upper case, or what a US keyboard has there.
+/// `c` with Shift: upper case, or the other character on a US keyboard's key.
 fn shifted(c: char) -> char {
     const PLAIN: &str = "`1234567890-=[]\\;',./";
     const SHIFTED: &str = "~!@#$%^&*()_+{}|:\"<>?";
@@ -198,7 +197,7 @@ fn upper_of(c: char) -> Option<char> {
     other_case(c, c.to_uppercase())
 }
 
-/// A case of `c` that is another, single character.
+/// The other case of `c`, if that's a single character.
 fn other_case(c: char, mut cased: impl Iterator<Item = char>) -> Option<char> {
     let first = cased.next().filter(|first| *first != c)?;
     cased.next().is_none().then_some(first)

@@ -1,14 +1,13 @@
-//! Which key a byte or a sequence is, in all the ways terminals say it.
-//!
-//! The legacy forms of xterm, rxvt, the Linux console and Windows Terminal, xterm's
-//! modifyOtherKeys, and the kitty keyboard protocol.
+//! Finds the key of a byte or sequence, in all terminal dialects: the legacy forms of xterm, rxvt,
+//! the Linux console and Windows Terminal, xterm's modifyOtherKeys, and the kitty keyboard
+//! protocol.
 
 use crossterm::event::{KeyCode, KeyModifiers};
 
 use super::key::KeyPress;
 use super::sequence::Csi;
 
-/// The key of one ASCII byte (ESC excepted), held with `mods`.
+/// The key of one ASCII byte (except ESC), with `mods`.
 pub(super) fn from_ascii(byte: u8, mods: KeyModifiers) -> KeyPress {
     let (code, ctrl) = match byte {
         0x00 => (KeyCode::Char(' '), KeyModifiers::CONTROL),
@@ -49,7 +48,7 @@ pub(super) fn from_ss3(byte: u8) -> Option<KeyPress> {
     Some(KeyPress::plain(code))
 }
 
-/// The modifiers of a sequence's modifier parameter: one more than the sum of their bits.
+/// The modifiers of a modifier parameter: the sum of their bits plus one.
 pub(super) fn mods_from_parameter(parameter: u32) -> KeyModifiers {
     let modifiers = [
         (1, KeyModifiers::SHIFT),
@@ -100,7 +99,7 @@ fn from_kitty(csi: &Csi<'_>, mods: KeyModifiers) -> Option<KeyPress> {
     let is_command = mods.difference(KeyModifiers::SHIFT) != KeyModifiers::NONE;
     let is_foreign = code >= 0x80 && functional(code).is_none();
     if let Some(base) = csi.sub(0, 2).filter(|_| is_command && is_foreign) {
-        // A letter of another alphabet: commands go by the key's place on a US keyboard.
+        // A letter of another alphabet: use the key's position on a US keyboard.
         from_code_point(base, mods, Shift::Apart)
     } else if let (true, Some(shifted)) = (mods.contains(KeyModifiers::SHIFT), csi.sub(0, 1)) {
         from_code_point(shifted, mods, Shift::InCharacter)
@@ -109,7 +108,7 @@ fn from_kitty(csi: &Csi<'_>, mods: KeyModifiers) -> Option<KeyPress> {
     }
 }
 
-/// Whether a code point with Shift is already what Shift makes of it.
+/// Whether a code point is already the shifted character.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shift {
     InCharacter,
@@ -123,7 +122,7 @@ fn from_code_point(code: u32, mods: KeyModifiers, shift: Shift) -> Option<KeyPre
         13 => KeyCode::Enter,
         27 => KeyCode::Esc,
         0..32 => return None,
-        // The protocol's numbers for keys without a character lie in a private area.
+        // The protocol numbers keys without a character in a private area.
         0xe000..=0xf8ff => functional(code)?,
         _ => {
             let c = char::from_u32(code).filter(|c| !c.is_control())?;
@@ -139,7 +138,7 @@ fn from_code_point(code: u32, mods: KeyModifiers, shift: Shift) -> Option<KeyPre
     Some(KeyPress::new(code, mods))
 }
 
-/// The kitty protocol's keys without a character. Lock, modifier and media keys do nothing here.
+/// Keys without a character in the kitty protocol. Lock, modifier and media keys do nothing here.
 fn functional(code: u32) -> Option<KeyCode> {
     Some(match code {
         57363 => KeyCode::Menu,
@@ -176,7 +175,7 @@ fn arrow(byte: u8) -> Option<KeyCode> {
     })
 }
 
-/// The keys of `CSI number ~`. The gaps are those of the VT220 keyboard.
+/// The keys of `CSI number ~`. The gaps come from the VT220 keyboard.
 fn numbered(number: u32) -> Option<KeyCode> {
     let function = |first: u32, key: u32| Some(KeyCode::F((number - first + key) as u8));
     match number {

@@ -1,14 +1,14 @@
-//! Input from the terminal: bytes in, [`InputEvent`]s out.
+//! Terminal input: bytes in, [`InputEvent`]s out.
 //!
-//! Why not crossterm's event reader: it types the rest of a reply it does not know (`OSC 11`) as
-//! keys, cannot hold back a sequence that a slow connection has cut, takes an ESC at the end of a
-//! read for the Esc key, and holds a lock while it reads, so that its reading cannot be stopped for
-//! an external editor. Its parser is private and cannot be fed.
+//! Why not crossterm's event reader: it types the rest of an unknown reply (`OSC 11`) as keys,
+//! can't wait for a sequence that a slow connection has cut, takes an ESC at the end of a read for
+//! the Esc key, and holds a lock while reading, so that it can't be paused for an external editor.
+//! Its parser is private.
 //!
-//! A thread reads the terminal ([`Input`]), a state machine makes events of the bytes
-//! ([`Decoder`]). Nothing here knows what a key does: that is the keymap's business. Nothing here
-//! writes to the terminal either: queries are sent by whoever owns the screen, their replies come
-//! back as [`TerminalReport`]s and never as typed text.
+//! A thread reads the terminal ([`Input`]), and a state machine turns bytes into events
+//! ([`Decoder`]). Nothing here knows what a key does: that's the keymap's job. Nothing here writes
+//! to the terminal either: the owner of the screen sends queries, and replies come back as
+//! [`TerminalReport`]s, never as typed text.
 
 mod reader;
 mod decoder;

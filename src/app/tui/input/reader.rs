@@ -1,8 +1,8 @@
 //! The thread that reads the terminal, and the handle that pauses it.
 //!
-//! Reading is a thread of its own so that nothing the screen does can delay or lose a byte. It
-//! reads only after `poll` reported readable bytes, so that [`Input::pause`] never waits for a key,
-//! and once it has returned, no byte is taken that belongs to another program.
+//! Its own thread means that nothing the screen does can delay or lose a byte. It reads only after
+//! `poll` reports bytes, so that [`Input::pause`] never waits for a key, and never takes a byte
+//! that belongs to another program.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, PipeReader, PipeWriter, Read, Write};
@@ -20,24 +20,23 @@ use super::decoder::{Decoder, Escape};
 use super::event::InputEvent;
 use crate::app::tui::tty_writer::is_passing;
 
-/// Bytes read from the terminal at once.
+/// Bytes per read.
 const READ_SIZE: usize = 64 * 1024;
 
-/// Ctrl+C, alone in a read, in all its forms: nobody pastes that.
+/// Ctrl+C in all its forms, as a read of its own: pastes don't do that.
 const INTERRUPTS: [&[u8]; 3] = [b"\x03", b"\x1b[99;5u", b"\x1b[27;5;99~"];
-/// Bytes of the longest key; a read with more is part of a paste.
+/// The longest key, in bytes; a longer read is part of a paste.
 const MAX_KEY_BYTES: usize = 16;
-/// A paste that brings nothing but single keys for so long has ended.
+/// A paste has ended if only single keys arrive for this long.
 const KEYS_IN_PASTE: Duration = Duration::from_millis(500);
-/// Keys that a user can type in that time.
+/// The most keys that a user can type in that time.
 const MAX_TYPED_KEYS: usize = 25;
 
-/// How long replies to queries are expected, from the query or the last reply. Some terminals never
-/// reply.
+/// How long to expect replies after a query or the last reply. Some terminals never reply.
 const REPLIES: Duration = Duration::from_secs(3);
 
-/// Reads the terminal until dropped. One thread does so all the time: going on after a pause needs
-/// nothing that could fail.
+/// Reads the terminal until dropped. A single thread does so all the time, because resuming must
+/// not fail.
 #[derive(Debug)]
 pub struct Input {
     /// The thread polls the other end: a byte stops it.
@@ -50,7 +49,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Reads standard input, or the controlling terminal where standard input is something else.
+    /// Reads standard input if it's a terminal, or else the controlling terminal.
     pub fn start() -> io::Result<(Self, UnboundedReceiver<InputEvent>)> {
         let stdin = io::stdin();
         let source = if stdin.is_terminal() {
@@ -93,11 +92,11 @@ impl Input {
         Ok((input, receiver))
     }
 
-    /// Stops reading, for as long as another program owns the terminal. When this returns no read
-    /// is under way and none begins before [`Input::resume`]. Takes well below a millisecond.
+    /// Pauses reading while another program owns the terminal. When this returns, no read is
+    /// running, and none starts before [`Input::resume`]. Takes well below a millisecond.
     pub fn pause(&mut self) {
         if !std::mem::replace(&mut self.is_paused, true) {
-            // Both fail only when the terminal was closed: nothing reads then.
+            // Both fail only if the terminal was closed; then nothing reads.
             let _ = self.stop.write(&[0]);
             let _ = self.stopped.recv();
         }
@@ -110,14 +109,13 @@ impl Input {
         }
     }
 
-    /// The terminal's reply confirmed the kitty keyboard protocol: the Esc key has a sequence of
-    /// its own now, and a lone ESC byte is always the start of one.
+    /// The terminal confirmed the kitty keyboard protocol: Esc has its own sequence, so a lone ESC
+    /// byte always starts one.
     pub fn confirm_kitty(&self) {
         self.kitty_confirmed.store(true, Ordering::Relaxed);
     }
 
-    /// The terminal was asked something: its replies may come in pieces, and a lone ESC byte is most
-    /// likely the start of one.
+    /// A query was sent: replies may come in pieces, and a lone ESC byte most likely starts one.
     pub fn expect_replies(&self) {
         *lock(&self.replies_until) = Some(Instant::now() + REPLIES);
     }
@@ -147,16 +145,16 @@ struct Reader {
     resumed: Receiver<()>,
 }
 
-/// Detects a paste whose end never comes (a connection that broke in it): it would swallow what the
-/// user types, also the Ctrl+C that stops a run.
+/// Detects a paste that never ends because the connection broke: it would swallow everything typed,
+/// even the Ctrl+C that stops a run.
 #[derive(Debug, Default)]
 struct Pasting {
-    /// Since when there was nothing but single keys, and how many; none while more comes.
+    /// Since when only single keys came, and how many; `None` while more comes.
     keys: Option<(Instant, usize)>,
 }
 
 impl Pasting {
-    /// Counts what was read while a paste is open. True when that shows that the paste has ended.
+    /// Notes a read while a paste is open. Returns true once the paste must have ended.
     fn is_ended_by(&mut self, bytes: &[u8]) -> bool {
         if INTERRUPTS.contains(&bytes) {
             return true;
@@ -170,7 +168,7 @@ impl Pasting {
         false
     }
 
-    /// How long the paste may go on if nothing else comes.
+    /// How long the paste may stay open without further input.
     fn timeout(&self, otherwise: Option<Duration>) -> Option<Duration> {
         match self.keys {
             Some((since, _)) => Some(KEYS_IN_PASTE.saturating_sub(since.elapsed())),
@@ -178,7 +176,7 @@ impl Pasting {
         }
     }
 
-    /// Whether more keys came than a user can type: then it is a paste over a slow line.
+    /// Whether more keys came than a user can type: a paste over a slow line.
     fn is_only_slow(&mut self) -> bool {
         matches!(self.keys.take(), Some((_, count)) if count > MAX_TYPED_KEYS)
     }
@@ -195,8 +193,8 @@ impl Reader {
     /// Reads until the handle is dropped, or the terminal is closed.
     fn run(mut self) {
         let mut buffer = vec![0; READ_SIZE];
-        // Before raw mode, the terminal turns Enter into a line feed. Text after it is a paste, an
-        // escape sequence most likely a reply of the terminal.
+        // Before raw mode the terminal turns Enter into a line feed. Text after it is a paste; an
+        // escape sequence is most likely a reply.
         let mut early = rustix::io::ioctl_fionread(&self.source).unwrap_or(0) as usize;
         loop {
             let mut out = Vec::new();
@@ -204,7 +202,7 @@ impl Reader {
                 Ok(Woken::Interrupted) => {}
                 Ok(Woken::TimedOut) if self.pasting.is_only_slow() => {}
                 Ok(Woken::TimedOut) => self.decoder.expire(&mut out),
-                // Bytes held back belong to the time before the pause.
+                // Held-back bytes belong to the time before the pause.
                 Ok(Woken::Stopped) => {
                     self.decoder.expire(&mut out);
                     self.send(out);
@@ -232,7 +230,7 @@ impl Reader {
         }
     }
 
-    /// Answers whether to read again.
+    /// Returns whether to read on.
     fn wait_out_pause(&mut self) -> bool {
         self.stop.read_exact(&mut [0]).is_ok()
             && self.stopped.send(()).is_ok()
@@ -248,7 +246,7 @@ impl Reader {
             .iter()
             .any(|event| matches!(event, InputEvent::Report(_)))
         {
-            // It does reply, however slowly.
+            // The terminal does reply, but slowly.
             let mut until = lock(&self.replies_until);
             *until = until.map(|_| Instant::now() + REPLIES);
         }
@@ -288,7 +286,7 @@ impl Reader {
 
     fn send(&self, events: Vec<InputEvent>) {
         for event in events {
-            // The receiver is gone only while the program ends.
+            // The receiver is gone only when the program ends.
             let _ = self.events.send(event);
         }
     }
@@ -298,7 +296,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until one of the descriptors can be read; which ones can. None can when time ran out.
+/// Waits until a descriptor is readable; returns which ones are, or none after the timeout.
 #[cfg(not(target_os = "macos"))]
 fn readable(fds: [BorrowedFd<'_>; 2], timeout: Option<Duration>) -> nix::Result<[bool; 2]> {
     use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -310,7 +308,7 @@ fn readable(fds: [BorrowedFd<'_>; 2], timeout: Option<Duration>) -> nix::Result<
     Ok(fds.map(|fd| fd.any() == Some(true)))
 }
 
-/// The same by `select`: `poll` of macOS answers POLLNVAL for a terminal device.
+/// The same with `select`: on macOS, `poll` returns POLLNVAL for a terminal device.
 #[cfg(target_os = "macos")]
 fn readable(fds: [BorrowedFd<'_>; 2], timeout: Option<Duration>) -> nix::Result<[bool; 2]> {
     use nix::sys::select::{FdSet, select};

@@ -1,12 +1,12 @@
-//! Replies of the terminal that are strings: `ESC ]` (OSC), `ESC P` (DCS) and `ESC _` (APC).
+//! String replies of the terminal: `ESC ]` (OSC), `ESC P` (DCS) and `ESC _` (APC).
 
 use super::event::{TerminalColor, TerminalName, TerminalReport};
 
-/// The picture that kitty's graphics are queried with.
+/// The image id in the query for kitty's graphics.
 const QUERIED: &[u8] = b"i=31";
 
-/// Whether the string of a reply may start with this byte. With any other the user pressed Alt and
-/// the introducer: `ESC _` is Alt+_ unless a kitty graphics reply follows.
+/// Whether a reply can start with this byte. Otherwise the user pressed Alt and the introducer:
+/// `ESC _` is Alt+_ unless a kitty graphics reply follows.
 pub(super) fn may_start_with(introducer: u8, byte: u8) -> bool {
     match introducer {
         b']' => byte.is_ascii_digit() || matches!(byte, b'l' | b'L' | b'I'),
@@ -15,8 +15,8 @@ pub(super) fn may_start_with(introducer: u8, byte: u8) -> bool {
     }
 }
 
-/// The report in a string, if it answers a query of ours: a color (OSC 4, 10, 11), a name (XTVERSION), a
-/// word about kitty's graphics.
+/// The report in a string, if it answers one of our queries: a color (OSC 4, 10, 11), a name
+/// (XTVERSION), kitty graphics.
 pub(super) fn from_string(introducer: u8, bytes: &[u8]) -> Option<TerminalReport> {
     match (introducer, bytes) {
         (b'P', [b'>', b'|', version @ ..]) => {
@@ -28,7 +28,7 @@ pub(super) fn from_string(introducer: u8, bytes: &[u8]) -> Option<TerminalReport
         }
         _ => {}
     }
-    // The parser of colors panics where a digit is not ASCII.
+    // The color parser panics on digits that aren't ASCII.
     if introducer != b']' || !bytes.is_ascii() {
         return None;
     }

@@ -4,7 +4,7 @@ pub(super) struct Csi<'a> {
     /// `<`, `=`, `>` or `?` before the parameters.
     pub prefix: Option<u8>,
     parameters: Vec<&'a [u8]>,
-    /// What stands between parameters and final byte.
+    /// The bytes between parameters and final byte.
     pub intermediates: &'a [u8],
 }
 
@@ -38,7 +38,7 @@ impl<'a> Csi<'a> {
         self.parameters.len()
     }
 
-    /// A parameter's first number; 0 where there is none.
+    /// A parameter's first number, or 0.
     pub(super) fn number(&self, index: usize) -> u32 {
         self.sub(index, 0).unwrap_or(0)
     }
@@ -55,7 +55,7 @@ pub(super) fn is_one_number(bytes: &[u8]) -> bool {
     !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit)
 }
 
-/// A number of ASCII digits; too large ones are the largest. `None` where there are no digits.
+/// A number of ASCII digits; too large ones saturate. `None` without digits.
 fn number(digits: &[u8]) -> Option<u32> {
     if !is_one_number(digits) {
         return None;

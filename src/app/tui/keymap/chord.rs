@@ -1,11 +1,11 @@
-//! Keys pressed one after the other that mean one thing: `ctrl+k ctrl+s`. Most are of one key.
+//! Chords: keys pressed one after the other, as in `ctrl+k ctrl+s`. Most have a single key.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::app::tui::input::{KeyPress, ParseKeyError};
 
-/// Keys in a row, at least one.
+/// One or more keys in a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Chord(Vec<KeyPress>);
 
@@ -15,12 +15,12 @@ impl Chord {
         &self.0
     }
 
-    /// Whether old terminals send another key for one of them.
+    /// Whether old terminals can't tell one of them from another key.
     pub fn needs_modern_terminal(&self) -> bool {
         self.0.iter().any(KeyPress::needs_modern_terminal)
     }
 
-    /// Whether one of the two begins with the other, so that only one of them can be pressed.
+    /// Whether one of the two is the start of the other, so that only one can work.
     pub(super) fn hides(&self, other: &Self) -> bool {
         let both = self.0.len().min(other.0.len());
         self.0[..both] == other.0[..both]

@@ -1,5 +1,6 @@
-//! Key files: `action = "key"` or `action = ["key", "key"]`, one line an action, in the section of where
-//! its keys are in force (`[editor]`) or before any section. Every fault is told with its line and, where something is near, a suggestion; the lines without faults count.
+//! Reads key files: `action = "key"` or `action = ["key", "key"]`, one line per action, in the
+//! section where the keys work (`[editor]`) or before any section. Reports each mistake with its
+//! line and, if possible, a suggestion. The other lines still apply.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -18,7 +19,7 @@ use crate::llm::read_small::read_small;
 
 const DEFAULT: &str = include_str!("../../../../assets/keymap.toml");
 
-/// What is wrong with a key file: where, what, and the way out.
+/// A mistake in a key file: where it is, what's wrong, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{file}:{line}: {message}")]
 pub struct KeymapError {
@@ -33,15 +34,15 @@ impl Default for Keymap {
         let mut map = Self {
             bindings: Vec::new(),
         };
-        // The shipped file is read by a test; a fault in it could only leave keys out.
+        // A test checks the built-in file; a mistake could only omit keys.
         overlay(&mut map, "assets/keymap.toml", DEFAULT);
         map
     }
 }
 
 impl Keymap {
-    /// The default keys with the user's file laid over them, and what is wrong with it. A file that does
-    /// not exist changes nothing.
+    /// The default keys with the user's file on top, and the mistakes in it. Without a file, the
+    /// defaults.
     pub fn load(file: &Path) -> (Self, Vec<KeymapError>) {
         match read_small(file) {
             Ok(text) => Self::with(&file.display().to_string(), &text),
@@ -54,15 +55,14 @@ impl Keymap {
                 let fault = KeymapError {
                     file: file.display().to_string(),
                     line: 1,
-                    message: format!("cannot be read: {error}"),
+                    message: format!("can't read this file: {error}"),
                 };
                 (Self::default(), vec![fault])
             }
         }
     }
 
-    /// The default keys with `text` laid over them, and what is wrong with it; `file` is what faults call
-    /// it.
+    /// The default keys with `text` on top, and the mistakes in it; `file` is the name in messages.
     pub fn with(file: &str, text: &str) -> (Self, Vec<KeymapError>) {
         let mut map = Self::default();
         let faults = overlay(&mut map, file, text);
@@ -82,13 +82,13 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
             let at = error.span().map_or(0, |span| span.start);
             return vec![fault(
                 at,
-                format!("{}; nothing of it counts", error.message()),
+                format!("{}; tiller ignores this file", error.message()),
             )];
         }
     };
     let mut faults = Vec::new();
     let mut taken: Vec<(Chord, Action)> = Vec::new();
-    // In the order of the file, so that faults are found where a reader meets them first.
+    // In file order, so that the first mistake in the file is reported first.
     let mut lines = Vec::new();
     for (name, value) in table.get_ref() {
         match value.get_ref() {
@@ -110,7 +110,7 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
         let spec = action.spec();
         let right = spec.scope.section(spec.group);
         if let Some(section) = section.filter(|section| *section != right) {
-            let text = format!("`{name}` belongs in the section [{right}], not in [{section}]");
+            let text = format!("`{name}` belongs in [{right}], not in [{section}]");
             faults.push(fault(at, text));
             continue;
         }
@@ -126,11 +126,11 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
                 Some((known, other)) => {
                     let other = other.spec().name;
                     let message = if *known == key {
-                        format!("`{key}` is already given to `{other}` in this file")
+                        format!("`{key}` is already bound to `{other}` in this file")
                     } else {
                         format!(
-                            "`{key}` and `{known}`, given to `{other}` in this file, begin alike: \
-                             only one of them could be pressed"
+                            "`{key}` clashes with `{known}`, which is bound to `{other}`: one \
+                             is the start of the other"
                         )
                     };
                     faults.push(fault(at, message));
@@ -141,7 +141,7 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
                 }
             }
         }
-        // A line of faults alone leaves the keys the action has.
+        // If all keys of a line are wrong, the action keeps its keys.
         if !nothing_left {
             map.bind(action, &bound);
         }
@@ -151,12 +151,15 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
 
 type Fault = (usize, String);
 
-/// The keys of one line, each with its place, and what is no key.
+/// The valid keys of one line with their places, and the invalid ones.
 fn keys(value: &Spanned<DeValue<'_>>) -> (Vec<(usize, Chord)>, Vec<Fault>) {
     let one = |value: &Spanned<DeValue<'_>>| {
         let at = value.span().start;
         let DeValue::String(text) = value.get_ref() else {
-            return Err((at, "a key is a string like \"ctrl+enter\"".to_owned()));
+            return Err((
+                at,
+                "write a key as a string, like \"ctrl+enter\"".to_owned(),
+            ));
         };
         text.parse()
             .map(|key| (at, key))
@@ -176,7 +179,7 @@ fn keys(value: &Spanned<DeValue<'_>>) -> (Vec<(usize, Chord)>, Vec<Fault>) {
     (found, wrong)
 }
 
-/// Actions of older versions: letters that answered questions.
+/// Actions of older versions: single letters that answered questions.
 const REMOVED: WordList = WordList(
     "allow_once allow_in_session allow_in_project allow_always refuse_call show_call yes no",
 );
@@ -184,21 +187,21 @@ const REMOVED: WordList = WordList(
 fn unknown_action(name: &str) -> String {
     if REMOVED.contains(name) {
         return format!(
-            "`{name}` is gone: no single key answers a question any more. Select an answer with the \
-             arrows or its number and press Enter; remove this line"
+            "`{name}` no longer exists: to answer a question, select with the arrows or a number and \
+             press Enter. Remove this line"
         );
     }
     let names = ACTIONS.iter().map(|spec| spec.name);
     match nearest(name, names) {
         Some(near) => format!("unknown action `{name}`: did you mean `{near}`?"),
-        None => format!("unknown action `{name}`: F1 and assets/keymap.toml list all actions"),
+        None => format!("unknown action `{name}`: assets/keymap.toml lists all actions"),
     }
 }
 
-/// A key that is written almost right gets the right one suggested.
+/// Suggests the nearest valid key.
 fn unknown_key(text: &str, error: &ParseKeyError) -> String {
     let repair = |part| match nearest(part, KeyPress::names()) {
-        // A single character is a key of its own.
+        // A single character is a valid key by itself.
         Some(name) if part.chars().nth(1).is_some() => name,
         _ => part,
     };

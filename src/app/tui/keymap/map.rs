@@ -1,4 +1,4 @@
-//! From a key press to an action, and back for the help.
+//! Maps key presses to actions, and actions to keys for the help.
 
 use std::fmt::Display;
 
@@ -6,7 +6,7 @@ use super::chord::Chord;
 use crate::app::action::{Action, Scope};
 use crate::app::tui::input::KeyPress;
 
-/// The keys of every action. Some fifty pairs: looking through them costs less than hashing.
+/// The keys of every action. With some fifty pairs, a linear search is faster than hashing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keymap {
     pub(super) bindings: Vec<(Chord, Action)>,
@@ -17,14 +17,14 @@ pub struct Keymap {
 pub enum Meaning {
     /// This.
     Action(Action),
-    /// More keys are to follow.
+    /// The start of a longer chord.
     Begins,
     /// Nothing.
     Nothing,
 }
 
 impl Keymap {
-    /// The action `press` alone means in `scope`: its own bindings come before those of the scopes
+    /// The action of `press` alone in `scope`. Bindings of the scope win over those of the scopes
     /// around it.
     pub fn resolve(&self, press: KeyPress, scope: Scope) -> Option<Action> {
         match self.meaning(&[press], scope) {
@@ -33,7 +33,7 @@ impl Keymap {
         }
     }
 
-    /// What these keys in a row mean in `scope`.
+    /// The meaning of these keys in a row in `scope`.
     pub fn meaning(&self, keys: &[KeyPress], scope: Scope) -> Meaning {
         let mut scopes = std::iter::successors(Some(scope), |scope| scope.outer());
         let found = scopes.find_map(|scope| {
@@ -61,12 +61,12 @@ impl Keymap {
             .map(|(key, _)| key)
     }
 
-    /// The first key of `action` as users write it (`Alt+Up`), when it has one.
+    /// The first key of `action` as shown to the user (`Alt+Up`), if it has one.
     pub fn label(&self, action: Action) -> Option<String> {
         self.keys(action).next().map(label)
     }
 
-    /// Gives `action` exactly these keys, taking them from actions they would clash with.
+    /// Gives `action` exactly these keys, and takes them from clashing actions.
     pub(super) fn bind(&mut self, action: Action, keys: &[Chord]) {
         self.bindings.retain(|(key, bound)| {
             let hidden = || keys.iter().any(|new| new.hides(key));
@@ -77,12 +77,12 @@ impl Keymap {
     }
 }
 
-/// Whether two actions cannot share a key.
+/// Whether two actions can't share a key.
 pub(super) fn clash(one: Action, other: Action) -> bool {
     one.spec().scope == other.spec().scope
 }
 
-/// A key or several in a row as users write them: `Ctrl+Enter`, `PageUp`, `F1`, `Ctrl+K Ctrl+S`.
+/// One or more keys as shown to the user: `Ctrl+Enter`, `PageUp`, `F1`, `Ctrl+K Ctrl+S`.
 pub fn label(keys: impl Display) -> String {
     let keys = keys.to_string();
     let keys: Vec<String> = keys.split(' ').map(one_label).collect();
@@ -99,7 +99,7 @@ fn one_label(written: &str) -> String {
                 let alone = name.chars().count() == 1 && out.is_empty();
                 let mut chars = name.chars();
                 if let Some(first) = chars.next() {
-                    // A bare letter is the letter typed; beside Ctrl it is printed as on the key.
+                    // A lone letter is shown as typed; with Ctrl it's shown as printed on the key.
                     if alone {
                         out.push(first);
                     } else {

@@ -1,4 +1,5 @@
-//! Which key means what. Reads the default keys and the user's; knows nothing of what actions do.
+//! Maps keys to actions, from the default keys and the user's file. Knows nothing about what
+//! actions do.
 
 mod chord;
 mod map;

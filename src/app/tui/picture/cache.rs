@@ -1,5 +1,5 @@
-//! The pictures that were on the screen lately, at their sizes, and what the terminal has of them.
-//! Only what is on the screen is asked for, little at a time; what was not seen for longest goes.
+//! Recently shown pictures at their sizes, and which of them the terminal has. Only pictures on the
+//! screen are loaded, a few at a time; those unseen for longest go first.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,22 +12,22 @@ use super::placed::PlacedPicture;
 use super::scale::Scaled;
 use super::worker::{Job, Key, PictureWorker, Wake};
 
-/// Bytes of pictures that are kept, beyond those on the screen.
+/// Bytes of pictures to keep besides those on the screen.
 const KEPT: usize = 24 * 1024 * 1024;
-/// Pictures that are worked on or wait for it at a time: what was scrolled past is not waited for.
+/// The most pictures in work at a time: nobody waits for those scrolled past.
 const AT_ONCE: usize = 2;
 
-/// How long the last frames wait for pictures in all.
+/// How long the last frames wait for pictures in total.
 const AT_END: Duration = Duration::from_secs(1);
 
-/// What drawing knows of pictures. Can be thrown away at any time.
+/// Everything drawing knows about pictures. Can be dropped at any time.
 #[derive(Default)]
 pub struct PictureCache {
     wake: Option<Wake>,
-    /// Started when the first picture is seen.
+    /// Started with the first picture.
     worker: Option<PictureWorker>,
     layout: Option<PictureLayout>,
-    /// Whether rows stay on the screen for good, and what was sent has to.
+    /// Whether rows are printed for good, so that the terminal must keep the pictures.
     prints: bool,
     reader: Reader,
     known: HashMap<Key, Entry>,
@@ -36,12 +36,12 @@ pub struct PictureCache {
     patience: Duration,
     frame: u64,
     last_number: u32,
-    /// What the terminal is to be told before the frame.
+    /// Bytes to send to the terminal before the frame.
     outgoing: Vec<u8>,
 }
 
 pub struct Entry {
-    /// None while it is worked on.
+    /// `None` while it's in work.
     pub scaled: Option<Result<Scaled, Fault>>,
     pub number: u32,
     sent: bool,
@@ -49,7 +49,7 @@ pub struct Entry {
 }
 
 impl PictureCache {
-    /// `wake` is called from another thread whenever there is something for `poll`. With these variables.
+    /// Calls `wake` from another thread when there is something for `poll`; `var` reads variables.
     pub fn new(wake: Wake, prints: bool, var: impl Fn(&str) -> Option<String>) -> Self {
         Self {
             wake: Some(wake),
@@ -59,17 +59,17 @@ impl PictureCache {
         }
     }
 
-    /// Takes in what has become ready. Answers whether there was something.
+    /// Takes finished pictures. Returns whether there were any.
     pub fn poll(&mut self) -> bool {
         self.take_in(Duration::ZERO)
     }
 
-    /// The last frames follow: what they lack is waited for.
+    /// The last frames follow: wait for missing pictures.
     pub fn be_patient(&mut self) {
         self.patience = AT_END;
     }
 
-    /// Waits for what is worked on, if this is the time for it. Answers whether something came.
+    /// Waits for pictures in work, if this is the time for it. Returns whether one came.
     pub fn wait(&mut self) -> bool {
         let start = Instant::now();
         let found = self.take_in(self.patience);
@@ -98,7 +98,7 @@ impl PictureCache {
         self.in_work > 0
     }
 
-    /// Begins a frame in which pictures are shown like this.
+    /// Starts a frame that shows pictures like this.
     pub fn begin(&mut self, layout: Option<PictureLayout>) {
         self.frame += 1;
         self.layout = layout;
@@ -108,7 +108,7 @@ impl PictureCache {
         self.layout
     }
 
-    /// What there is of a picture that is on the screen; it is asked for where there is nothing.
+    /// A picture on the screen, as far as it's ready; requests it if it isn't.
     pub fn see(&mut self, placed: &PlacedPicture) -> Option<&Entry> {
         let layout = self.layout?;
         let size = (placed.columns, placed.rows);
@@ -156,7 +156,7 @@ impl PictureCache {
         self.layout.is_some() && self.see(placed).is_none_or(is_waiting)
     }
 
-    /// Ends a frame: lets go of what nobody has seen for longest.
+    /// Ends a frame: drops pictures unseen for longest.
     pub fn end(&mut self) {
         if self.weight <= KEPT {
             return;
@@ -181,19 +181,19 @@ impl PictureCache {
         }
     }
 
-    /// What the terminal is to be told before the frame that was painted.
+    /// Takes the bytes to send to the terminal before the painted frame.
     pub fn take_outgoing(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.outgoing)
     }
 
-    /// The terminal shows another screen, which has no pictures yet.
+    /// The terminal switched to another screen, which has no pictures yet.
     pub fn forget_sent(&mut self) {
         for entry in self.known.values_mut() {
             entry.sent = false;
         }
     }
 
-    /// Appends what takes all pictures back from the terminal, but for those that stay.
+    /// Appends bytes that remove all pictures from the terminal, except those that stay.
     pub fn withdraw(&mut self, out: &mut Vec<u8>) {
         self.outgoing.clear();
         for entry in self.known.values().filter(|it| it.sent && !self.prints) {
@@ -202,7 +202,7 @@ impl PictureCache {
         self.forget_sent();
     }
 
-    /// Numbers begin elsewhere in each process: several can share a terminal.
+    /// Numbers start elsewhere in each process, because several can share a terminal.
     fn next_number(&mut self) -> u32 {
         const COLORS: u32 = 0xff_ffff;
         if self.last_number == 0 {
@@ -260,10 +260,10 @@ mod tests {
         }
     }
 
-    /// A font changes while the picture has as many cells as before; what is seen through it is mixed in
-    /// when its cells are painted.
+    /// The font changed, but the picture still fills as many cells; the background is mixed in when
+    /// its cells are painted.
     #[test]
-    fn a_picture_is_made_anew_when_its_pixels_would_be_others() {
+    fn a_picture_is_scaled_again_when_its_pixels_change() {
         for (protocol, of_cell) in [(Protocol::Kitty, true), (Protocol::Blocks, false)] {
             let layout = PictureLayout {
                 protocol,

@@ -1,4 +1,4 @@
-//! What the first bytes of a picture say: its size, or why it cannot be shown. Pixels are not decoded.
+//! Reads the head of a picture: its size, or why it can't be shown. Decodes no pixels.
 
 use std::fmt;
 use std::io::Cursor;
@@ -8,15 +8,15 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use image::{ImageDecoder, ImageReader, Limits};
 
-/// Letters of base64 that the size is looked for in first. What cameras write before it may take more.
+/// Base64 letters to search for the size first; metadata of cameras may take more.
 const HEAD: usize = 256 * 1024;
-/// Memory a decoded picture may take, at four bytes a pixel.
+/// The most memory for a decoded picture, at four bytes per pixel.
 pub const MAX_DECODED: u64 = 128 * 1024 * 1024;
 
-/// Why a picture is not shown.
+/// Why a picture isn't shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The bytes are none of a kind that is known.
+    /// Its format is unknown.
     Unknown,
     /// It would take too much memory.
     TooLarge,
@@ -26,17 +26,17 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Unknown => "not shown: no picture of a known kind",
+            Self::Unknown => "not shown: unknown image format",
             Self::TooLarge => "not shown: too many pixels",
             Self::Damaged => "not shown: the file is damaged",
         })
     }
 }
 
-/// What is known of a picture before it is decoded.
+/// The facts known before decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// Width and height in pixels, as it stands upright.
+    /// Width and height in pixels, upright.
     pub size: Option<(u32, u32)>,
     pub fault: Option<Fault>,
 }
@@ -46,7 +46,7 @@ impl Head {
         let size = [HEAD, base64.len()].into_iter().find_map(|end| {
             let end = end.min(base64.len());
             let bytes = BASE64_STANDARD.decode(base64.get(..end)?).ok()?;
-            // The bytes come from anywhere, and decoders have faults.
+            // The bytes are untrusted, and decoders have bugs.
             catch_unwind(|| dimensions(&bytes)).ok()?
         });
         let fault = match size {
@@ -61,7 +61,7 @@ impl Head {
     }
 }
 
-/// What decodes a picture in so much memory at most, if it is one of a known kind.
+/// A decoder with limited memory, if the format is known.
 pub fn decoder(bytes: &[u8], most: u64) -> Option<impl ImageDecoder> {
     let mut limits = Limits::default();
     limits.max_alloc = Some(most);
@@ -74,7 +74,7 @@ pub fn decoder(bytes: &[u8], most: u64) -> Option<impl ImageDecoder> {
 fn dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
     let mut decoder = decoder(bytes, MAX_DECODED)?;
     let (width, height) = decoder.dimensions();
-    // From 5 on Exif's orientations have width and height exchanged.
+    // From 5 on, Exif orientations swap width and height.
     let lies = decoder.orientation().is_ok_and(|it| it.to_exif() >= 5);
     Some(if lies {
         (height, width)

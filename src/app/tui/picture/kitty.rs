@@ -1,22 +1,22 @@
-//! Kitty's graphics protocol, as far as it is used: a picture is sent once, with the number of cells it
-//! is to fill; it shows where cells with its number stand.
+//! The part of kitty's graphics protocol that tiller uses: it sends a picture once with its size in
+//! cells, and cells with its number show it.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
-/// Letters of base64 in one command at most.
+/// The most base64 letters per command.
 const CHUNK: usize = 4096;
 
-/// Who reads the commands.
+/// The reader of the commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reader {
     #[default]
     Terminal,
-    /// tmux, which is asked to pass them on (`allow-passthrough`).
+    /// tmux, which must pass them on (`allow-passthrough`).
     Tmux,
 }
 
-/// Appends what gives the terminal a picture. It answers nothing.
+/// Appends bytes that send a picture to the terminal, which won't reply.
 pub fn send(
     reader: Reader,
     number: u32,
@@ -37,7 +37,7 @@ pub fn send(
     }
 }
 
-/// Appends what makes the terminal forget a picture.
+/// Appends bytes that delete a picture from the terminal.
 pub fn delete(reader: Reader, number: u32, out: &mut Vec<u8>) {
     command(reader, &format!("a=d,d=I,i={number},q=2"), b"", out);
 }
@@ -56,7 +56,7 @@ fn command(reader: Reader, keys: &str, data: &[u8], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    /// The commands of the protocol in `bytes`: their keys, and what they carry.
+    /// The commands of the protocol in `bytes`: their keys and payloads.
     fn commands(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
         let text = std::str::from_utf8(bytes).unwrap();
         let mut commands = Vec::new();
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn tmux_is_asked_to_pass_it_on() {
+    fn pictures_pass_through_tmux() {
         let mut out = Vec::new();
         send(Reader::Tmux, 5, (2, 1), b"abc", &mut out);
         let expected = "\x1bPtmux;\x1b\x1b_Ga=T,U=1,q=2,f=100,i=5,c=2,r=1,m=0;YWJj\x1b\x1b\\\x1b\\";

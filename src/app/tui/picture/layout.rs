@@ -1,22 +1,22 @@
-//! How large pictures are shown, and by which protocol.
+//! The size of pictures on the screen, and their protocol.
 
 use crate::app::tui::theme::ColorDepth;
 
-/// How many times as many an opened one may have.
+/// How many times as many rows an opened picture may have.
 const OPENED: u16 = 2;
-/// Pixels of a picture on the screen at most.
+/// The most pixels of a picture on the screen.
 const MAX_PIXELS: u32 = 2_000_000;
-/// A cell in pixels where the terminal does not say.
+/// A cell's size in pixels if the terminal doesn't report it.
 pub const USUAL_CELL: (u16, u16) = (10, 20);
-/// Pixels of a row from which on the screen is taken for one of twice the density.
+/// From this many pixels per row on, the screen counts as high density.
 const DENSE: u16 = 32;
 
-/// How a picture gets to the screen.
+/// How to show pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// As half blocks, two pixels in a cell.
+    /// As half blocks, two pixels per cell.
     Blocks,
-    /// Kitty's graphics protocol: sent once, and shown where cells name it.
+    /// With kitty's graphics protocol: sent once, shown where cells name it.
     Kitty,
 }
 
@@ -27,16 +27,16 @@ pub struct PictureLayout {
     pub protocol: Protocol,
     /// Width and height of a cell in pixels.
     pub cell: (u16, u16),
-    /// Rows that one may take until its cell is opened.
+    /// The most rows of a picture until its cell is opened.
     pub rows: u16,
-    /// What is seen through them.
+    /// The color behind transparent pixels.
     pub ground: (u8, u8, u8),
-    /// The colors of half blocks.
+    /// The color depth of half blocks.
     pub depth: ColorDepth,
 }
 
 impl PictureLayout {
-    /// Columns and rows of a picture with so many pixels, in at most `columns`.
+    /// Columns and rows of a picture of this size in pixels, in at most `columns`.
     pub fn fit(
         &self,
         (width, height): (u32, u32),
@@ -53,7 +53,7 @@ impl PictureLayout {
         }
         let (width, height) = (f64::from(width), f64::from(height));
         let (cell_width, cell_height) = (f64::from(self.cell.0), f64::from(self.cell.1));
-        // No pixel gets larger than it has to be.
+        // Pixels never grow larger than needed.
         let most = match self.protocol {
             Protocol::Blocks => cell_width,
             Protocol::Kitty if self.cell.1 >= DENSE => 2.0,
@@ -72,7 +72,7 @@ impl PictureLayout {
         ))
     }
 
-    /// The pixels that a picture of so many cells is brought to.
+    /// The pixels of a picture that fills this many cells.
     pub fn pixels(&self, (columns, rows): (u16, u16)) -> (u32, u32) {
         let (columns, rows) = (u32::from(columns), u32::from(rows));
         match self.protocol {
@@ -93,7 +93,7 @@ mod tests {
     fn pictures_keep_their_shape_and_their_place() {
         use Protocol::{Blocks, Kitty};
         let cases = [
-            // Wide, high, square; small ones are not blown up.
+            // Wide, high, square; small ones aren't enlarged.
             (Blocks, (10, 20), (2000, 1000), 100, false, (64, 16)),
             (Blocks, (10, 20), (4000, 500), 100, false, (100, 6)),
             (Blocks, (10, 20), (500, 4000), 100, false, (4, 16)),

@@ -1,16 +1,16 @@
-//! The mark of a cell that a part of a picture stands in: the placeholder of kitty's protocol, with a
-//! combining character for the row and one for the column, in a color that is the picture's number.
+//! The mark of a cell that shows part of a picture: the placeholder of kitty's protocol, with
+//! combining characters for row and column, in a color that is the picture's number.
 //!
-//! Text from outside never holds the placeholder: `sanitize` shows it by its number.
+//! Text from outside never has the placeholder: `sanitize` replaces it.
 
 use ratatui::buffer::Cell;
 use ratatui::style::Color;
 
-/// The character that a part of a picture is shown in place of.
+/// The placeholder for a part of a picture.
 pub const PLACEHOLDER: char = '\u{10eeee}';
 
-/// The combining characters that stand for 0, 1, 2 and so on, as the protocol lists them, as far as
-/// pictures have rows and columns here.
+/// The combining characters for 0, 1, 2 and so on, as the protocol lists them, as far as tiller
+/// needs them.
 const NUMERALS: [char; 120] = [
     '\u{305}', '\u{30d}', '\u{30e}', '\u{310}', '\u{312}', '\u{33d}', '\u{33e}', '\u{33f}',
     '\u{346}', '\u{34a}', '\u{34b}', '\u{34c}', '\u{350}', '\u{351}', '\u{352}', '\u{357}',
@@ -29,7 +29,7 @@ const NUMERALS: [char; 120] = [
     '\u{81b}', '\u{81c}', '\u{81d}', '\u{81e}', '\u{81f}', '\u{820}', '\u{821}', '\u{822}',
 ];
 
-/// Which part of which picture a cell shows.
+/// The part of a picture that a cell shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     pub number: u32,
@@ -38,7 +38,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Marks a cell; a part that is too far out is left blank.
+    /// Marks a cell; parts that are too far out stay blank.
     pub fn put(self, cell: &mut Cell) {
         let numeral = |at: u16| NUMERALS.get(usize::from(at));
         let (Some(row), Some(column)) = (numeral(self.row), numeral(self.column)) else {
@@ -51,7 +51,7 @@ impl Mark {
     }
 }
 
-/// Whether a cell shows a part of a picture.
+/// Whether a cell shows part of a picture.
 pub fn is_marked(cell: &Cell) -> bool {
     cell.symbol().starts_with(PLACEHOLDER)
 }
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_part_has_a_symbol_of_its_own_of_one_column() {
+    fn each_part_has_its_own_symbol_of_one_column() {
         assert!(NUMERALS.is_sorted());
         let mut symbols = HashSet::new();
         for row in 0..120 {
@@ -80,7 +80,7 @@ mod tests {
                 .put(&mut cell);
                 assert!(is_marked(&cell));
                 assert_eq!(cell.fg, Color::Rgb(1, 2, 3));
-                // Else what follows it on the row would move.
+                // Otherwise the text after it would move.
                 assert_eq!(cell.symbol().cell_width(), 1, "{row} {column}");
                 assert!(symbols.insert(cell.symbol().to_owned()), "{row} {column}");
             }

@@ -1,10 +1,10 @@
-//! Pictures among the text of the conversation: what their heads say, how large they are shown, and how
-//! each kind of terminal is given them. Decoding and scaling are a thread's; what is kept is scaled.
+//! Pictures in the conversation: their heads, their sizes, and showing them on each kind of
+//! terminal. A thread decodes and scales them; only scaled pictures are kept.
 //!
-//! A picture on the screen is cells like all else, so a frame with pictures costs what other frames cost.
-//! As half blocks the cells are its pixels. For kitty and ghostty, which get the picture once, each cell
-//! has a mark (`mark`): which picture, which row, which column of it. Protocols that draw pixels at the
-//! cursor (sixel, iTerm2's) are left out on purpose: each scroll step would send the picture again.
+//! A picture on the screen is made of cells like everything else, so frames with pictures cost no
+//! more. Half blocks use cells as pixels. kitty and ghostty get the picture once, and each cell has
+//! a mark (`mark`): which picture, row and column. Protocols that draw pixels at the cursor (sixel,
+//! iTerm2's) are left out on purpose: every scroll step would send the picture again.
 
 mod head;
 mod source;

@@ -1,4 +1,4 @@
-//! Pictures as cells: half blocks, or marks.
+//! Paints pictures into cells: half blocks or marks.
 
 use image::{Rgba, RgbaImage};
 use ratatui::buffer::{Buffer, Cell};
@@ -9,11 +9,11 @@ use super::mark::Mark;
 use super::placed::PlacedPicture;
 use super::scale::Scaled;
 
-/// How much of a pixel must be seen for it to count.
+/// Pixels less opaque than this are left out.
 const SEEN: u8 = 32;
 
 impl PictureCache {
-    /// Paints row `row` of a picture into a row of the screen that begins at `(x, y)` and is `width`
+    /// Paints row `row` of a picture into a screen row that starts at `(x, y)` and is `width`
     /// columns wide.
     pub fn paint(
         &mut self,
@@ -75,7 +75,7 @@ fn half_block(pixels: &RgbaImage, column: u16, row: u16, layout: &PictureLayout,
     }
 }
 
-/// The color of a pixel over a ground; none where the ground is seen.
+/// The color of a pixel over a background; `None` if it's transparent.
 fn over(Rgba([r, g, b, a]): Rgba<u8>, ground: (u8, u8, u8)) -> Option<(u8, u8, u8)> {
     if a < SEEN {
         return None;

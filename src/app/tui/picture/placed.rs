@@ -1,4 +1,4 @@
-//! Where a picture stands.
+//! The place of a picture.
 
 use ratatui::style::Style;
 
@@ -10,9 +10,9 @@ pub struct PlacedPicture {
     pub(crate) picture: Picture,
     pub first: usize,
     pub rows: u16,
-    /// How it is said why it is not shown.
+    /// The style of the text for a picture that isn't shown.
     pub quiet: Style,
-    /// The column it begins at.
+    /// Its first column.
     pub x: u16,
     pub columns: u16,
 }

@@ -1,4 +1,4 @@
-//! From the bytes of a picture to the pixels that are shown. For a thread of its own.
+//! Decodes and scales pictures, for a thread.
 
 use std::io::Cursor;
 
@@ -17,7 +17,7 @@ pub enum Scaled {
 }
 
 impl Scaled {
-    /// Bytes of memory it takes.
+    /// Its size in memory, in bytes.
     pub fn weight(&self) -> usize {
         match self {
             Self::Pixels(pixels) => pixels.len(),
@@ -26,14 +26,14 @@ impl Scaled {
     }
 }
 
-/// Decodes a picture in base64 and brings it to `size` pixels.
+/// Decodes a base64 picture and scales it to `size` pixels.
 pub fn scale(base64: &str, size: (u32, u32), protocol: Protocol) -> Result<Scaled, Fault> {
     let bytes = BASE64_STANDARD.decode(base64).map_err(|_| Fault::Unknown)?;
     let picture = decode(&bytes)?;
     drop(bytes);
     let is_smaller = picture.width() <= size.0 && picture.height() <= size.1;
     let pixels = match protocol {
-        // The terminal makes it larger.
+        // The terminal enlarges it.
         Protocol::Kitty if is_smaller => picture.into_rgba8(),
         _ => resize(picture, size),
     };
@@ -63,7 +63,7 @@ fn decode(bytes: &[u8]) -> Result<DynamicImage, Fault> {
     Ok(picture)
 }
 
-/// Averages pixels where the picture gets smaller. What shows through has no color of its own to add.
+/// Averages pixels when shrinking. Transparent pixels add no color.
 fn resize(picture: DynamicImage, (width, height): (u32, u32)) -> RgbaImage {
     let has_alpha = picture.color().has_alpha();
     let mut pixels = picture.into_rgba8();
@@ -77,7 +77,7 @@ fn resize(picture: DynamicImage, (width, height): (u32, u32)) -> RgbaImage {
     let (less_width, less_height) = (width.min(pixels.width()), height.min(pixels.height()));
     let mut scaled = image::imageops::thumbnail(&pixels, less_width, less_height);
     drop(pixels);
-    // Last, for of a line of thirty million pixels it would make gigabytes.
+    // Last, because a line of thirty million pixels would take gigabytes here.
     if (less_width, less_height) != (width, height) {
         scaled = image::imageops::resize(&scaled, width, height, FilterType::Triangle);
     }

@@ -1,4 +1,4 @@
-//! The pictures of a message: what they are called, what their heads say, where their bytes are.
+//! The pictures of a message: their names, heads and bytes.
 
 use std::fmt::{self, Write as _};
 use std::hash::{DefaultHasher, Hasher};
@@ -10,19 +10,19 @@ use crate::app::sanitize::visible_line;
 use crate::app::tui::text::width::ellipsis_middle;
 use crate::llm::{Content, Image, Message};
 
-/// Columns that a name may take in a caption.
+/// The most columns of a name in a caption.
 const NAME: usize = 60;
 
-/// A picture of a message, not decoded.
+/// An undecoded picture of a message.
 #[derive(Clone)]
 pub(crate) struct Picture {
-    /// Tells its bytes from those of others.
+    /// Identifies its bytes.
     id: u64,
     caption: String,
-    /// Width and height in pixels; none where it cannot be shown.
+    /// Width and height in pixels; `None` if it can't be shown.
     size: Option<(u32, u32)>,
     message: Arc<Message>,
-    /// Its number among the blocks of the message.
+    /// The index of its block in the message.
     block: usize,
 }
 
@@ -31,12 +31,12 @@ impl Picture {
         self.id
     }
 
-    /// What it is called, how large it is, why it is not shown. One line.
+    /// Its caption: name, size, or why it isn't shown. One line.
     pub fn caption(&self) -> &str {
         &self.caption
     }
 
-    /// Width and height in pixels; none where it cannot be shown.
+    /// Width and height in pixels; `None` if it can't be shown.
     pub fn size(&self) -> Option<(u32, u32)> {
         self.size
     }
@@ -61,7 +61,7 @@ impl PartialEq for Picture {
     }
 }
 
-/// The pictures of a message, in its order, with their names as far as they are known.
+/// The pictures of a message in order, with their names if known.
 pub(crate) fn pictures(message: &Arc<Message>, names: &[String]) -> Vec<Picture> {
     let blocks = message.content().iter().enumerate();
     let images = blocks.filter_map(|(block, content)| match content {
@@ -83,7 +83,7 @@ pub(crate) fn pictures(message: &Arc<Message>, names: &[String]) -> Vec<Picture>
     images.enumerate().map(picture).collect()
 }
 
-/// A line for each picture in the content of a message.
+/// A caption for each picture in a message.
 pub(crate) fn captions(content: &[Content], names: &[String]) -> Vec<String> {
     let images = content.iter().filter_map(|block| match block {
         Content::Image(image) => Some(image),
@@ -95,7 +95,7 @@ pub(crate) fn captions(content: &[Content], names: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// What a picture is called, how large it is, why it is not shown. One line.
+/// A picture's caption: name, size, or why it isn't shown. One line.
 fn caption(name: Option<&String>, image: &Image, head: Head) -> String {
     let name = visible_line(name.unwrap_or(&image.mime_type));
     let mut caption = format!("▣ {}", ellipsis_middle(&name, NAME));

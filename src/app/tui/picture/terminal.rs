@@ -1,4 +1,4 @@
-//! What the terminal said about pictures, and which protocol follows from it.
+//! What the terminal reported about pictures, and the protocol to use.
 
 use std::ops::RangeInclusive;
 
@@ -7,20 +7,20 @@ use crate::app::manners::Images;
 use crate::app::tui::input::TerminalName;
 use crate::app::tui::theme::ColorDepth;
 
-/// Kitty's query: can a picture of one pixel be sent so? Picture 31 is asked about and not kept.
+/// Kitty's query: can it show a picture of one pixel? Uses id 31, and the terminal doesn't keep it.
 const KITTY: &str = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\";
-/// What the terminal calls itself, and the pixels of a cell.
+/// Queries the terminal's name and the size of a cell.
 const NAME_AND_CELL: &str = "\x1b[>q\x1b[16t";
-/// Pixels that a cell is believed to have in a direction: a picture is made of so many.
+/// Plausible pixels per cell in each direction; the size of pictures depends on them.
 const CELL: RangeInclusive<u16> = 1..=512;
 
-/// The queries of what the terminal with these variables can do with pictures.
+/// The queries about pictures for a terminal with these variables.
 pub fn queries(wanted: Images, var: impl Fn(&str) -> Option<String>) -> String {
     let is = |name: &str, value: &str| var(name).is_some_and(|it| it == value);
     if matches!(wanted, Images::Off | Images::Blocks) || is("TERM", "linux") {
         return String::new();
     }
-    // These take the string for the title of a window, or show it.
+    // These would use the string as a window title, or show it.
     let misreads =
         var("TMUX").is_some() || var("STY").is_some() || is("TERM_PROGRAM", "Apple_Terminal");
     if misreads {
@@ -41,14 +41,14 @@ pub struct TerminalGraphics {
 }
 
 impl TerminalGraphics {
-    /// Takes what the terminal says a cell has in pixels, unless no screen has such cells.
+    /// Takes the reported cell size in pixels, unless it's implausible.
     pub fn set_cell(&mut self, (width, height): (u16, u16)) {
         if CELL.contains(&width) && CELL.contains(&height) {
             self.cell = Some((width, height));
         }
     }
 
-    /// The protocol for pictures on a screen with so many colors; none where only their captions are shown.
+    /// The protocol for pictures at this color depth; `None` shows only captions.
     pub fn protocol(&self, depth: ColorDepth) -> Option<Protocol> {
         let has_colors = matches!(depth, ColorDepth::Indexed256 | ColorDepth::TrueColor);
         let blocks = has_colors.then_some(Protocol::Blocks);
@@ -58,7 +58,7 @@ impl TerminalGraphics {
             Images::Kitty => Some(Protocol::Kitty),
             Images::Auto if depth == ColorDepth::None => None,
             Images::Auto => match self.name {
-                // Others take kitty's protocol and know nothing of cells that name a picture.
+                // Others support kitty's protocol, but not cells that name a picture.
                 TerminalName::Kitty | TerminalName::Ghostty if self.kitty => Some(Protocol::Kitty),
                 _ => blocks,
             },
@@ -76,7 +76,7 @@ mod tests {
         use Images::Auto;
         use Protocol::{Blocks, Kitty};
         let cases = [
-            // What is wanted, version, whether it answered kitty's query, colors.
+            // The setting, the name, whether it answered kitty's query, the color depth.
             (Auto, "kitty(0.35.2)", true, TrueColor, Some(Kitty)),
             (Auto, "ghostty 1.1.3", true, TrueColor, Some(Kitty)),
             (Auto, "kitty(0.35.2)", false, TrueColor, Some(Blocks)),
@@ -86,7 +86,7 @@ mod tests {
             (Auto, "", false, Indexed256, Some(Blocks)),
             (Auto, "", false, Ansi16, None),
             (Auto, "kitty(0.35.2)", true, NoColor, None),
-            // What is wanted comes first.
+            // The setting wins.
             (Images::Off, "", false, TrueColor, None),
             (Images::Blocks, "", false, TrueColor, Some(Blocks)),
             (Images::Kitty, "", false, TrueColor, Some(Kitty)),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_that_no_screen_has_is_not_believed() {
+    fn implausible_cell_sizes_are_ignored() {
         let mut graphics = TerminalGraphics::default();
         let cases = [
             ((0, 0), None),

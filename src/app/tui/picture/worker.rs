@@ -1,4 +1,4 @@
-//! The thread that decodes pictures and brings them to size: a large one takes longer than a frame has.
+//! The thread that decodes and scales pictures: a large one takes longer than a frame.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::layout::Protocol;
 use super::scale::{Scaled, scale};
 use super::source::Picture;
 
-/// A picture as it is shown: all that its pixels depend on.
+/// Identifies a scaled picture: everything its pixels depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     pub id: u64,
@@ -21,7 +21,7 @@ pub struct Key {
     pub protocol: Protocol,
 }
 
-/// A picture to be decoded and brought to size.
+/// A picture to decode and scale.
 #[derive(Debug)]
 pub struct Job {
     pub key: Key,
@@ -30,7 +30,7 @@ pub struct Job {
 
 pub type Done = (Key, Result<Scaled, Fault>);
 
-/// Called from the thread whenever something is done.
+/// The thread calls it whenever something is done.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
 /// The thread. It ends when this is dropped.
@@ -50,7 +50,7 @@ impl PictureWorker {
                     pixels, protocol, ..
                 } = job.key;
                 let scale = || scale(job.picture.base64(), pixels, protocol);
-                // The bytes come from anywhere, and decoders have faults.
+                // The bytes are untrusted, and decoders have bugs.
                 let scaled = catch_unwind(AssertUnwindSafe(scale));
                 let scaled = scaled.unwrap_or(Err(Fault::Damaged));
                 if outbox.send((job.key, scaled)).is_err() {
@@ -59,7 +59,7 @@ impl PictureWorker {
                 wake();
             }
         };
-        // Without a thread the places of pictures stay empty: no reason to fail.
+        // Without a thread, pictures stay blank: no reason to fail.
         let _ = thread::Builder::new()
             .name("pictures".to_owned())
             .spawn(work);
@@ -70,7 +70,7 @@ impl PictureWorker {
         let _ = self.jobs.send(job);
     }
 
-    /// What was done next, if something is done within `wait`.
+    /// The next finished picture, if one is done within `wait`.
     pub fn receive(&self, wait: Duration) -> Option<Done> {
         self.done.recv_timeout(wait).ok()
     }

@@ -1,17 +1,17 @@
-//! The colors found so far, and what still has to be found. A line is handed over once, whatever
-//! is laid out again, and not before its block has been on the screen.
+//! The colors found so far, and the lines still to highlight. Each line is highlighted once, and
+//! only after its block has been on the screen.
 
 use std::collections::HashMap;
 
 use super::highlight::{CodeJob, CodeKey, CodeLine, CodeRun, HighlightWorker};
 use super::row::{CodeRef, Fill, Row};
 
-/// Colors of code blocks, by cell and number of the block.
+/// The colors of code blocks, by cell and block number.
 #[derive(Debug, Default)]
 pub struct HighlightCache {
     worker: Option<HighlightWorker>,
     blocks: HashMap<CodeKey, Block>,
-    /// Blocks with lines to hand over.
+    /// Blocks with lines to send to the worker.
     due: Vec<CodeKey>,
     generation: u32,
 }
@@ -22,13 +22,13 @@ struct Block {
     language: Box<str>,
     seen: bool,
     known: usize,
-    /// The last of them, which were not handed over yet.
+    /// The last lines, which weren't sent yet.
     waiting: Vec<String>,
     lines: Vec<Box<[CodeRun]>>,
 }
 
 impl HighlightCache {
-    /// An empty cache; without a worker code stays plain.
+    /// An empty cache; without a worker, code stays plain.
     pub fn new(worker: Option<HighlightWorker>) -> Self {
         Self {
             worker,
@@ -36,8 +36,7 @@ impl HighlightCache {
         }
     }
 
-    /// Queues a line of a block for highlighting. Lines come in order; one that is known already is
-    /// skipped.
+    /// Queues a line of a block for highlighting. Lines come in order; known lines are skipped.
     pub fn queue_line(&mut self, key: CodeKey, language: &str, line: usize, text: &str) {
         if language.is_empty() || self.worker.is_none() {
             return;
@@ -58,8 +57,8 @@ impl HighlightCache {
         block.waiting.push(text.to_owned());
     }
 
-    /// A line of this block is on the screen. Only then are its colors worth finding: most of the
-    /// code in a long answer that comes at once is never looked at.
+    /// Notes that a line of this block is on the screen. Only then is it worth highlighting: most
+    /// of the code in a long answer is never looked at.
     pub fn see(&mut self, key: CodeKey) {
         if let Some(block) = self.blocks.get_mut(&key)
             && !block.seen
@@ -69,7 +68,7 @@ impl HighlightCache {
         }
     }
 
-    /// Hands over what was offered of the blocks that were seen.
+    /// Sends the queued lines of visible blocks to the worker.
     pub fn flush(&mut self) {
         let Some(worker) = &self.worker else { return };
         for key in self.due.drain(..) {
@@ -90,7 +89,7 @@ impl HighlightCache {
         }
     }
 
-    /// Takes in what was found. Answers whether there was something.
+    /// Takes the worker's results. Returns whether there were any.
     pub fn poll(&mut self) -> bool {
         let mut found = false;
         while let Some(done) = self.worker.as_ref().and_then(HighlightWorker::receive) {
@@ -105,19 +104,20 @@ impl HighlightCache {
         found
     }
 
-    /// The colors of the line of code that a row of `cell` shows.
+    /// The colors of the line of code in a row of `cell`.
     pub fn colors(&self, cell: usize, row: &Row) -> Option<CodeLine<'_>> {
         let place = row.code?;
         let block = self.blocks.get(&(cell, place.block))?;
         let runs = block.lines.get(place.line as usize)?;
         let styles = self.worker.as_ref()?.styles();
         let line = CodeLine { runs, styles };
-        // A block that was read differently while it was open has colors of another text.
+        // While it was open, the block may have been parsed differently: then its colors are for
+        // another text.
         let end = place.from + row.content.len() as u32;
         (!runs.is_empty() && line.end() >= end).then_some(line)
     }
 
-    /// Whether the colors of the code in a row of `cell` are found, or never will be.
+    /// Whether the code in a row of `cell` has its colors, or never will.
     pub fn is_colored(&self, cell: usize, row: &Row) -> bool {
         let waits = |place: CodeRef| {
             let block = self.blocks.get(&(cell, place.block));
@@ -126,7 +126,7 @@ impl HighlightCache {
         self.worker.is_none() || !row.code.is_some_and(waits)
     }
 
-    /// Drops what is known of a cell, because its text is another now or it is far away.
+    /// Drops the colors of a cell, because its text changed or it's far away.
     pub fn forget(&mut self, cell: usize) {
         self.generation += 1;
         self.blocks.retain(|key, _| key.0 != cell);
@@ -157,10 +157,10 @@ pub fn mark_code(rows: &mut [Row], block: u32, line: usize, fill: Fill) {
 mod tests {
     use super::*;
 
-    /// A long answer that comes at once costs no colors for what nobody looks at, and no line is
-    /// handed over twice.
+    /// A long answer that arrives at once costs no highlighting for unseen code, and no line is
+    /// highlighted twice.
     #[test]
-    fn only_code_that_was_seen_is_handed_over_and_only_once() {
+    fn only_visible_code_is_highlighted_and_only_once() {
         let (worker, jobs) = HighlightWorker::unstarted();
         let mut highlights = HighlightCache::new(Some(worker));
         let sent = |highlights: &mut HighlightCache| -> Vec<String> {
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(sent(&mut highlights), [""; 0]);
         highlights.see((0, 1));
         assert_eq!(sent(&mut highlights), ["let x;"]);
-        // Laid out again, at another width.
+        // Laid out again at another width.
         highlights.queue_line((0, 1), "rust", 0, "let x;");
         highlights.see((0, 1));
         assert_eq!(sent(&mut highlights), [""; 0]);

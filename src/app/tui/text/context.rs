@@ -1,32 +1,32 @@
-//! What text is rendered with: styles, columns, and the cell it is of.
+//! How to render text: styles, columns, and its cell.
 
 use ratatui::style::Style;
 
 use super::row::Line;
 use crate::app::tui::theme::Theme;
 
-/// Columns of the rail and the air behind it.
+/// Columns of the rail and the space after it.
 const RAIL: usize = 2;
 
-/// What text is rendered with.
+/// How to render text.
 #[derive(Clone, Copy, Debug)]
 pub struct RenderContext<'a> {
     /// The styles.
     pub theme: &'a Theme,
-    /// How ordinary text looks.
+    /// The style of ordinary text.
     pub base: Style,
-    /// Columns from the left edge to where text ends.
+    /// The right end of text, in columns from the left edge.
     pub columns: usize,
-    /// Columns left empty before everything.
+    /// Empty columns at the left.
     pub margin: usize,
-    /// The line at the left that what is written hangs on, within the margin.
+    /// The rail: the vertical line within the margin.
     pub rail: Option<Style>,
-    /// The cell that is written; names its code blocks.
+    /// The cell, which identifies its code blocks.
     pub cell: usize,
 }
 
 impl RenderContext<'_> {
-    /// What stands before a row: the margin, and in it the rail.
+    /// The start of a row: the margin with the rail.
     pub(crate) fn indent(&self) -> Line {
         match self.rail {
             Some(style) if self.margin >= RAIL => {
@@ -39,7 +39,7 @@ impl RenderContext<'_> {
         }
     }
 
-    /// Columns between the margin and where text ends.
+    /// Columns between the margin and the right end of text.
     pub(crate) fn room(&self) -> usize {
         self.columns.saturating_sub(self.margin)
     }

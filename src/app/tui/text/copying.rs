@@ -1,5 +1,5 @@
-//! Selected rows back to the text they were made from: without what only the screen has (margins,
-//! numbers, borders, breaks that wrapping made).
+//! Turns selected rows back into their source text, without things only the screen has: margins,
+//! numbers, borders, wrapping.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,23 +10,23 @@ use super::span::{source_of, union};
 /// How the source of a cell is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyForm {
-    /// As it stands, from the first byte to the last: markdown with its marks.
+    /// The source from the first byte to the last: markdown with its markup.
     Whole,
-    /// The same without the marks around it.
+    /// The same without markup at both ends.
     Word,
-    /// Line by line, of each what its row shows: without the numbers and signs before it.
+    /// Line by line, as shown, without line numbers and signs.
     Lines,
 }
 
-/// The rows of one cell that are selected, and what of the first and of the last.
+/// The selected rows of one cell, with the ranges in the first and last.
 #[derive(Clone, Debug)]
 pub struct SelectedRows<'a> {
-    /// Those, the row above them, and those below up to the next that shows something of the source.
+    /// These rows, the row above them, and those below up to the next with source text.
     pub rows: Vec<Cow<'a, Row>>,
     pub range: Range<usize>,
-    /// The byte of the first one's text at which it begins.
+    /// The start of the selection in the first row's text, as a byte offset.
     pub from: u32,
-    /// The byte of the last one's text at which it ends.
+    /// The end of the selection in the last row's text, as a byte offset.
     pub to: u32,
 }
 
@@ -78,7 +78,7 @@ impl SelectedRows<'_> {
         if form == CopyForm::Word {
             return slice(source, start..end).to_owned();
         }
-        // The selection begins with the first of what the row shows of the source.
+        // The selection starts with the first source text of the row.
         if self.text_range(first).start <= self.rows[first].content.start {
             start = self.line_start(source, first, last, start);
         }
@@ -92,8 +92,8 @@ impl SelectedRows<'_> {
         self.text_range(at).end >= self.rows[at].content.end
     }
 
-    /// Where the line begins that byte `start` stands on, with the marks before it that are not shown,
-    /// and the fence of a code block that is left again.
+    /// The start of byte `start`'s line, including hidden markup before it, and the fence of a code
+    /// block that ends within the selection.
     fn line_start(&self, source: &str, first: usize, last: usize, start: usize) -> usize {
         let mut line = slice(source, 0..start).rfind('\n').map_or(0, |at| at + 1);
         let shown = self.rows[..first].iter().rev();
@@ -112,7 +112,7 @@ impl SelectedRows<'_> {
         if before <= line { line } else { start }
     }
 
-    /// Where the line ends that byte `end` stands on; the same for marks behind it.
+    /// The end of byte `end`'s line, including hidden markup after it.
     fn line_end(&self, source: &str, first: usize, last: usize, end: usize) -> usize {
         let line_end = |from: usize| {
             let rest = slice(source, from..source.len());
@@ -135,7 +135,7 @@ impl SelectedRows<'_> {
         if line <= next { line } else { end }
     }
 
-    /// Line by line; a line that goes over several rows is one.
+    /// Line by line; a line that spans several rows is one.
     fn lines(&self, source: &str, range: Range<usize>) -> String {
         let mut lines: Vec<String> = Vec::new();
         let mut open: Option<Range<u32>> = None;
@@ -151,7 +151,7 @@ impl SelectedRows<'_> {
                 }
                 let (start, mut end) = (all.start as usize, all.end as usize);
                 if self.ends_row(at) && !row.soft_wrap {
-                    // What was left out where the row ends belongs to the line.
+                    // Text that is cut at the end of the row belongs to the line.
                     let rest = slice(source, end..source.len());
                     end += rest.find('\n').unwrap_or(rest.len());
                 }
@@ -173,7 +173,7 @@ impl SelectedRows<'_> {
         lines.join("\n").trim_matches('\n').to_owned()
     }
 
-    /// Whether lines of a diff are selected that would not be told apart without their signs.
+    /// Whether the selection has lines of a diff that need their signs to be told apart.
     fn signs(&self, source: &str) -> bool {
         let signed = self.range.clone().filter_map(|at| {
             let row = &self.rows[at];
@@ -186,7 +186,7 @@ impl SelectedRows<'_> {
         signs.contains(&'+') && signs.contains(&'-')
     }
 
-    /// What is shown where nothing comes from the source: a title, an error.
+    /// The displayed text if nothing comes from the source: a title, an error.
     fn decoration(&self) -> String {
         let rows = self.range.clone();
         let rows = rows.filter(|at| !self.rows[*at].is_of_source());
@@ -194,9 +194,9 @@ impl SelectedRows<'_> {
         rows.join("\n").trim_matches('\n').to_owned()
     }
 
-    /// What is selected of what row `at` shows, without its mark.
+    /// The selected text of row `at`, without its mark.
     fn shown(&self, at: usize) -> &str {
-        // What is folded away, and how to open it.
+        // Leave out the row that tells how to unfold.
         let is_air = |c: char| c.is_whitespace() || c == '│';
         let row = self.rows[at].text.trim_start_matches(is_air);
         if row.starts_with(['…', '⋯']) {
@@ -213,17 +213,17 @@ impl SelectedRows<'_> {
     }
 }
 
-/// Whether a line is one that a block of code begins or ends with.
+/// Whether a line is the fence of a code block.
 fn is_fence(line: &str) -> bool {
     line.contains("```") || line.contains("~~~")
 }
 
-/// Whether nothing stands in a row but the line that what tools say hangs on.
+/// Whether a row is empty except for the rail.
 fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || c == '│')
 }
 
-/// The sign of the line of a diff that byte `at` stands on.
+/// The sign of the diff line with byte `at`.
 fn sign(source: &str, at: usize) -> Option<char> {
     let before = slice(source, 0..at);
     let line = before.rfind('\n').map_or(0, |at| at + 1);
@@ -235,7 +235,7 @@ fn sign(source: &str, at: usize) -> Option<char> {
     prefix.all(is_number).then_some(sign)
 }
 
-/// The bytes `range` of `source`, as far as they are characters.
+/// The bytes `range` of `source`, limited to whole characters.
 fn slice(source: &str, range: Range<usize>) -> &str {
     let start = source.floor_char_boundary(range.start.min(source.len()));
     let end = source.ceil_char_boundary(range.end.min(source.len()));

@@ -1,5 +1,4 @@
-//! Diffs in their display form to rows: numbers, signs, tint, and within changed lines the words
-//! that differ.
+//! Turns diffs in display form into rows: numbers, signs, tints, and changed words within lines.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -21,12 +20,12 @@ pub enum Sign {
     Added,
     Removed,
     Context,
-    /// Lines are left out here.
+    /// Lines are omitted here.
     Skipped,
 }
 
 impl Sign {
-    /// The sign as it is written, and the styles of its line: number, text, words that differ.
+    /// The sign, and the styles of its line: number, text, changed words.
     pub(super) fn looks(self, theme: &Theme) -> (&'static str, Style, Style, Style) {
         match self {
             Self::Added => (
@@ -51,33 +50,33 @@ impl Sign {
 pub struct DiffLine {
     pub sign: Sign,
     pub number: String,
-    /// The text, free of control characters.
+    /// The text, without control characters.
     pub text: String,
-    /// The same as it stands in the source, where that differs.
+    /// The text as in the source, if it differs.
     raw: Option<Box<str>>,
-    /// The bytes of the source that the text stands at.
+    /// The bytes of the text in the source.
     pub source: Range<u32>,
-    /// Byte ranges that differ from the line it replaces or is replaced by.
+    /// Byte ranges that differ from the paired line.
     pub changed: Vec<(usize, usize)>,
 }
 
-/// Pairs of lines longer than this are not compared word by word.
+/// Longer pairs of lines aren't compared word by word.
 const MAX_PAIR_BYTES: usize = 1_000;
-/// Time for comparing two lines; as short as they are, none takes it.
+/// The time limit for comparing two lines; lines this short never need it.
 const COMPARING: Duration = Duration::from_secs(1);
 
-/// Pairs of lines of a run beyond which they are taken one after the other.
+/// Runs with more pairs than this are paired one after the other.
 const MAX_COMPARED: usize = 400;
 
-/// Lines less alike than this are a new text, not a changed one.
+/// Less similar lines are new text, not changed text.
 const MIN_LIKENESS: f32 = 0.35;
 
-/// Reads the display form (see `DiffDetails::diff`), which stands at byte `base` of the source.
+/// Parses the display form (see `DiffDetails::diff`), which starts at byte `base` of the source.
 pub fn read(diff: &str, base: usize) -> Vec<DiffLine> {
     let mut lines: Vec<_> = lines(diff)
         .map(|(at, line)| read_line(line, base + at))
         .collect();
-    // That lines come before the first and behind the last, their numbers say.
+    // The line numbers already show that more lines come before and after.
     let is_skipped = |line: &DiffLine| line.sign == Sign::Skipped;
     while lines.pop_if(|line| is_skipped(line)).is_some() {}
     let lead = lines.iter().take_while(|line| is_skipped(line)).count();
@@ -121,8 +120,8 @@ fn read_line(line: &str, base: usize) -> DiffLine {
     }
 }
 
-/// Compares each run of removed lines with the run of added lines behind it. Lines are paired by
-/// likeness, in their order: what was put in between is new.
+/// Compares each run of removed lines with the added lines after it. Lines are paired by
+/// similarity, in order; unpaired added lines are new.
 fn mark_words(lines: &mut [DiffLine]) {
     let mut at = 0;
     while at < lines.len() {
@@ -143,7 +142,7 @@ fn mark_words(lines: &mut [DiffLine]) {
     }
 }
 
-/// Which lines of `old` became which of `new`: the choice in order with the most likeness in all.
+/// The pairs of lines of `old` and `new`, in order, with the greatest total similarity.
 pub(super) fn pairs(old: &[DiffLine], new: &[DiffLine]) -> Vec<(usize, usize)> {
     if old.len() * new.len() > MAX_COMPARED {
         return (0..old.len().min(new.len())).map(|at| (at, at)).collect();
@@ -155,7 +154,7 @@ pub(super) fn pairs(old: &[DiffLine], new: &[DiffLine]) -> Vec<(usize, usize)> {
         .flat_map(|old| new.iter().map(|new| compare(&old.text, &new.text)))
         .map(|diff| diff.map_or(0, |diff| (diff.likeness() * 1000.0) as u32))
         .collect();
-    // The best sum for the lines from here on, filled from the end.
+    // The best total from here on, filled from the end.
     let mut best = vec![0; (old.len() + 1) * columns];
     for i in (0..old.len()).rev() {
         for j in (0..new.len()).rev() {
@@ -180,14 +179,14 @@ pub(super) fn pairs(old: &[DiffLine], new: &[DiffLine]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Two lines word by word.
+/// Two lines, compared word by word.
 struct Comparison<'a> {
     old: Vec<&'a [u8]>,
     new: Vec<&'a [u8]>,
     steps: Vec<DiffOp>,
 }
 
-/// The comparison of two lines, if they have enough in common.
+/// The comparison of two lines, if they're similar enough.
 fn compare<'a>(old: &'a str, new: &'a str) -> Option<Comparison<'a>> {
     if old.len().max(new.len()) > MAX_PAIR_BYTES {
         return None;
@@ -200,7 +199,7 @@ fn compare<'a>(old: &'a str, new: &'a str) -> Option<Comparison<'a>> {
 }
 
 impl Comparison<'_> {
-    /// The part of the words that both lines have, 0 to 1.
+    /// The share of words that both lines have, 0 to 1.
     fn likeness(&self) -> f32 {
         let equal = self
             .steps
@@ -245,8 +244,8 @@ fn push_range(ranges: &mut Vec<(usize, usize)>, start: usize, end: usize) {
     }
 }
 
-/// Writes `lines`. Long lines hang behind the gutter. For its colors the diff is block number `block`
-/// of its cell, in the language that the file's extension names.
+/// Writes `lines`; long lines wrap behind the gutter. For its colors, the diff is block `block` of
+/// its cell, in the language of the file's extension.
 pub fn write(
     context: &RenderContext<'_>,
     lines: &[DiffLine],

@@ -1,5 +1,5 @@
-//! Colors for code, found on a thread of their own: the first line of a language costs up to
-//! 13 ms, which no frame has. Each line is parsed once, in order, with the state kept per block.
+//! Highlights code on its own thread: the first line of a language takes up to 13 ms, too long for
+//! a frame. Each line is parsed once, in order; the state is kept per block.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,38 +14,39 @@ use syntect::parsing::{ParseState, ScopeStack, SyntaxSet};
 
 use crate::app::tui::theme::{SyntaxRule, Theme};
 
-/// A code block: cell, and number of the block within it.
+/// A code block: its cell, and its number within the cell.
 pub type CodeKey = (usize, u32);
 
-/// Lines longer than this stay plain: minified code is not worth seconds of regular expressions.
+/// Longer lines stay plain: minified code isn't worth seconds of regular expressions.
 const MAX_LINE_BYTES: usize = 2_000;
 
-/// Blocks whose state is kept, so that more lines can follow.
+/// The most blocks to keep the state of, in case more lines follow.
 const OPEN_BLOCKS: usize = 64;
 
-/// Lines between two results.
+/// Lines per result.
 const BATCH: usize = 256;
 
-/// Lines to color: the next ones of a block.
+/// Lines to highlight: the next ones of a block.
 #[derive(Debug)]
 pub struct CodeJob {
     pub key: CodeKey,
-    /// Tells an older text of the same block from a newer one.
+    /// Distinguishes older text of the same block.
     pub generation: u32,
-    /// The language, as the fence or the file's extension names it.
+    /// The language, from the fence or the file extension.
     pub language: String,
-    /// Number of the first line; 0 starts the block anew.
+    /// The number of the first line; 0 restarts the block.
     pub first_line: usize,
-    /// The lines, without their ends.
+    /// The lines, without line ends.
     pub lines: Vec<String>,
 }
 
-/// A stretch of a line of code that looks the same. Four bytes: an answer can have fifty thousand lines.
+/// A run of equal style in a line of code. Only four bytes, because an answer can have fifty
+/// thousand lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeRun {
-    /// Where it ends, in bytes of the line.
+    /// Its end, in bytes of the line.
     end: u16,
-    /// Number of its style, from 1; 0 is none of its own.
+    /// The number of its style, from 1; 0 means none.
     style: u16,
 }
 
@@ -56,12 +57,12 @@ pub struct CodeLine<'a> {
 }
 
 impl CodeLine<'_> {
-    /// Where its colors end, in bytes.
+    /// The end of its colors, in bytes.
     pub fn end(&self) -> u32 {
         self.runs.last().map_or(0, |run| run.end.into())
     }
 
-    /// Where the stretch that byte `at` is in ends, and how it looks.
+    /// The end and the style of the run at byte `at`.
     pub fn at(&self, at: usize) -> Option<(usize, Style)> {
         let index = self.runs.partition_point(|run| usize::from(run.end) <= at);
         let run = self.runs.get(index)?;
@@ -75,28 +76,28 @@ impl CodeLine<'_> {
 pub struct CodeDone {
     pub key: CodeKey,
     pub generation: u32,
-    /// Number of the first line.
+    /// The number of the first line.
     pub first_line: usize,
     pub lines: Vec<Box<[CodeRun]>>,
 }
 
-/// The thread that highlights code. It ends when this is dropped.
+/// The highlighting thread, which ends when this is dropped.
 #[derive(Debug)]
 pub struct HighlightWorker {
     jobs: Sender<CodeJob>,
     done: Receiver<CodeDone>,
-    /// What the numbers of runs stand for.
+    /// The styles by run number.
     styles: Vec<Style>,
 }
 
 impl HighlightWorker {
-    /// Starts the thread with the syntax rules of `theme`. `wake` is called from it whenever there
-    /// is something for `TranscriptCache::poll`.
+    /// Starts the thread with the syntax rules of `theme`. It calls `wake` whenever there is
+    /// something for `TranscriptCache::poll`.
     pub fn start(theme: &Theme, wake: impl Fn() + Send + 'static) -> Self {
         let (jobs, inbox) = channel::<CodeJob>();
         let (outbox, done) = channel();
         let rules = theme.syntax.clone();
-        // Without a thread code stays plain: no reason to fail.
+        // Without a thread, code stays plain: no reason to fail.
         let _ = thread::Builder::new()
             .name("highlight".to_owned())
             .spawn(move || {
@@ -124,7 +125,7 @@ impl HighlightWorker {
         Self { jobs, done, styles }
     }
 
-    /// A worker without a thread, and what it is sent.
+    /// A worker without a thread, and the jobs sent to it.
     #[cfg(test)]
     pub(super) fn unstarted() -> (Self, Receiver<CodeJob>) {
         let (jobs, inbox) = channel();
@@ -141,18 +142,18 @@ impl HighlightWorker {
         let _ = self.jobs.send(job);
     }
 
-    /// The next colored lines, if there are some.
+    /// The next highlighted lines, if any.
     pub(super) fn receive(&self) -> Option<CodeDone> {
         self.done.try_recv().ok()
     }
 }
 
-/// Syntaxes, rules, and the state of each block that may go on.
+/// Syntaxes, rules, and the state of each unfinished block.
 struct CodeColors {
     syntaxes: SyntaxSet,
-    /// Our rules as syntect wants them; the color of rule N is N.
+    /// Our rules in syntect's form; the color of rule N encodes N.
     rules: ScopeTheme,
-    /// For each rule the first that looks like it.
+    /// For each rule, the first with the same style.
     alike: Vec<u16>,
     open: HashMap<CodeKey, OpenBlock>,
     age: u64,
@@ -194,8 +195,8 @@ impl CodeColors {
         }
     }
 
-    /// Colors the lines of `job`, which follow what was fed of this block before. A block whose
-    /// state is gone stays plain.
+    /// Highlights the lines of `job`, which follow the earlier ones of the block. A block without
+    /// state stays plain.
     fn feed(&mut self, job: &CodeJob) -> Vec<Box<[CodeRun]>> {
         let plain = || vec![Box::default(); job.lines.len()];
         let highlighter = Highlighter::new(&self.rules);
@@ -256,7 +257,7 @@ impl CodeColors {
     }
 }
 
-/// The color that stands for rule `number`, from 1; 0 is no rule.
+/// The color that encodes rule `number`, from 1; 0 is no rule.
 fn numbered(number: usize) -> Color {
     let [r, g] = (number as u16).to_be_bytes();
     let (b, a) = (0, 255);
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn feeding_in_pieces_is_feeding_at_once() {
+    fn the_colors_do_not_depend_on_the_pieces() {
         let theme = Theme::load("dark", ColorDepth::TrueColor).unwrap();
         let code = ["fn main() { /* a", "   comment */ let x = \"s\";", "}"];
         let mut colors = CodeColors::new(&theme.syntax);

@@ -1,5 +1,5 @@
-//! Links within text: addresses, and places in files (`path:line`), for terminals that open what they
-//! lead to. A link is a number on the cells of the screen, so that it moves and goes with them.
+//! Links within text: URLs and places in files (`path:line`), for terminals that open them. A link
+//! is a number on the cells of the screen, so that it moves with them.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -11,21 +11,21 @@ use ratatui::style::Color;
 use crate::app::manners::Links;
 use crate::app::sanitize::is_hostile;
 
-/// Bytes of a target at most; terminals pass over longer ones.
+/// The longest target, in bytes; terminals ignore longer ones.
 const MAX_TARGET: usize = 2_000;
-/// Links that are remembered, those that are marked last; a divisor of the count of numbers.
+/// The most links to remember, recently used ones first; must divide the number of link numbers.
 const MAX_LINKS: usize = 1 << 14;
-/// Numbers of links: what the color of a mark can say.
+/// The number of link numbers: all values that the color of a mark can encode.
 const NUMBERS: u32 = 1 << 24;
-/// What stands before a dot and is the end of an address rather than of a file's name.
+/// File extensions that are more likely top-level domains.
 const DOMAINS: [&str; 8] = ["com", "org", "net", "io", "dev", "app", "ai", "local"];
 
-/// The links that were on the screen, by number.
+/// The recent links on the screen, by number.
 #[derive(Debug, Default)]
 pub struct LinkTable {
-    /// Where paths begin; none where there are no links at all.
+    /// The base of relative paths; `None` if links are off.
     base: Option<Base>,
-    /// Each in the place that its number has.
+    /// Each at the index of its number.
     targets: Vec<(u32, String)>,
     numbers: HashMap<String, u32>,
     next: u32,
@@ -34,12 +34,12 @@ pub struct LinkTable {
 #[derive(Debug)]
 struct Base {
     cwd: PathBuf,
-    /// Whether the terminal sees the files that we see.
+    /// Whether the terminal sees the same files as we do.
     has_files: bool,
 }
 
 impl LinkTable {
-    /// Links as seen from `cwd`, where the terminal with these variables takes them.
+    /// Links relative to `cwd`, if the terminal with these variables supports them.
     pub fn new(links: Links, cwd: &Path, var: impl Fn(&str) -> Option<String>) -> Self {
         let is_on = match links {
             Links::On => true,
@@ -59,12 +59,12 @@ impl LinkTable {
         }
     }
 
-    /// Whether there are links.
+    /// Whether links are on.
     pub fn is_on(&self) -> bool {
         self.base.is_some()
     }
 
-    /// The mark of a link on cells.
+    /// The mark of a link, for cells.
     pub fn mark(&mut self, link: &Link<'_>) -> Option<Color> {
         let target = self.target(link)?;
         let number = match self.numbers.get(&target) {
@@ -75,7 +75,7 @@ impl LinkTable {
         Some(Color::Rgb(r, g, b))
     }
 
-    /// What the terminal is told before cells with a mark: number and target.
+    /// The number and target to write before cells with this mark.
     pub fn marked(&self, mark: Color) -> Option<(u32, &str)> {
         let Color::Rgb(r, g, b) = mark else {
             return None;
@@ -85,8 +85,8 @@ impl LinkTable {
         (*owner == number).then_some((number, target))
     }
 
-    /// Gives a target its number. A number that was on the screen is not used again soon: the cells that
-    /// bear it would count as unchanged.
+    /// Assigns a number to a target. Numbers from the screen aren't reused soon, because their
+    /// cells would look unchanged.
     fn insert(&mut self, target: String) -> u32 {
         let number = self.next;
         self.next = (number + 1) % NUMBERS;
@@ -123,8 +123,8 @@ impl LinkTable {
     }
 }
 
-/// Appends `text` with everything but plain characters written as numbers, and with those that `marks` has
-/// and which would mean something else there.
+/// Appends `text` with special characters percent-encoded, including the characters in `marks`,
+/// which have a meaning there.
 fn encode(text: &str, marks: &str, out: &mut String) {
     for byte in text.bytes() {
         let c = char::from(byte);
@@ -136,16 +136,16 @@ fn encode(text: &str, marks: &str, out: &mut String) {
     }
 }
 
-/// What a link leads to.
+/// The target of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link<'a> {
-    /// An address.
+    /// A URL.
     Address(&'a str),
     /// A line of a file.
     File(&'a str, u64),
 }
 
-/// The links in `text`, with the bytes they stand at.
+/// The links in `text`, with their byte ranges.
 pub fn links(text: &str) -> impl Iterator<Item = (Range<usize>, Link<'_>)> {
     let mut end = 0;
     memchr::memchr_iter(b':', text.as_bytes()).filter_map(move |colon| {
@@ -158,7 +158,7 @@ pub fn links(text: &str) -> impl Iterator<Item = (Range<usize>, Link<'_>)> {
     })
 }
 
-/// The address whose scheme ends at `colon`.
+/// The URL whose scheme ends at `colon`.
 fn address(text: &str, colon: usize) -> Option<(Range<usize>, Link<'_>)> {
     let scheme = ["https", "http"]
         .into_iter()
@@ -168,7 +168,7 @@ fn address(text: &str, colon: usize) -> Option<(Range<usize>, Link<'_>)> {
     let ends = |c: char| c.is_whitespace() || is_hostile(c) || "<>\"`'{}|\\^│".contains(c);
     let rest = &rest[..rest.find(ends).unwrap_or(rest.len())];
     let mut address = &text[start..colon + 3 + rest.len()];
-    // What a sentence or a bracket around it ends with.
+    // Closing characters of a sentence or bracket around the URL.
     address = address
         .split_once("](")
         .map_or(address, |(before, _)| before);
@@ -191,7 +191,7 @@ fn address(text: &str, colon: usize) -> Option<(Range<usize>, Link<'_>)> {
         .then(|| (start..start + address.len(), Link::Address(address)))
 }
 
-/// The place in a file whose path ends at `colon`, from byte `from` on.
+/// The place in a file whose path ends at `colon`, starting at byte `from` or later.
 fn place(text: &str, from: usize, colon: usize) -> Option<(Range<usize>, Link<'_>)> {
     let digits = text[colon + 1..]
         .bytes()
@@ -211,7 +211,7 @@ fn place(text: &str, from: usize, colon: usize) -> Option<(Range<usize>, Link<'_
     is_file.then_some((start..colon + 1 + digits, Link::File(path, line)))
 }
 
-/// Whether a terminal with these variables is known to take links: others may show them as text.
+/// Whether a terminal with these variables is known to support links; others may show them as text.
 fn takes_links(var: &impl Fn(&str) -> Option<String>) -> bool {
     let get = |name| var(name).unwrap_or_default();
     let (term, program) = (get("TERM"), get("TERM_PROGRAM"));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_hold_plain_characters_only() {
+    fn targets_are_percent_encoded() {
         let var = |name: &str| (name == "TERM").then(|| "xterm-kitty".to_owned());
         let mut table = LinkTable::new(Links::Auto, Path::new("/w/a b"), var);
         let cases = [
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn links_go_to_terminals_that_take_them() {
+    fn links_are_on_in_terminals_that_support_them() {
         for (vars, expected) in [
             ("TERM=xterm-256color", false),
             ("TERM=linux VTE_VERSION=7000", false),

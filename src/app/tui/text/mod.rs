@@ -1,5 +1,5 @@
-//! Text on its way to the screen: measured, wrapped, marked up, colored. Nothing here knows what a
-//! transcript is.
+//! Prepares text for the screen: measuring, wrapping, markdown, colors. Knows nothing about the
+//! transcript.
 
 mod context;
 pub mod width;

@@ -1,5 +1,4 @@
-//! Rows: text that is ready to be put on the screen, one row of it, with its styles. Made once,
-//! drawn many times.
+//! Rows: single lines of styled text, ready for the screen. Made once, drawn many times.
 
 use std::ops::Range;
 
@@ -15,37 +14,37 @@ use crate::app::sanitize::{visible_line, visible_parts};
 /// One row of the screen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// What stands there, from the left edge; free of control characters.
+    /// Its text, from the left edge, without control characters.
     pub text: Box<str>,
-    /// How it looks, as ends of runs (in bytes of `text`) with their styles.
+    /// Its styles, as runs with their ends in bytes of `text`.
     pub runs: Box<[StyledRun]>,
-    /// What stands beneath the text.
+    /// The background below the text.
     pub fill: Fill,
     /// What a click on it opens or folds.
     pub opens: Opens,
-    /// The bytes of `text` that come from the source: no margin, marker, gutter or label.
+    /// The bytes of `text` that come from the source, without margin, marker, gutter or label.
     pub content: Range<u32>,
     /// The bytes of the cell's source that it shows. Never decreases from row to row.
     pub source: Range<u32>,
-    /// The same part by part.
+    /// The same, part by part.
     pub spans: Box<[SourceSpan]>,
-    /// Whether the line goes on in the next row.
+    /// Whether the line continues in the next row.
     pub soft_wrap: bool,
-    /// Code in it that may get colors later.
+    /// Code that may get colors later.
     pub code: Option<CodeRef>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Fill {
     pub style: Style,
-    /// The column it begins at.
+    /// Its first column.
     pub from: u16,
-    /// The column it ends before.
+    /// The column after its last.
     pub to: u16,
 }
 
 impl Fill {
-    /// From column `from` to before column `to`.
+    /// From column `from` up to column `to`.
     pub fn new(style: Style, from: usize, to: usize) -> Self {
         let style = Style { fg: None, ..style };
         let (from, to) = (from as u16, to as u16);
@@ -53,39 +52,39 @@ impl Fill {
     }
 }
 
-/// What a row stands for, where it can be opened and folded.
+/// What a row opens and folds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Opens {
     #[default]
     Nothing,
     Cell,
-    /// Its cell, where a label stands for a paste among what was typed: a click opens it there too.
+    /// Its cell, if the row has the label of a paste: a click there opens it, too.
     Paste,
     Group,
 }
 
-/// A stretch of text that looks the same.
+/// A run of text with one style.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StyledRun {
-    /// Where it ends, in bytes.
+    /// Its end, in bytes.
     pub end: u32,
     pub style: Style,
 }
 
-/// Which part of which line of code the content of a row is.
+/// The part of a line of code that a row shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeRef {
-    /// Number of the code block within its cell.
+    /// The number of the code block within its cell.
     pub block: u32,
-    /// Number of the line within the block.
+    /// The number of the line within the block.
     pub line: u32,
-    /// Byte of the line that the content begins with.
+    /// The byte of the line where the row's content starts.
     pub from: u32,
 }
 
 impl Row {
-    /// Puts the row at `(x, y)`, in at most `width` columns; `colors` are those of the
-    /// whole line of code that it shows.
+    /// Draws the row at `(x, y)`, at most `width` columns wide; `colors` are those of the whole
+    /// line of code.
     pub fn draw(
         &self,
         buffer: &mut Buffer,
@@ -121,8 +120,8 @@ impl Row {
         }
     }
 
-    /// The bytes of the character at this column, counted from the row's left edge; the end of the text
-    /// where there is none.
+    /// The bytes of the character at this column, from the row's left edge; the end of the text if
+    /// there is none.
     pub fn at_column(&self, column: usize) -> Range<u32> {
         let (mut at, mut right) = (0, 0);
         for (grapheme, width) in graphemes(&self.text) {
@@ -136,17 +135,17 @@ impl Row {
         end..end
     }
 
-    /// Whether it shows something of the source.
+    /// Whether it shows source text.
     pub fn has_source(&self) -> bool {
         !self.source.is_empty()
     }
 
-    /// Whether it stands for a line of the source, an empty line of code included.
+    /// Whether it belongs to a line of the source, even an empty line of code.
     pub fn is_of_source(&self) -> bool {
         self.has_source() || self.code.is_some()
     }
 
-    /// The byte of its text at which byte `source` of the source stands.
+    /// The byte of its text for byte `source` of the source.
     pub fn text_at(&self, source: u32) -> u32 {
         let reaches = |span: &&SourceSpan| source <= span.source.end;
         let Some(span) = self.spans.iter().find(reaches) else {
@@ -161,7 +160,7 @@ impl Row {
         }
     }
 
-    /// The byte of the source at byte `text` of its text.
+    /// The byte of the source for byte `text` of its text.
     pub fn source_at(&self, text: u32) -> u32 {
         let reaches = |span: &&SourceSpan| text <= span.text.end;
         let Some(span) = self.spans.iter().find(reaches) else {
@@ -175,13 +174,12 @@ impl Row {
     }
 }
 
-/// The byte of the source at which `rows` end.
+/// The byte of the source where `rows` end.
 pub fn end_of(rows: &[Row]) -> u32 {
     rows.last().map_or(0, |row| row.source.end)
 }
 
-/// How far the text from the start of `range` looks the same, and how, with the colors of code on
-/// top.
+/// The end and style of the run at the start of `range`, with the colors of code on top.
 fn overlaid(
     place: CodeRef,
     content: &Range<u32>,
@@ -205,10 +203,10 @@ fn overlaid(
     (stop.max(start + 1), base.patch(style))
 }
 
-/// Styled text of any length, before it is wrapped.
+/// Styled text of any length, before wrapping.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line {
-    /// The text; free of control characters, line feeds included.
+    /// The text, without control characters or line feeds.
     pub text: String,
     pub(crate) runs: Vec<StyledRun>,
     /// Which parts of it come from which bytes of the source, in order.
@@ -216,7 +214,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// A line of one style that does not come from the source.
+    /// A line of one style without source.
     pub fn of(text: impl Into<String>, style: Style) -> Self {
         let mut line = Self {
             text: text.into(),
@@ -226,27 +224,27 @@ impl Line {
         line
     }
 
-    /// A line of one style: `raw`, which stands at byte `at` of the source, made harmless.
+    /// A line of one style: `raw` from byte `at` of the source, sanitized.
     pub fn visible(raw: &str, style: Style, at: u32) -> Self {
         let mut line = Self::default();
         line.push_visible(raw, style, at);
         line
     }
 
-    /// A line of one style that comes from the bytes `source` of the source.
+    /// A line of one style from the bytes `source` of the source.
     pub fn from_source(text: &str, style: Style, source: Range<u32>) -> Self {
         let mut line = Self::default();
         line.push_source(text, style, source);
         line
     }
 
-    /// Appends `text`, which must be free of control characters.
+    /// Appends `text`, which must have no control characters.
     pub fn push(&mut self, text: &str, style: Style) {
         self.text.push_str(text);
         self.close(style);
     }
 
-    /// The same for text that comes from the bytes `source` of the source.
+    /// The same for text from the bytes `source` of the source.
     pub fn push_source(&mut self, text: &str, style: Style, source: Range<u32>) {
         let start = self.text.len() as u32;
         self.push(text, style);
@@ -257,7 +255,7 @@ impl Line {
         });
     }
 
-    /// Appends `raw`, which stands at byte `at` of the source, made harmless.
+    /// Appends `raw` from byte `at` of the source, sanitized.
     pub fn push_visible(&mut self, raw: &str, style: Style, at: u32) {
         let base = self.text.len() as u32;
         let clean = visible_line(raw);
@@ -273,8 +271,7 @@ impl Line {
         self.map(raw, base, at);
     }
 
-    /// Says that the text from byte `base` on is `raw` made harmless, which stands at byte `at` of the
-    /// source.
+    /// Notes that the text from byte `base` on is `raw`, sanitized, from byte `at` of the source.
     pub(crate) fn map(&mut self, raw: &str, base: u32, at: u32) {
         let end = self.text.len() as u32;
         let mut from = base;
@@ -292,7 +289,7 @@ impl Line {
         }
     }
 
-    /// Says that the line ends at a byte of the source.
+    /// Notes that the line ends at this byte of the source.
     pub(crate) fn end_at(&mut self, byte: u32) {
         self.push_source("", Style::new(), byte..byte);
     }
@@ -349,7 +346,7 @@ impl Line {
         self.push_spans(other, range.start as u32..range.end as u32, base);
     }
 
-    /// Appends the spans of the bytes `range` of `other`, which stand at `base` here.
+    /// Appends the spans of the bytes `range` of `other`, which are at `base` here.
     fn push_spans(&mut self, other: &Self, range: Range<u32>, base: u32) {
         let first = other
             .spans
@@ -378,7 +375,7 @@ impl Line {
         if self.spans.is_empty()
             && let Some(near) = other.spans.get(first).or(other.spans.last())
         {
-            // Nothing of it comes from the source, but it stands somewhere.
+            // It has no source text, but a place in the source.
             let byte = near.source_at(range.start);
             let end = self.text.len() as u32;
             self.spans.push(SourceSpan {
@@ -389,20 +386,20 @@ impl Line {
         }
     }
 
-    /// The first `end` bytes of it.
+    /// Its first `end` bytes.
     pub(crate) fn up_to(&self, end: usize) -> Self {
         let mut head = Self::default();
         head.push_part(self, 0..end);
         head
     }
 
-    /// How the text at byte `at` looks.
+    /// The style of the text at byte `at`.
     pub(crate) fn style_at(&self, at: usize) -> Style {
         let run = self.runs.iter().find(|run| run.end as usize > at);
         run.map_or_else(Style::new, |run| run.style)
     }
 
-    /// The row this line is, as it stands.
+    /// This line as a single row.
     pub fn into_row(self) -> Row {
         let over = |range: fn(&SourceSpan) -> &Range<u32>| {
             let first = self.spans.first().map_or(0, |span| range(span).start);
@@ -435,7 +432,7 @@ impl Line {
     }
 }
 
-/// The lines of `text` without their ends, each with the byte at which it begins.
+/// The lines of `text` without line ends, each with its first byte.
 pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut next = 0;
     text.split_inclusive('\n').map(move |line| {

@@ -1,6 +1,6 @@
-//! Rows of a text that may have a hundred thousand of them. The last ones are kept as they are drawn;
-//! what stands before them and will not change is packed and compressed, and unpacked row by row when
-//! it is looked at.
+//! The rows of a text that may have a hundred thousand of them. It keeps the last rows ready to
+//! draw. Earlier rows that can't change are packed and compressed, and unpacked row by row when
+//! needed.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -13,20 +13,20 @@ use serde::{Deserialize, Serialize};
 use super::row::{CodeRef, Fill, Opens, Row, StyledRun};
 use super::span::SourceSpan;
 
-/// Rows that are packed together.
+/// Rows per page.
 const PAGE: usize = 256;
-/// Rows before the changing ones that stay as they are: several screens.
+/// Closed rows that stay unpacked: several screens.
 const KEPT: usize = 512;
 
-/// Pages that stay decompressed: a screen lies on two of them.
+/// Pages that stay decompressed: a screen needs two.
 const OPEN: usize = 2;
 
 #[derive(Debug, Default)]
 pub struct RowLog {
     pages: Vec<Box<[u8]>>,
-    /// The pages that were looked at last, by their numbers, the very last one first.
+    /// The last used pages by number, the latest first.
     open: RefCell<Vec<(usize, Rc<Page>)>>,
-    /// How packed rows look: few styles, each of many rows.
+    /// The styles of packed rows: few styles, each of many rows.
     styles: Vec<Style>,
     tail: Vec<Row>,
 }
@@ -38,7 +38,7 @@ struct Page {
 }
 
 impl Page {
-    /// One that was compressed: before each row stand four bytes with its length.
+    /// A compressed page: four bytes with its length precede each row.
     fn decompress(compressed: &[u8]) -> Option<Self> {
         let bytes = lz4_flex::decompress_size_prepended(compressed).ok()?;
         let mut rows: Vec<Range<usize>> = Vec::with_capacity(PAGE);
@@ -51,13 +51,13 @@ impl Page {
         Some(Self { bytes, rows })
     }
 
-    /// The bytes of a row, by its place.
+    /// The bytes of a row, by its index.
     fn row(&self, place: usize) -> Option<&[u8]> {
         self.bytes.get(self.rows.get(place)?.clone())
     }
 }
 
-/// What of the source a row shows: enough to find a row by.
+/// The source of a row: enough to find the row.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RowSource {
     /// Bytes of the source.
@@ -65,7 +65,7 @@ pub struct RowSource {
     pub is_blank: bool,
 }
 
-/// A row but for what [`RowSource`] says of it; styles by their number.
+/// A row without its [`RowSource`]; styles by number.
 #[derive(Serialize, Deserialize)]
 struct Rest {
     text: Box<str>,
@@ -73,7 +73,7 @@ struct Rest {
     fill: (u16, u16, u16),
     opens: Opens,
     content: Range<u32>,
-    /// The source of each counted from that of the row.
+    /// Source offsets relative to that of the row.
     spans: Box<[SourceSpan]>,
     soft_wrap: bool,
     code: Option<CodeRef>,
@@ -84,12 +84,12 @@ impl RowLog {
         self.packed() + self.tail.len()
     }
 
-    /// Those that are not packed, to append rows to, or to take the last ones away.
+    /// The unpacked rows, to append to or truncate.
     pub fn tail(&mut self) -> &mut Vec<Row> {
         &mut self.tail
     }
 
-    /// Rows before those of the tail.
+    /// Rows before the tail.
     pub fn packed(&self) -> usize {
         self.pages.len() * PAGE
     }
@@ -101,7 +101,7 @@ impl RowLog {
         }
     }
 
-    /// What of the source row number `at` shows: far cheaper than the row.
+    /// The source of row `at`: far cheaper than the row.
     pub fn shown(&self, at: usize) -> Option<RowSource> {
         match at.checked_sub(self.packed()) {
             Some(at) => self.tail.get(at).map(RowSource::of),
@@ -113,8 +113,8 @@ impl RowLog {
         }
     }
 
-    /// Packs rows when enough of the first `closed` rows of the tail, which will not change, have come
-    /// together. Answers how many of the tail are closed then.
+    /// Packs rows once enough of the first `closed` rows of the tail, which can't change, have
+    /// accumulated. Returns how many rows of the tail are then closed.
     pub fn pack(&mut self, closed: usize) -> usize {
         let mut packed = 0;
         while closed - packed >= KEPT + PAGE {
@@ -126,7 +126,7 @@ impl RowLog {
         closed - packed
     }
 
-    /// Packs rows where no row will change any more.
+    /// Packs rows when none can change any more.
     pub fn pack_all(&mut self) {
         self.pack(self.tail.len());
     }
@@ -144,7 +144,7 @@ impl RowLog {
         Some(Rc::clone(&open[0].1))
     }
 
-    /// The rows of the tail from number `from` on, packed.
+    /// The rows of the tail from `from` on, packed.
     fn page(&mut self, from: usize) -> Option<Box<[u8]>> {
         let mut bytes = Vec::new();
         for at in from..from + PAGE {
@@ -236,7 +236,7 @@ mod tests {
     use crate::app::tui::text::Line;
     use ratatui::style::{Color, Modifier};
 
-    /// A row of a kind that differs from number to number.
+    /// A row that depends on its number.
     fn row(number: usize) -> Row {
         let at = 40 * number as u32;
         let style = Style::new().fg(Color::Indexed(number as u8 % 5));
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_rows_are_those_that_were_appended() {
+    fn packed_rows_come_back_unchanged() {
         let mut log = RowLog::default();
         let mut all: Vec<Row> = Vec::new();
         let mut closed = 0;

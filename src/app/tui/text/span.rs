@@ -1,5 +1,4 @@
-//! Where the text of a line or row comes from: parts of it, each with the bytes of the source that it
-//! shows.
+//! Maps the text of a line or row to its source, part by part.
 
 use std::ops::Range;
 
@@ -12,8 +11,8 @@ pub struct SourceSpan {
     pub text: Range<u32>,
     /// Bytes of the source.
     pub source: Range<u32>,
-    /// Whether both are the same bytes; else the text was changed on the way (a tab, an entity, a
-    /// formula), and counts whole.
+    /// Whether both are the same bytes. Otherwise the text was transformed (a tab, an entity, a
+    /// formula) and can't be split.
     pub exact: bool,
 }
 
@@ -26,7 +25,7 @@ impl SourceSpan {
         (self.source.start + offset.saturating_sub(self.text.start)).min(self.source.end)
     }
 
-    /// The part of the source that the bytes `text` show; what was changed on the way counts whole.
+    /// The source of the bytes `text`; transformed text can't be split.
     fn clipped(&self, text: &Range<u32>) -> Option<Range<u32>> {
         let (from, to) = (self.text.start.max(text.start), self.text.end.min(text.end));
         if from >= to {
@@ -39,7 +38,7 @@ impl SourceSpan {
     }
 }
 
-/// The bytes of the source that the bytes `text` of a row show, from the first to the last.
+/// The source of the bytes `text` of a row, from the first byte to the last.
 pub fn source_of(spans: &[SourceSpan], text: &Range<u32>) -> Option<Range<u32>> {
     let parts = spans.iter().filter_map(|span| span.clipped(text));
     parts.reduce(union)

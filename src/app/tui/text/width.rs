@@ -1,10 +1,10 @@
-//! How many columns text takes. The same measure as ratatui's buffer, so that what is wrapped here
-//! lands there column for column.
+//! The width of text in columns. Measures like ratatui's buffer, so that wrapped text is exactly as
+//! wide there.
 
 use ratatui::buffer::CellWidth;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Columns of `text`, which must be free of control characters.
+/// The columns of `text`, which must have no control characters.
 pub fn width(text: &str) -> usize {
     if is_plain(text) {
         return text.len();
@@ -12,7 +12,7 @@ pub fn width(text: &str) -> usize {
     graphemes(text).map(|(_, width)| width).sum()
 }
 
-/// The graphemes of `text`, each with its columns.
+/// The graphemes of `text`, with their columns.
 pub(crate) fn graphemes(text: &str) -> impl Iterator<Item = (&str, usize)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -25,8 +25,8 @@ pub(crate) fn graphemes(text: &str) -> impl Iterator<Item = (&str, usize)> {
     })
 }
 
-/// The bytes of the first character where it is clear without the tables of Unicode that it is a
-/// grapheme: it joins nothing that follows, and what follows joins nothing before.
+/// The bytes of the first character if it's certainly a grapheme of its own, without Unicode's
+/// tables.
 fn single(text: &str) -> Option<usize> {
     let mut chars = text.chars();
     let joins_nothing = matches!(chars.next()? as u32,
@@ -53,7 +53,7 @@ pub(crate) fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| byte.wrapping_sub(0x20) < 0x5f)
 }
 
-/// The longest beginning of `text` that fits into `columns`, and its columns.
+/// The longest prefix of `text` within `columns`, and its width.
 pub fn fit(text: &str, columns: usize) -> (&str, usize) {
     if is_plain(text) {
         let end = text.len().min(columns);
@@ -70,7 +70,7 @@ pub fn fit(text: &str, columns: usize) -> (&str, usize) {
     (&text[..end], used)
 }
 
-/// `text` in at most `columns`, with an ellipsis where something was cut.
+/// `text` in at most `columns`, with an ellipsis if it's cut.
 pub fn ellipsis(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -82,8 +82,8 @@ pub fn ellipsis(text: &str, columns: usize) -> String {
     format!("{head}…")
 }
 
-/// `text` in at most `columns`, with an ellipsis in the middle where something was cut; the end keeps
-/// two thirds.
+/// `text` in at most `columns`, with an ellipsis in the middle if it's cut; the end gets two
+/// thirds.
 pub fn ellipsis_middle(text: &str, columns: usize) -> String {
     if width(text) <= columns || columns < 8 {
         return ellipsis(text, columns);
@@ -93,7 +93,7 @@ pub fn ellipsis_middle(text: &str, columns: usize) -> String {
     format!("{head}…{tail}")
 }
 
-/// The longest end of `text` that fits into `columns`.
+/// The longest suffix of `text` within `columns`.
 pub(crate) fn fit_end(text: &str, columns: usize) -> &str {
     let (mut start, mut used) = (text.len(), 0);
     for grapheme in text.graphemes(true).rev() {
@@ -114,9 +114,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
-        /// The short way leads to the same as the tables.
+        /// The fast path gives the same result as the tables.
         #[test]
-        fn graphemes_are_those_of_unicode(
+        fn graphemes_match_unicode(
             text in "([ -~]|[\u{a0}-\u{6ff}]|[\u{900}-\u{97f}]|[\u{1100}-\u{11ff}]|[\u{2000}-\u{2bff}]\
                 |[\u{3040}-\u{3130}]|[\u{4e00}-\u{ac40}]|[\u{fe00}-\u{fe0f}]|[\u{1f1e6}-\u{1f1ff}]\
                 |[\u{1f3fb}-\u{1f470}]|\u{200d}|\r|\n|\\PC){0,24}"
@@ -127,9 +127,9 @@ mod tests {
         }
     }
 
-    /// Every character between two that could join it, or that it could join.
+    /// Every character between two that it could join.
     #[test]
-    fn what_is_taken_for_single_is_single() {
+    fn single_characters_are_graphemes() {
         for c in (0..0x2_0000)
             .chain(0xe_0000..0xe_0200)
             .filter_map(char::from_u32)

@@ -1,5 +1,5 @@
-//! Breaks lines into rows. Greedy, by words or by characters; ASCII goes by bytes, everything else
-//! by graphemes. What is cut at a break is white space only.
+//! Wraps lines into rows: greedy, by words or by characters, by bytes for ASCII and by graphemes
+//! otherwise. Breaks drop only white space.
 
 use std::ops::Range;
 
@@ -8,18 +8,18 @@ use ratatui::style::Style;
 use super::row::{Line, Row};
 use super::width::{fit, graphemes, is_plain, width};
 
-/// Where a line may be broken.
+/// Where a line may break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Break {
-    /// Between words; words longer than a row anywhere.
+    /// Between words; anywhere in words longer than a row.
     Words,
-    /// Anywhere, without losing a space: output.
+    /// Anywhere, keeping all spaces: for output.
     Anywhere,
-    /// Behind a space near the end of the row where there is one, else anywhere, without losing any: code.
+    /// After a space near the end of the row, or else anywhere, keeping all spaces: for code.
     Code,
 }
 
-/// What stands before the rows of a line: on the first, and on those that follow.
+/// The prefixes of a line's rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prefix {
     /// On the first row.
@@ -29,8 +29,8 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// Before code: `line`, and on the rows that follow a mark in place of its last two columns, and the
-    /// indentation of `code`, so that nobody takes them for lines of their own.
+    /// For code: `line` on the first row. The others have a continuation mark in its last two
+    /// columns, and the indentation of `code`, so that nobody takes them for new lines.
     pub fn hanging(line: Line, code: &str, mark: Style, columns: usize) -> Self {
         let before = line
             .text
@@ -46,7 +46,7 @@ impl Prefix {
         Self { first: line, rest }
     }
 
-    /// The same before every row.
+    /// The same prefix on every row.
     pub fn both(line: Line) -> Self {
         Self {
             first: line.clone(),
@@ -55,7 +55,7 @@ impl Prefix {
     }
 }
 
-/// Wraps `line` to `columns`, prefixes included, and appends the rows. At least one row comes out.
+/// Wraps `line` to `columns`, prefixes included, and appends at least one row.
 pub fn wrap(line: &Line, prefix: &Prefix, columns: usize, mode: Break, rows: &mut Vec<Row>) {
     let room = |prefix: &Line| columns.saturating_sub(prefix_width(prefix, columns)).max(2);
     let mut start = 0;
@@ -82,16 +82,16 @@ fn make_row(line: &Line, before: &Line, columns: usize, range: Range<usize>) -> 
     out.into_row()
 }
 
-/// On very narrow screens prefixes give way to text.
+/// On very narrow screens, text is more important than prefixes.
 pub fn prefix_width(prefix: &Line, columns: usize) -> usize {
     width(&prefix.text).min(columns / 2)
 }
 
-/// How many bytes of `text` stand on the next row of `columns`, and where the one after begins.
-/// The second is never 0 unless `text` is empty.
+/// How many bytes of `text` go on the next row of `columns`, and the start of the row after it. The
+/// second is 0 only if `text` is empty.
 fn next_row(text: &str, columns: usize, mode: Break) -> (usize, usize) {
-    // Only what can matter is looked at, or a long line would be scanned again for each of its rows.
-    // Zero-width characters do not count towards the columns, hence the way out below.
+    // Look only at as much as matters, or a long line would be scanned for each of its rows.
+    // Zero-width characters take no columns, hence the fallback below.
     let mut window = text.len().min(columns * 4 + 64);
     while !text.is_char_boundary(window) {
         window += 1;
@@ -126,7 +126,7 @@ fn next_plain(text: &str, columns: usize, mode: Break) -> (usize, usize) {
 fn next_wide(text: &str, columns: usize, mode: Break) -> (usize, usize) {
     let mut used = 0;
     let mut at = 0;
-    // The last place between words: end of the row, start of the next.
+    // The last break between words: end of the row, start of the next.
     let mut last_break = None;
     let mut last_space = None;
     let mut seen_word = false;
@@ -149,7 +149,7 @@ fn next_wide(text: &str, columns: usize, mode: Break) -> (usize, usize) {
             if let (Break::Code, Some(end)) = (mode, last_space) {
                 return (end, end);
             }
-            // A grapheme wider than the row stands alone and is clipped.
+            // A grapheme wider than the row is alone on it and gets clipped.
             let end = if at == 0 { grapheme.len() } else { at };
             return (end, end);
         }

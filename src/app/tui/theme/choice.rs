@@ -1,4 +1,4 @@
-//! Which theme is wanted, and which one that is on this terminal.
+//! Chooses the theme for this terminal.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use super::load::{LoadedTheme, ThemeError};
 use super::source::Kind;
 use super::system::TerminalColors;
 
-/// The setting that leaves the choice to the terminal.
+/// The setting that picks a theme to match the terminal.
 pub const AUTO: &str = "auto";
 
-/// The settings about themes, and what is known of the terminal.
+/// The theme settings, and what is known about the terminal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThemeChoice {
     pub themes: Arc<Themes>,
@@ -19,16 +19,16 @@ pub struct ThemeChoice {
     pub depth: ColorDepth,
     /// `auto`, or the name of a theme.
     pub wanted: String,
-    /// What `auto` takes on a dark ground.
+    /// The theme of `auto` on a dark background.
     pub for_dark: String,
-    /// What it takes on a light one.
+    /// The theme of `auto` on a light background.
     pub for_light: String,
-    /// The colors of the terminal, as far as it told them.
+    /// The terminal's colors, as far as it reported them.
     pub terminal: TerminalColors,
-    /// Whether the desktop is dark or light, where the terminal tells when that changes; before that what
-    /// `COLORFGBG` says of the terminal.
+    /// Whether the desktop is dark or light, if the terminal reports switches; before that, from
+    /// `COLORFGBG`.
     pub scheme: Option<Kind>,
-    /// Whether the terminal has answered everything, and did not tell its ground.
+    /// Whether the terminal has answered everything, but not with its background.
     pub is_silent: bool,
 }
 
@@ -58,16 +58,17 @@ impl ThemeChoice {
         match is_light {
             _ if !is_rich => "ansi",
             Some(true) => &self.for_light,
-            // Made for any ground.
+            // For any background.
             None if self.is_silent => "ansi",
             Some(false) | None => &self.for_dark,
         }
     }
 
-    /// The theme that `wanted` is now.
+    /// The theme for `wanted`.
     ///
     /// # Errors
-    /// There is none of this name; the text says which there are.
+    ///
+    /// There is no theme of this name; the message lists all names.
     pub fn load(&self, wanted: &str) -> Result<LoadedTheme, ThemeError> {
         let name = self.name_of(wanted);
         self.themes.load(name, self.depth, &self.terminal)

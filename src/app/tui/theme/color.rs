@@ -1,4 +1,4 @@
-//! What a terminal can show, and how a color comes down to it.
+//! The colors a terminal can show, and reducing others to them.
 
 use ratatui::style::{Color, Style};
 
@@ -24,12 +24,12 @@ impl ColorDepth {
         style
     }
 
-    /// The nearest color this depth has to a pixel of a picture.
+    /// The nearest color of this depth to a picture's pixel.
     pub(crate) fn pixel(self, (r, g, b): (u8, u8, u8)) -> Option<Color> {
         self.color(Color::Rgb(r, g, b))
     }
 
-    /// The nearest color this depth has; `None` where it has none at all.
+    /// The nearest color of this depth; `None` without colors.
     fn color(self, color: Color) -> Option<Color> {
         match (self, color) {
             (Self::None, _) => None,
@@ -44,7 +44,7 @@ impl ColorDepth {
     }
 }
 
-/// Reads a color as themes write it: `#rrggbb`, an index below 256, a name, or `default`.
+/// Parses a color in a theme: `#rrggbb`, an index below 256, a name, or `default`.
 pub(super) fn parse(text: &str) -> Option<Color> {
     match text {
         "default" => Some(Color::Reset),
@@ -52,7 +52,7 @@ pub(super) fn parse(text: &str) -> Option<Color> {
     }
 }
 
-/// The levels of each channel in the color cube, which begins at index 16.
+/// The levels of each channel in the color cube, which starts at index 16.
 const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 fn nearest_256(r: u8, g: u8, b: u8) -> u8 {
@@ -76,7 +76,7 @@ pub(super) fn indexed_rgb(index: u8) -> (u8, u8, u8) {
     (CUBE[cell / 36], CUBE[cell / 6 % 6], CUBE[cell % 6])
 }
 
-/// xterm's own values for the sixteen; a user's terminal may show others, in the same spirit.
+/// xterm's values for the sixteen colors; other terminals have similar ones.
 const SIXTEEN: [(Color, (u8, u8, u8)); 16] = [
     (Color::Black, (0, 0, 0)),
     (Color::Red, (205, 0, 0)),
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colors_come_down() {
+    fn colors_are_reduced_to_the_depth() {
         use Color::{Indexed, LightRed, Red, Rgb};
         use ColorDepth::{Ansi16, Indexed256, None, TrueColor};
         let cases = [

@@ -1,4 +1,4 @@
-//! How well one color reads on another, as WCAG 2 measures it, and colors in between two.
+//! The contrast of two colors (WCAG 2), and mixing colors.
 
 /// Red, green and blue.
 pub type Rgb = (u8, u8, u8);
@@ -9,7 +9,7 @@ pub fn contrast(one: Rgb, other: Rgb) -> f64 {
     (one.max(other) + 0.05) / (one.min(other) + 0.05)
 }
 
-/// How bright a color is to the eye, from 0 to 1.
+/// The relative luminance of a color, from 0 to 1.
 pub fn luminance((r, g, b): Rgb) -> f64 {
     let linear = |channel: u8| {
         let value = f64::from(channel) / 255.0;
@@ -35,7 +35,8 @@ pub fn mix(from: Rgb, to: Rgb, share: f64) -> Rgb {
     )
 }
 
-/// `color`, brought towards black or white only as far as it takes to reach `least` on all `grounds`.
+/// Moves `color` towards black or white, just far enough for a contrast of `least` on all
+/// `grounds`.
 pub fn readable(color: Rgb, grounds: &[Rgb], least: f64) -> Rgb {
     let worst = |color| {
         let all = grounds.iter().map(|ground| contrast(color, *ground));
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn contrast_is_that_of_wcag() {
+    fn contrast_matches_wcag() {
         assert!((contrast((0, 0, 0), (255, 255, 255)) - 21.0).abs() < 0.01);
         assert!((contrast((119, 119, 119), (255, 255, 255)) - 4.48).abs() < 0.01);
         assert!((contrast((9, 9, 9), (9, 9, 9)) - 1.0).abs() < 0.01);

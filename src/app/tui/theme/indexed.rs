@@ -1,5 +1,5 @@
-//! Themes in 256 colors. The nearest color of a dark tint is a gray, so the grounds of diffs are chosen by
-//! their hue, and text on them is brought far enough from them.
+//! Themes in 256 colors. The nearest color to a dark tint is a gray, so diff backgrounds are chosen
+//! by hue, and text on them gets enough contrast.
 
 use ratatui::style::{Color, Modifier};
 
@@ -11,10 +11,11 @@ use super::source::Kind;
 /// The darkest and the lightest colors of the cube: green, red, blue.
 const DARK: [u8; 3] = [22, 52, 17];
 const LIGHT: [u8; 3] = [194, 224, 189];
-/// The contrast of text on the ground of a diff at least: there is no darker green than that.
+/// The least contrast of text on a diff background: there is no darker green.
 const LEAST: f64 = 3.0;
 
-/// Brings `theme`, whose colors are the nearest to those of `full`, to grounds that differ as theirs do.
+/// Gives `theme` diff backgrounds that differ like those of `full`, of which it has the nearest
+/// colors.
 pub(super) fn fit(theme: &mut Theme, full: &mut Theme) {
     let (Some(added), Some(removed)) = (rgb(full.diff_added.bg), rgb(full.diff_removed.bg)) else {
         return;
@@ -59,7 +60,7 @@ pub(super) fn fit(theme: &mut Theme, full: &mut Theme) {
         (&mut theme.diff_added_word, green),
         (&mut theme.diff_removed_word, red),
     ] {
-        // No second ground of this hue leaves text readable.
+        // No other background of this hue leaves text readable.
         word.bg = Some(Color::Indexed(line));
         word.add_modifier |= Modifier::BOLD | Modifier::UNDERLINED;
     }
@@ -81,7 +82,7 @@ fn to_color((r, g, b): Rgb) -> Color {
     Color::Rgb(r, g, b)
 }
 
-/// The one of `grounds` whose hue is nearest to that in which `tint` differs from `ground`.
+/// The one of `grounds` with the hue nearest to the difference between `tint` and `ground`.
 fn nearest_hue(tint: Rgb, ground: Rgb, grounds: &[u8]) -> u8 {
     let hue = |color: Rgb, from: Rgb| {
         let change = [
@@ -109,7 +110,7 @@ fn nearest_hue(tint: Rgb, ground: Rgb, grounds: &[u8]) -> u8 {
     best.copied().unwrap_or_default()
 }
 
-/// The nearest color that can be read on all of these grounds.
+/// The nearest color that is readable on all of these backgrounds.
 fn text_on(color: Rgb, grounds: &[u8]) -> u8 {
     let grounds: Vec<Rgb> = grounds.iter().map(|index| indexed_rgb(*index)).collect();
     let wanted = readable(color, &grounds, LEAST);
@@ -124,7 +125,7 @@ fn text_on(color: Rgb, grounds: &[u8]) -> u8 {
     all.min_by_key(far).unwrap_or(15)
 }
 
-/// The gray beside this one, away from the end of the ramp that is nearer.
+/// The next gray, away from the nearer end of the ramp.
 fn next_gray(color: Color) -> Color {
     match color {
         Color::Indexed(16) => Color::Indexed(233),

@@ -1,4 +1,4 @@
-//! Which themes there are: those that are built in, and the files of the user's `themes` folder.
+//! All available themes: the built-in ones, and the files in the user's `themes` folder.
 
 use std::fs;
 use std::path::Path;
@@ -7,14 +7,14 @@ use super::load::ThemeError;
 use crate::llm::nearest::nearest;
 use crate::llm::read_small::read_small;
 
-/// The names and the texts of themes that are built in.
+/// The names and texts of the built-in themes.
 macro_rules! built_in {
     ($($name:literal)*) => {
         &[$(($name, include_str!(concat!("../../../../themes/", $name, ".toml")))),*]
     };
 }
 
-/// The themes that are built in, and their sources. What is not listed is never chosen by name.
+/// The built-in themes that users can choose, and their sources.
 const BUILT_IN: &[(&str, &str)] = built_in! {
     "dark" "light" "ansi"
     "gruvbox-dark" "gruvbox-light"
@@ -30,17 +30,17 @@ const BUILT_IN: &[(&str, &str)] = built_in! {
     "contrast-dark"
 };
 
-/// What `ansi` lacks where there is no color at all.
+/// Added to `ansi` when there is no color at all.
 const PLAIN: &[(&str, &str)] = built_in!("plain");
 
-/// The name of the theme that is made of the terminal's colors.
+/// The theme made from the terminal's colors.
 const SYSTEM: &str = "system";
 
 /// All themes that can be chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Themes {
     own: Vec<OwnTheme>,
-    /// Names of others of the user, with why their files cannot be read.
+    /// The user's themes that can't be read, with the errors.
     unreadable: Vec<(String, String)>,
 }
 
@@ -72,7 +72,7 @@ impl Themes {
         Self { own, unreadable }
     }
 
-    /// With another theme of the user, as if it stood in their folder.
+    /// Adds a theme as if it were in the user's folder.
     #[must_use]
     pub fn with(mut self, name: &str, text: &str) -> Self {
         self.own.push(OwnTheme {
@@ -83,7 +83,7 @@ impl Themes {
         self
     }
 
-    /// The names of all of them, the user's own last.
+    /// All names, the user's own last.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let built_in = BUILT_IN.iter().map(|(name, _)| *name);
         let own = self.own.iter().map(|theme| theme.name.as_str());
@@ -91,12 +91,12 @@ impl Themes {
         built_in.chain([SYSTEM]).chain(own.filter(is_new))
     }
 
-    /// Whether the user made it.
+    /// Whether the theme is the user's.
     pub fn is_own(&self, name: &str) -> bool {
         self.own.iter().any(|theme| theme.name == name)
     }
 
-    /// The file and the text of a theme; the user's own comes before one that is built in.
+    /// The file and text of a theme; the user's own wins over a built-in one.
     pub(super) fn text(&self, name: &str) -> Option<(&str, &str)> {
         let own = self.own.iter().find(|theme| theme.name == name);
         let own = own.map(|theme| (theme.file.as_str(), theme.text.as_str()));
@@ -113,11 +113,11 @@ impl Themes {
         }
         let all: Vec<&str> = self.names().collect();
         let near = match nearest(name, all.iter().copied()) {
-            Some(near) => format!("did you mean '{near}'? There"),
-            None => "there".to_owned(),
+            Some(near) => format!(": did you mean '{near}'?"),
+            None => String::new(),
         };
         let all = all.join(", ");
-        ThemeError(format!("unknown theme '{name}': {near} are {all}"))
+        ThemeError(format!("unknown theme '{name}'{near} (themes: {all})"))
     }
 }
 

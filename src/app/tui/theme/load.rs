@@ -1,6 +1,5 @@
-//! From the files of a theme and of those it inherits from to a [`Theme`]. Whatever does not work is
-//! told, and the entry it would have replaced counts instead; only a theme that does not exist is
-//! refused.
+//! Builds a [`Theme`] from its file and those it inherits from. It reports mistakes and uses the
+//! inherited entry instead; only an unknown theme is an error.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +27,8 @@ impl Theme {
     /// The built-in theme `name`, in the colors of `depth`.
     ///
     /// # Errors
-    /// There is none of this name; the text says which there are.
+    ///
+    /// There is no theme of this name; the message lists all names.
     pub fn load(name: &str, depth: ColorDepth) -> Result<Self, ThemeError> {
         let loaded = Themes::default().load(name, depth, &TerminalColors::default());
         loaded.map(|loaded| loaded.theme)
@@ -36,10 +36,11 @@ impl Theme {
 }
 
 impl Themes {
-    /// The theme `name`, in the colors of `depth`. `system` is made of the colors of the terminal.
+    /// The theme `name`, in the colors of `depth`. `system` is made from the terminal's colors.
     ///
     /// # Errors
-    /// There is none of this name; the text says which there are.
+    ///
+    /// There is no theme of this name; the message lists all names.
     pub fn load(
         &self,
         name: &str,
@@ -55,7 +56,7 @@ impl Themes {
             chain.sources.push(read(file, text, &mut warnings));
         }
         self.add_parents(name, &mut chain, &mut warnings);
-        // On the other kind of ground it could not be read: it brings its own.
+        // It would be unreadable on the other kind of background, so it paints its own.
         let is_light = chain.kind() == Kind::Light;
         if terminal.is_light().is_some_and(|told| told != is_light)
             && chain.palette_color("ground", &mut Vec::new()) == Some(Color::Reset)
@@ -64,8 +65,8 @@ impl Themes {
             let text = if is_light { LIGHT_SCREEN } else { DARK_SCREEN };
             chain.sources.insert(0, Source::read(name, text).0);
         }
-        // Sixteen colors are the user's own, and without any a ground alone says nothing: the
-        // theme made for them says the same things with bold, underline and reverse.
+        // With sixteen colors or none, backgrounds don't work: the theme for that uses bold,
+        // underline and reverse instead.
         let poor = match depth {
             ColorDepth::None => vec!["ansi", "plain"],
             ColorDepth::Ansi16 if chain.has_rich_colors() => vec!["ansi"],
@@ -84,7 +85,7 @@ impl Themes {
         Ok(LoadedTheme { theme, warnings })
     }
 
-    /// Adds what the last of the chain inherits from, and what that does, down to the root.
+    /// Adds the themes that the last of the chain inherits from, down to the root.
     fn add_parents(&self, name: &str, chain: &mut Chain, warnings: &mut Vec<ThemeWarning>) {
         let mut seen = vec![name.to_owned()];
         loop {
@@ -108,7 +109,7 @@ impl Themes {
             let (name, (file, text)) = match found {
                 Ok(found) => found,
                 Err(why) => {
-                    let value = format!("{why}; '{ROOT}' stands for it");
+                    let value = format!("{why}; using '{ROOT}' instead");
                     warnings.push(ThemeWarning { value, ..parent });
                     match self.text(ROOT) {
                         Some(root) if !seen.iter().any(|name| name == ROOT) => {
@@ -124,11 +125,11 @@ impl Themes {
     }
 }
 
-/// What a theme that leaves text and ground to the terminal has of its own on the other kind.
+/// The palette for a theme without text and background colors, on the other kind of background.
 const DARK_SCREEN: &str = "[palette]\ntext = \"#d8dae0\"\nground = \"#16181d\"\n";
 const LIGHT_SCREEN: &str = "[palette]\ntext = \"#1f2430\"\nground = \"#ffffff\"\n";
 
-/// What every theme comes from in the end: it has every slot.
+/// The base of every theme: it has every slot.
 pub(super) const ROOT: &str = "dark";
 
 fn read(file: &str, text: &str, warnings: &mut Vec<ThemeWarning>) -> Source {
@@ -137,7 +138,7 @@ fn read(file: &str, text: &str, warnings: &mut Vec<ThemeWarning>) -> Source {
     source
 }
 
-/// A theme and its ancestors; the first counts most.
+/// A theme and its ancestors; earlier ones win.
 #[derive(Default)]
 struct Chain {
     sources: Vec<Source>,
@@ -149,7 +150,7 @@ impl Chain {
         kinds.next().unwrap_or_default()
     }
 
-    /// Whether the theme asks for more than the colors that the terminal's owner chose.
+    /// Whether the theme uses more than the terminal's own colors.
     fn has_rich_colors(&self) -> bool {
         let names = self.sources.iter().flat_map(|source| source.palette.keys());
         names.into_iter().any(|name| {
@@ -180,7 +181,7 @@ impl Chain {
         theme
     }
 
-    /// The first of the styles that `entry` finds whose colors exist.
+    /// The first style from `entry` whose colors exist.
     fn first_good<'a>(
         &'a self,
         entry: impl Fn(&'a Source) -> Option<&'a Placed<RawStyle>>,
@@ -192,14 +193,14 @@ impl Chain {
                 Err(name) => warn_once(
                     warnings,
                     placed,
-                    format!("'{name}' is neither a color nor in [palette]; the style is left out"),
+                    format!("'{name}' is neither a color nor in [palette]; style ignored"),
                 ),
             }
         }
         None
     }
 
-    /// The style, or the color that does not exist.
+    /// The style, or the name of an unknown color.
     fn style(&self, raw: &RawStyle, warnings: &mut Vec<ThemeWarning>) -> Result<Style, String> {
         let mut style = Style::new().add_modifier(raw.modifiers);
         for (name, target) in [(&raw.fg, &mut style.fg), (&raw.bg, &mut style.bg)] {
@@ -214,7 +215,7 @@ impl Chain {
         Ok(style)
     }
 
-    /// The color called `name` in the palette, which may name another one there.
+    /// The palette color `name`, which may refer to another one.
     fn palette_color(&self, name: &str, warnings: &mut Vec<ThemeWarning>) -> Option<Color> {
         let mut name = name.to_owned();
         let mut seen = Vec::new();
@@ -234,7 +235,7 @@ impl Chain {
                     None => warn_once(
                         warnings,
                         entry,
-                        format!("'{value}' is no color; what is inherited counts"),
+                        format!("'{value}' isn't a color; using the inherited one"),
                     ),
                 }
             }

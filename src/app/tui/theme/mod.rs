@@ -1,5 +1,5 @@
-//! Colors. A [`Theme`] is one `Style` per slot of the screen, read from TOML and brought down to
-//! what the terminal can show. The only place that names a color by its red, green and blue.
+//! Themes. A [`Theme`] has a `Style` per slot of the screen, read from TOML and reduced to the
+//! terminal's colors. No other module names colors by their red, green and blue.
 
 mod slots;
 mod library;

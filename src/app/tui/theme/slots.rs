@@ -1,6 +1,5 @@
-//! The slots: every place on the screen that has a style of its own, as one field each, so that a
-//! slot the code needs and the theme lacks cannot compile, and a slot a theme names and the code
-//! lacks is told.
+//! The slots: one field for every place on the screen with its own style. A slot missing in the
+//! code doesn't compile, and tiller reports theme entries for unknown slots.
 
 use ratatui::style::{Color, Style};
 
@@ -20,7 +19,7 @@ macro_rules! theme {
         pub struct Theme {
             /// The name it was loaded by.
             pub name: String,
-            /// Which terminals it is made for.
+            /// The kind of terminal it's made for.
             pub kind: Kind,
             /// Styles of highlighted code, by scope.
             pub(crate) syntax: Vec<SyntaxRule>,
@@ -28,10 +27,10 @@ macro_rules! theme {
         }
 
         impl Theme {
-            /// The names of all slots, in the order they are documented.
+            /// The names of all slots, in documented order.
             pub(super) const SLOTS: &[&str] = &[$(stringify!($slot)),+];
 
-            /// A theme without any color or modifier.
+            /// A theme without colors or modifiers.
             pub(super) fn plain(name: &str) -> Self {
                 Self {
                     name: name.to_owned(),
@@ -41,7 +40,7 @@ macro_rules! theme {
                 }
             }
 
-            /// Whether the whole screen has colors of its own.
+            /// Whether the theme paints the whole screen.
             pub(crate) fn paints(&self) -> bool {
                 let of_terminal = [None, Some(Color::Reset)];
                 !of_terminal.contains(&self.screen.bg) || !of_terminal.contains(&self.screen.fg)
@@ -59,7 +58,7 @@ macro_rules! theme {
 }
 
 theme! {
-    // The whole screen, under everything else; a ground here paints it.
+    // The whole screen, below everything else; a background here paints it.
     screen,
     text,
     dim,
@@ -67,7 +66,7 @@ theme! {
     accent,
     user,
     user_mark,
-    // Its folded line, and the thinking itself.
+    // The folded line of thinking, and its text.
     thinking,
     thinking_text,
     // The title row of a tool call.
@@ -79,7 +78,7 @@ theme! {
     tool_ok,
     tool_error,
     tool_skipped,
-    // What stands below it.
+    // The body below it.
     tool_output,
     match_location,
     fold_hint,
@@ -94,7 +93,7 @@ theme! {
     info,
     warning,
     error,
-    // The way out of a failure.
+    // What to do about an error.
     hint,
     // Markdown.
     heading,
@@ -131,7 +130,7 @@ theme! {
     status,
     status_place,
     status_model,
-    // The context bar: its filled part, the same at 60 and at 80 per cent, its empty part.
+    // The context bar: its filled part, from 60% and from 80%, and its empty part.
     context_used,
     context_high,
     context_full,

@@ -1,5 +1,5 @@
-//! A theme file as written: each entry with the line it stands on. What cannot be read is a warning,
-//! and the rest counts: a color that is misspelt must not cost the screen.
+//! A theme file as written, each entry with its line. Mistakes become warnings and the rest is
+//! used: a misspelled color must not cost the screen.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,7 +21,7 @@ pub struct Placed<T> {
     pub line: usize,
 }
 
-/// What is wrong with an entry, and what is done instead.
+/// What's wrong with an entry, and what tiller uses instead.
 pub type ThemeWarning = Placed<String>;
 
 impl fmt::Display for ThemeWarning {
@@ -30,7 +30,7 @@ impl fmt::Display for ThemeWarning {
     }
 }
 
-/// A style as written. A field that is not given is not set.
+/// A style as written; missing fields are unset.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RawStyle {
     pub fg: Option<String>,
@@ -38,13 +38,13 @@ pub(super) struct RawStyle {
     pub modifiers: Modifier,
 }
 
-/// Which terminals a theme is made for.
+/// The kind of terminal a theme is made for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// Those with a dark ground.
+    /// Terminals with a dark background.
     #[default]
     Dark,
-    /// Those with a light one.
+    /// Terminals with a light background.
     Light,
 }
 
@@ -67,7 +67,7 @@ const MODIFIERS: [(&str, Modifier); 6] = [
 ];
 
 impl Source {
-    /// Reads `text`, which the user knows as `file`.
+    /// Reads `text`; `file` is its name in messages.
     pub fn read(file: &str, text: &str) -> (Self, Vec<ThemeWarning>) {
         let mut reader = Reader {
             file: file.into(),
@@ -79,7 +79,7 @@ impl Source {
             Ok(table) => reader.theme(table.get_ref(), &mut source),
             Err(error) => {
                 let at = error.span().map_or(0, |span| span.start);
-                let message = format!("{}; nothing of this theme is used", error.message());
+                let message = format!("{}; theme ignored", error.message());
                 reader.warn(at, message);
             }
         }
@@ -121,8 +121,8 @@ impl Reader<'_> {
                 ("kind", DeValue::String(kind)) if kind == "light" => {
                     source.kind = Some(Kind::Light);
                 }
-                ("kind", _) => self.warn(at, "kind is \"dark\" or \"light\""),
-                ("inherits", _) => self.warn(at, "inherits is the name of a theme"),
+                ("kind", _) => self.warn(at, "kind must be \"dark\" or \"light\""),
+                ("inherits", _) => self.warn(at, "inherits must be the name of a theme"),
                 ("palette", DeValue::Table(colors)) => {
                     source.palette = self.entries(colors, |reader, at, _, value| {
                         reader.color(at, value.get_ref())
@@ -141,7 +141,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What `read` makes of the entries of a table, given where each stands, its name and its value.
+    /// Applies `read` to the entries of a table, with place, name and value.
     fn entries<T>(
         &mut self,
         table: &DeTable<'_>,
@@ -165,7 +165,7 @@ impl Reader<'_> {
         None
     }
 
-    /// The text of a color; an index may be written as a number.
+    /// The text of a color; an index may be a number.
     fn color(&mut self, at: usize, value: &DeValue<'_>) -> Option<String> {
         let color = color_text(value);
         if color.is_none() {
@@ -174,7 +174,7 @@ impl Reader<'_> {
         color
     }
 
-    /// A style: a color, or a table. None where nothing of it can be used.
+    /// A style: a color or a table; `None` if nothing in it is valid.
     fn style(&mut self, value: &Spanned<DeValue<'_>>) -> Option<RawStyle> {
         let at = value.span().start;
         let DeValue::Table(fields) = value.get_ref() else {
@@ -196,7 +196,7 @@ impl Reader<'_> {
                 ("bg", _, value) => style.bg = self.color(at, value),
                 (_, Some((_, modifier)), DeValue::Boolean(true)) => style.modifiers |= *modifier,
                 (_, Some(_), DeValue::Boolean(false)) => {}
-                (name, Some(_), _) => self.warn(at, format!("{name} is true or false")),
+                (name, Some(_), _) => self.warn(at, format!("{name} must be true or false")),
                 (name, None, _) => {
                     let modifiers = MODIFIERS.iter().map(|(name, _)| *name);
                     let known = ["fg", "bg"].into_iter().chain(modifiers);
@@ -209,9 +209,9 @@ impl Reader<'_> {
 }
 
 const NO_COLOR: &str = "a color is #rrggbb, an index below 256, a name from [palette] or of the \
-     terminal's sixteen, or \"default\"; this one is left out";
+     terminal's sixteen, or \"default\"; value ignored";
 const NO_STYLE: &str = "a style is a color, or a table of fg, bg, bold, dim, italic, underline, \
-     strike, reverse; this one is left out";
+     strike, reverse; value ignored";
 
 fn color_text(value: &DeValue<'_>) -> Option<String> {
     match value {
@@ -223,12 +223,12 @@ fn color_text(value: &DeValue<'_>) -> Option<String> {
 
 fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
     match nearest(name, known) {
-        Some(near) => format!("unknown {what} '{name}': did you mean '{near}'? It is left out"),
-        None => format!("unknown {what} '{name}'; it is left out"),
+        Some(near) => format!("unknown {what} '{name}': did you mean '{near}'? Ignored"),
+        None => format!("unknown {what} '{name}'; ignored"),
     }
 }
 
-/// Entries in the order of the file, so that faults are told where a reader meets them first.
+/// The entries in file order, so that the first mistake in the file is reported first.
 fn in_order<'a, 'b>(
     table: &'a DeTable<'b>,
 ) -> Vec<(

@@ -1,12 +1,12 @@
-//! The theme that is made of the terminal's own colors, as it reported them: the sixteen as they
-//! are, brought far enough from the ground to be read, and grounds mixed from them.
+//! The theme made from the terminal's own colors: its sixteen colors with enough contrast, and
+//! backgrounds mixed from them.
 
 use std::fmt::Write;
 
 use super::contrast::{Rgb, luminance, mix, readable};
 use super::source::Source;
 
-/// The colors the terminal reported, as far as it did.
+/// The colors the terminal reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TerminalColors {
     pub ink: Option<Rgb>,
@@ -15,17 +15,17 @@ pub struct TerminalColors {
 }
 
 impl TerminalColors {
-    /// Whether the ground is a light one; none where that is not known.
+    /// Whether the background is light; `None` if unknown.
     pub fn is_light(&self) -> Option<bool> {
         self.ground.map(|ground| luminance(ground) > 0.18)
     }
 }
 
-/// What contrast text has at least.
+/// The least contrast of text.
 const LEAST: f64 = 4.5;
 
-/// The theme as if it stood in a file. Where the terminal said nothing it is the one of sixteen
-/// colors, which needs no answers.
+/// The theme as the text of a file. Without colors from the terminal it's the theme of sixteen
+/// colors, which needs none.
 pub(super) fn system_source(colors: &TerminalColors) -> Source {
     let text = match (colors.ground, colors.is_light()) {
         (Some(ground), Some(is_light)) => write(colors, ground, is_light),
@@ -46,7 +46,7 @@ fn write(colors: &TerminalColors, ground: Rgb, is_light: bool) -> String {
     let mut set = |name: &str, (r, g, b): Rgb| {
         let _ = writeln!(text, "{name} = \"#{r:02x}{g:02x}{b:02x}\"");
     };
-    // The usual value of each, where the terminal did not tell its own.
+    // The usual values, for colors the terminal didn't report.
     let of = |bright: usize, usual: Rgb| {
         let index = if is_light { bright - 8 } else { bright };
         let told = colors.sixteen[index].or(colors.sixteen[bright - 8]);

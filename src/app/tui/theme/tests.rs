@@ -1,4 +1,4 @@
-//! Tests of themes: their files, what they inherit, how well they read.
+//! Tests of the built-in themes, of inheritance and of contrast.
 
 use ratatui::style::{Color, Style};
 
@@ -60,7 +60,7 @@ fn built_in_themes_load_at_every_depth_in_its_colors() {
 }
 
 #[test]
-fn the_root_of_the_themes_styles_every_slot() {
+fn the_root_theme_styles_every_slot() {
     let (_, text) = Themes::built_in("dark").unwrap();
     let (dark, warnings) = super::source::Source::read("dark", text);
     assert_eq!(warnings, []);
@@ -69,11 +69,11 @@ fn the_root_of_the_themes_styles_every_slot() {
     }
 }
 
-// What stands where the terminal's own colors are used.
+// For slots with the terminal's own colors.
 const DARK: (Rgb, Rgb) = ((0xd8, 0xda, 0xe0), (0x16, 0x18, 0x1d));
 const LIGHT: (Rgb, Rgb) = ((0x1f, 0x24, 0x30), (0xff, 0xff, 0xff));
 
-/// Contrasts of all text of a theme that are below what they must be, `most` at most.
+/// The texts of a theme with too little contrast; `most` limits the requirement.
 fn unreadable(theme: &Theme, most: f64) -> Vec<String> {
     let (ink, ground) = match theme.kind {
         Kind::Dark => DARK,
@@ -98,7 +98,7 @@ fn unreadable(theme: &Theme, most: f64) -> Vec<String> {
     let popup = rgb(theme.popup.bg, ground);
     for slot in Theme::SLOTS {
         let style = *theme.clone().slot_mut(slot).unwrap();
-        // Rules, bars and marks without letters need less.
+        // Rules, bars and marks without letters need less contrast.
         let is_line = matches!(
             *slot,
             "rule" | "table_border" | "quote_bar" | "context_free" | "popup_border"
@@ -113,7 +113,7 @@ fn unreadable(theme: &Theme, most: f64) -> Vec<String> {
             _ => style.fg,
         };
         check(slot, Style { fg, ..style }, ground, least);
-        // These stand in popups too.
+        // These appear in popups, too.
         if matches!(
             *slot,
             "dim" | "faint" | "accent" | "warning" | "error" | "key_hint" | "tool_ok"
@@ -138,7 +138,7 @@ fn unreadable(theme: &Theme, most: f64) -> Vec<String> {
 }
 
 #[test]
-fn all_text_can_be_read() {
+fn all_text_is_readable() {
     let mut found = Vec::new();
     for name in names() {
         // Those two are the terminal's own colors.
@@ -153,9 +153,9 @@ fn all_text_can_be_read() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// With few colors, too, a diff shows what is added and what is removed, each in the hue of the theme.
+/// Even with few colors, a diff shows additions and removals in the theme's hues.
 #[test]
-fn in_256_colors_the_grounds_of_a_diff_differ_and_keep_their_hue() {
+fn diff_backgrounds_differ_and_keep_their_hue_in_256_colors() {
     for name in names() {
         let full = Theme::load(&name, ColorDepth::TrueColor).unwrap();
         let theme = Theme::load(&name, ColorDepth::Indexed256).unwrap();
@@ -207,11 +207,10 @@ fn in_256_colors_the_grounds_of_a_diff_differ_and_keep_their_hue() {
 }
 
 #[test]
-fn what_is_added_and_what_is_removed_differ_for_every_eye() {
+fn additions_and_removals_differ_for_every_eye() {
     for name in ["colorblind-dark", "colorblind-light"] {
         let theme = Theme::load(name, ColorDepth::TrueColor).unwrap();
-        // Blue is what all eyes tell from orange: in it both differ, whichever of red and green is
-        // not seen.
+        // All eyes tell blue from orange: the two must differ in it, even without red or green.
         for (added, removed) in [
             (theme.diff_added.bg, theme.diff_removed.bg),
             (theme.diff_added_word.bg, theme.diff_removed_word.bg),
@@ -226,9 +225,9 @@ fn what_is_added_and_what_is_removed_differ_for_every_eye() {
     }
 }
 
-/// The terminals of Solarized, of xterm and one that is all gray.
+/// The terminal colors of Solarized, of xterm, and all gray.
 #[test]
-fn the_system_theme_can_be_read_whatever_the_terminal_has() {
+fn the_system_theme_is_readable_with_any_terminal_colors() {
     let xterm = |index: usize| {
         let on = if index < 8 { 205 } else { 255 };
         let bit = |bit: usize| if index & bit > 0 { on } else { 0 };
@@ -259,14 +258,14 @@ fn the_system_theme_can_be_read_whatever_the_terminal_has() {
                 panic!("{ground:?}: no color of its own");
             };
             let got = contrast((r, g, b), ground);
-            // Nothing reads well on the middle gray.
+            // No text is readable on middle gray.
             assert!(got >= 4.5 || ground == (127, 127, 127), "{ground:?}: {got}");
         }
     }
 }
 
 #[test]
-fn faults_are_told_with_their_line_and_the_rest_counts() {
+fn mistakes_are_reported_with_their_line_and_the_rest_is_used() {
     for (text, line, expected) in [
         ("[ui]\ntool_nmae = \"red\"\n", 2, "did you mean 'tool_name'"),
         ("\n[ui]\ntext = \"acent\"\n", 3, "'acent' is neither"),
@@ -283,12 +282,12 @@ fn faults_are_told_with_their_line_and_the_rest_counts() {
         ("[ui]\ntext = [1]\n", 2, "a style is"),
         ("[colors]\n", 1, "unknown entry 'colors'"),
         ("palette = 3\n", 1, "expected a table"),
-        ("[palette]\naccent = \"#12\"\n", 2, "'#12' is no color"),
+        ("[palette]\naccent = \"#12\"\n", 2, "'#12' isn't a color"),
         ("[palette]\naccent = true\n", 2, "a color is"),
         ("inherits = \"drak\"\n", 1, "did you mean 'dark'"),
         ("inherits = \"mine\"\n", 1, "inherits from itself"),
-        ("kind = \"grey\"\n", 1, "kind is"),
-        ("[ui\n", 1, "nothing of this theme is used"),
+        ("kind = \"grey\"\n", 1, "kind must be"),
+        ("[ui\n", 1, "theme ignored"),
     ] {
         let text = format!("{text}\n");
         let loaded = own(&text);
@@ -310,7 +309,7 @@ fn faults_are_told_with_their_line_and_the_rest_counts() {
 }
 
 #[test]
-fn themes_inherit_in_circles_only_once() {
+fn circular_inheritance_ends() {
     let themes = Themes::default()
         .with("one", "inherits = \"two\"\n[palette]\nred = \"#010101\"\n")
         .with(
@@ -325,11 +324,11 @@ fn themes_inherit_in_circles_only_once() {
     assert_eq!(loaded.theme.tool_ok.fg, Some(Color::Rgb(2, 2, 2)));
     let circle = "[palette]\naccent = \"blue\"\nblue = \"accent\"\n";
     let theme = own(circle).theme;
-    assert!(theme.accent.fg.is_some(), "what is inherited counts");
+    assert!(theme.accent.fg.is_some(), "the inherited color is used");
 }
 
 #[test]
-fn own_themes_come_before_those_of_the_same_name() {
+fn own_themes_win_over_built_in_ones() {
     let themes = Themes::default().with("light", "[palette]\naccent = \"#070707\"\n");
     let loaded = themes.load("light", ColorDepth::TrueColor, &TerminalColors::default());
     assert_eq!(loaded.unwrap().theme.accent.fg, Some(Color::Rgb(7, 7, 7)));
@@ -352,7 +351,7 @@ fn a_folder_of_themes_is_read() {
 }
 
 #[test]
-fn a_theme_brings_its_ground_where_the_terminal_has_the_other_kind() {
+fn a_theme_paints_its_ground_on_the_other_kind_of_terminal() {
     let on = |name: &str, ground: Rgb| {
         let terminal = TerminalColors {
             ground: Some(ground),

@@ -1,11 +1,11 @@
-//! How an item of a todo list is marked, wherever it is shown.
+//! The marks of todo items.
 
 use ratatui::style::Style;
 
 use super::Theme;
 use crate::agent::TodoStatus;
 
-/// Its mark, the mark's style, and that of its text.
+/// The mark, its style, and the style of the text.
 pub fn todo_mark(theme: &Theme, status: TodoStatus) -> (&'static str, Style, Style) {
     match status {
         TodoStatus::Completed => ("✓ ", theme.tool_ok, theme.dim),

@@ -1,5 +1,5 @@
-//! How the transcript grows: one agent event at a time. Each block of a message that streams in is a
-//! cell of its own; the whole message at its end has the last word.
+//! Grows the transcript by one agent event at a time. Each block of a streaming message gets its
+//! own cell; the complete message at the end overrides them.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use super::turn;
 use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, ToolStatus, is_from_user};
 use crate::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent, overflow};
 
-/// Cells at the end among which all that are still open are.
+/// All open cells are among the last this many.
 const OPEN_CELLS: usize = 256;
 
 type BlockCells = Vec<Option<usize>>;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pending {
-    /// Of the message that streams in, if one does.
+    /// The blocks of the message being streamed, if any.
     blocks: Option<BlockCells>,
     retry: Option<Retrying>,
-    /// Whether the run has answered what it was last told.
+    /// Whether the run has answered the last message.
     is_answered: bool,
 }
 
@@ -33,7 +33,7 @@ impl Pending {
     }
 }
 
-/// Takes in one event. Answers whether anything shown changed.
+/// Applies one event. Returns whether anything visible changed.
 pub(super) fn apply(
     cells: &mut Cells,
     pending: &mut Pending,
@@ -116,7 +116,7 @@ pub(super) fn apply(
             final_error.as_deref(),
         ),
         AgentEvent::CompactionEnd { outcome, .. } => notices::push_compaction(cells, outcome),
-        // It is told for a while, and not kept.
+        // Refusals are short-lived hints, not part of the conversation.
         AgentEvent::Notice { level, .. } if *level == NoticeLevel::Refusal => {}
         AgentEvent::Notice { level, text } => notices::push_once(cells, *level, text),
         AgentEvent::AgentEnd {
@@ -134,7 +134,7 @@ pub(super) fn apply(
     true
 }
 
-/// Takes in one step of a message. Steps for a block that never began change nothing.
+/// Applies one step of a message. Steps for a block that never started change nothing.
 fn stream(cells: &mut Cells, blocks: &mut BlockCells, event: &StreamEvent, time: i64) -> bool {
     let cell = |index: usize| blocks.get(index).copied().flatten();
     match event {
@@ -163,7 +163,7 @@ fn grow(cell: &mut Cell, delta: &str) -> bool {
     }
 }
 
-/// Nothing more comes for a text; `time` is absent where it is not known when it ended.
+/// Finishes a text cell; `time` is `None` if the end time is unknown.
 fn close(cell: &mut Cell, time: Option<i64>) -> bool {
     match &mut cell.body {
         CellBody::Assistant { live, .. } => std::mem::take(live),
@@ -179,7 +179,7 @@ fn close(cell: &mut Cell, time: Option<i64>) -> bool {
     }
 }
 
-/// The cell that shows block `index` of a message, made when needed.
+/// The cell that shows block `index` of a message, created when needed.
 fn cell_of(
     cells: &mut Cells,
     of_blocks: &mut BlockCells,
@@ -207,7 +207,7 @@ fn cell_of(
     of_blocks[index]
 }
 
-/// Brings the cells of a message to its final form; `time` is absent for stored messages.
+/// Brings a message's cells to their final form; `time` is `None` for stored messages.
 pub(super) fn finish_message(
     cells: &mut Cells,
     mut of_blocks: BlockCells,
@@ -220,7 +220,7 @@ pub(super) fn finish_message(
             finish_block(cells, cell, (whole, index), time);
         }
     }
-    // Blocks that the final message does not have were given up by the provider.
+    // The provider dropped blocks that the final message lacks.
     for (index, cell) in of_blocks.iter().enumerate().skip(message.content.len()) {
         if let Some(cell) = cell {
             finish_block(cells, *cell, (whole, index), time);
@@ -237,13 +237,13 @@ pub(super) fn finish_message(
         StopReason::Length if overflow::filled_the_window(message) => (
             NoticeLevel::Warning,
             format!(
-                "The answer was cut: the conversation fills the model's window\n{}",
+                "The answer was cut off: the context window is full\n{}",
                 overflow::WAY_OUT
             ),
         ),
         StopReason::Length => (
             NoticeLevel::Warning,
-            "The answer was cut at the model's output limit\nSay \"go on\" to get the rest"
+            "The answer was cut off at the model's output limit\nSend \"continue\" to get the rest"
                 .to_owned(),
         ),
         _ => return,
@@ -251,8 +251,8 @@ pub(super) fn finish_message(
     notices::push(cells, level, text);
 }
 
-/// Brings a cell to the final form of a block, given by its message and number. It may be another
-/// kind of block by then, or gone.
+/// Brings a cell to the final form of a block, given by message and index. The block may have
+/// become another kind, or be gone.
 fn finish_block(
     cells: &mut Cells,
     index: usize,
@@ -279,7 +279,7 @@ fn finish_block(
     });
 }
 
-/// Whether a prompt stands there already, as it was typed; it is the message from now on.
+/// Whether the transcript already shows this prompt as typed; if so, it becomes the message.
 fn confirm_user(cells: &mut Cells, message: &CellBody) -> bool {
     let text = match message {
         CellBody::User { text, .. } => text.as_str(),
@@ -291,7 +291,7 @@ fn confirm_user(cells: &mut Cells, message: &CellBody) -> bool {
             confirmed: false,
             ..
         } if begins(text, typed) => {
-            // Pictures that the text mentions are in it by now.
+            // By now the message also holds the pictures that the text mentions.
             cell.body.clone_from(message);
             true
         }
@@ -299,7 +299,7 @@ fn confirm_user(cells: &mut Cells, message: &CellBody) -> bool {
     })
 }
 
-/// Whether a message is `text`, or that and what is attached to it.
+/// Whether a message is `text`, perhaps with attachments.
 fn begins(message: &str, text: &str) -> bool {
     let rest = message.strip_prefix(text);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('\n'))
@@ -312,27 +312,29 @@ fn end_run(cells: &mut Cells, outcome: &RunOutcome) {
         RunOutcome::LimitReached { limit } => notices::push_once(
             cells,
             NoticeLevel::Warning,
-            &format!("Max iterations ({limit}) exceeded\nEnter on the empty editor goes on"),
+            &format!(
+                "Max iterations ({limit}) exceeded\nPress Enter on the empty prompt to continue"
+            ),
         ),
         RunOutcome::BudgetReached(reached) => notices::push_once(
             cells,
             NoticeLevel::Warning,
             &format!(
-                "{reached}\nEnter on the empty editor goes on, up to {}",
+                "{reached}\nPress Enter on the empty prompt to continue, up to {}",
                 reached.next
             ),
         ),
-        // The notice of the cut stands below the message.
+        // The notice below the message already says that it was cut off.
         RunOutcome::Done | RunOutcome::Truncated | RunOutcome::Aborted => {}
     }
 }
 
-/// Nothing runs any more: what still looks as if it did was cut off.
+/// Nothing runs any more: marks all cells that still look active as cut off.
 pub(super) fn close_open_cells(cells: &mut Cells) {
     cells.change_last(OPEN_CELLS, |cell| {
         let was_live = cell.is_live();
         match &mut cell.body {
-            // It goes on when the run has ended.
+            // The user's own commands outlive the run.
             CellBody::Tool(tool) if tool.is_of_user() => return false,
             CellBody::Tool(tool) if was_live => {
                 tool.state = ToolState::Finished(ToolStatus::Cancelled);

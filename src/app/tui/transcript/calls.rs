@@ -1,5 +1,5 @@
-//! The cells of tool calls, from the first byte of a call to its result. They show details; what a
-//! tool was called with is looked at only as long as there are none.
+//! The cells of tool calls, from the first byte of a call to its result. A call shows its details;
+//! until there are some, it shows its arguments.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::agent::tool::{Details, DiffDetails, OtherDetails};
 use crate::llm::message::content_text;
 use crate::llm::{Content, ToolCall};
 
-/// The cell of a call that the model has begun to write.
+/// Adds the cell of a call that the model has started to write.
 pub(super) fn prepare(cells: &mut Cells, call: &ToolCall) -> usize {
     let index = cell_of(cells, &call.id, &call.name);
     change(cells, index, |tool| {
@@ -30,17 +30,17 @@ pub(super) fn prepare(cells: &mut Cells, call: &ToolCall) -> usize {
     index
 }
 
-/// More of the argument text of a call. Answers whether anything shown changed.
+/// Adds argument text to a call. Returns whether anything visible changed.
 pub(super) fn grow(tool: &mut ToolCell, delta: &str) -> bool {
     let mut changed = false;
     if let ToolState::Preparing { bytes } = &mut tool.state {
-        // Whole kilobytes: a title that changes with every byte is noise.
+        // Only whole kilobytes, because a title that changes with every byte is distracting.
         let before = *bytes / 1024;
         *bytes += delta.len();
         changed = *bytes / 1024 != before;
     }
     if let Some(draft) = &mut tool.draft
-        // Nobody else holds them: nothing is copied.
+        // This is the only reference, so nothing is copied.
         && let Details::Diff(diff) = Arc::make_mut(&mut tool.details)
     {
         changed |= draft.push(delta, diff);
@@ -56,8 +56,8 @@ pub(super) fn grow(tool: &mut ToolCell, delta: &str) -> bool {
     changed
 }
 
-/// The call is complete and waits for its turn. Its title is what it is about until the tool
-/// itself has something to show.
+/// The call is complete and waits for its turn. Its arguments make the title until the tool has
+/// details.
 pub(super) fn wait(tool: &mut ToolCell, arguments: &Value) -> bool {
     if !matches!(tool.state, ToolState::Preparing { .. }) {
         return false;
@@ -72,7 +72,7 @@ pub(super) fn wait(tool: &mut ToolCell, arguments: &Value) -> bool {
     true
 }
 
-/// The first line of the argument that tells most.
+/// The first line of the most telling argument.
 fn subject(arguments: &Value) -> &str {
     let known = SUBJECTS.iter().find_map(|key| arguments[*key].as_str());
     let text = known.or_else(|| arguments.as_object()?.values().find_map(Value::as_str));
@@ -91,7 +91,7 @@ pub(super) fn start(
     change(cells, index, |tool| {
         name.clone_into(&mut tool.name);
         tool.state = ToolState::Running { since: time };
-        // What was drafted stands until there is something better.
+        // Keep the draft until there is something better.
         let is_empty = matches!(&**details, Details::Diff(diff) if diff.diff.is_empty());
         if tool.draft.take().is_none() || !is_empty {
             tool.details = Arc::clone(details);
@@ -99,10 +99,10 @@ pub(super) fn start(
     });
 }
 
-/// Cells in which a call that waits for the user is looked for.
+/// Calls that wait for the user are among the last this many cells.
 const ASKING_CELLS: usize = 200;
 
-/// These calls wait for the user, and no others. Answers whether that is known of one.
+/// Marks exactly these calls as waiting for the user. Returns whether any of them is known.
 pub(super) fn ask(cells: &mut Cells, open: &[Arc<Question>], time: i64) -> bool {
     let newest: Vec<usize> = cells.newest().take(ASKING_CELLS).collect();
     let mut changed = false;
@@ -122,7 +122,7 @@ pub(super) fn ask(cells: &mut Cells, open: &[Arc<Question>], time: i64) -> bool 
     changed
 }
 
-/// The call has something new to show. Answers whether it is known.
+/// Shows new details of a call. Returns whether the call is known.
 pub(super) fn update(cells: &mut Cells, call_id: &str, details: &Arc<Details>) -> bool {
     let index = cells.of_call(call_id);
     if let Some(index) = index {
@@ -151,26 +151,26 @@ pub(super) fn end(
     });
 }
 
-/// A call of an earlier answer that has its result stays as it is when another has its id.
+/// A finished call of an earlier answer stays unchanged if a new call reuses its id.
 pub(super) fn forget_answered(cells: &mut Cells, call_id: &str) {
     let Some(index) = cells.of_call(call_id) else {
         return;
     };
     let answered = |tool: &ToolCell| matches!(tool.state, ToolState::Finished(status) if status != ToolStatus::Cancelled);
     if matches!(cells.body(index), Some(CellBody::Tool(tool)) if answered(tool)) {
-        // The next call with this id gets a cell of its own.
+        // The next call with this id gets a new cell.
         cells.calls.remove(call_id);
     }
 }
 
-/// The calls of a failed answer are never carried out.
+/// Marks the calls of a failed answer, which never run.
 pub(super) fn give_up(cells: &mut Cells, of_blocks: impl Iterator<Item = usize>) {
     for index in of_blocks {
         cancel(cells, index, "");
     }
 }
 
-/// These calls waited for an answer when the session ended: they never ran.
+/// Marks calls without a result when the session ended: they never ran.
 pub(super) fn give_up_unanswered(cells: &mut Cells, calls: &IndexMap<String, CallState>) {
     for (call_id, state) in calls {
         let index = cells.of_call(call_id);
@@ -180,7 +180,7 @@ pub(super) fn give_up_unanswered(cells: &mut Cells, calls: &IndexMap<String, Cal
     }
 }
 
-/// A call that has not ended was not carried out.
+/// A call without an end never ran.
 fn cancel(cells: &mut Cells, index: usize, why: &str) {
     change(cells, index, |tool| {
         if !matches!(tool.state, ToolState::Finished(_)) {
@@ -215,7 +215,7 @@ pub(super) fn change(cells: &mut Cells, index: usize, change: impl FnOnce(&mut T
         };
         let before = Arc::clone(&tool.details);
         change(tool);
-        // Colors found for the text before do not fit the text now.
+        // The colors belong to the old text.
         let is_code = matches!(*before, Details::Diff(_) | Details::Text(_));
         cell.content_epoch += u32::from(is_code && !Arc::ptr_eq(&before, &tool.details));
         true

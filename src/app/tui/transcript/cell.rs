@@ -1,4 +1,5 @@
-//! What the transcript is made of. A cell is its source; nothing here knows rows or colors.
+//! The cells that make up the transcript. A cell holds its source text and knows nothing of rows or
+//! colors.
 
 use std::borrow::Cow;
 use std::iter;
@@ -15,9 +16,9 @@ use crate::app::tui::picture::Picture;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// Rises with every change, so that drawing knows what to lay out anew.
+    /// Rises with every change, so that drawing knows which cells to lay out again.
     pub revision: u32,
-    /// Rises when text changed other than by growing at its end.
+    /// Rises when text changed other than by appending.
     pub content_epoch: u32,
     pub fold: Fold,
     pub body: CellBody,
@@ -26,11 +27,11 @@ pub struct Cell {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CellBody {
     User {
-        /// Behind what was typed a line for each picture.
+        /// The prompt as typed, then a line for each picture.
         text: String,
-        /// The byte ranges of it that were pasted, in order.
+        /// The byte ranges that were pasted, in order.
         pastes: Vec<Range<u32>>,
-        /// Its pictures, once the agent has confirmed it.
+        /// Its pictures, once the agent has confirmed the prompt.
         pictures: Vec<Picture>,
         confirmed: bool,
         is_external: bool,
@@ -40,28 +41,28 @@ pub enum CellBody {
         live: bool,
     },
     Thinking {
-        /// Empty when withheld.
+        /// Empty when the provider withholds it.
         text: CellText,
         state: ThinkingState,
     },
     Tool(Box<ToolCell>),
-    /// Something the user should read.
+    /// A notice for the user.
     Notice {
         level: NoticeLevel,
-        /// What happened; the lines after the first are the way out.
+        /// What happened; further lines say what to do.
         text: String,
     },
-    /// The divider below what the model no longer reads itself.
+    /// The divider below messages that the model no longer reads in full.
     Compaction(CompactionCell),
-    /// The rule below what a run said and did.
+    /// The rule below a run.
     TurnEnd(RunEnd, RunTotals),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompactionCell {
-    /// What the model reads instead.
+    /// The summary that the model reads instead.
     pub summary: String,
-    /// Tokens of the conversation before and after, where they are known.
+    /// Tokens of the conversation before and after, if known.
     pub tokens: [Option<u64>; 2],
 }
 
@@ -72,7 +73,7 @@ pub enum ThinkingState {
         since: i64,
     },
     Done {
-        /// How long it took, where known: stored messages do not say.
+        /// How long it took; stored messages don't say.
         millis: Option<i64>,
     },
 }
@@ -83,26 +84,25 @@ pub struct ToolCell {
     pub name: String,
     pub state: ToolState,
     pub details: Arc<Details>,
-    /// Reads the details off the arguments while the model writes them, where it can.
+    /// Drafts the details from the arguments while the model writes them, if possible.
     pub draft: Option<Box<Draft>>,
-    /// Reads what it is about off them, where there is no draft.
+    /// Finds the call's subject in the arguments when there is no draft.
     pub naming: Naming,
-    /// What the model was told when the call failed or did not run; shown where the details do
-    /// not say it.
+    /// Why the call failed or didn't run, as the model was told; shown if the details don't say it.
     pub failure: String,
     pub duration_ms: Option<u64>,
-    /// Whether it has a row of its own where it stands among others that look.
+    /// Whether it has its own row within a group of looking calls.
     pub is_listed: bool,
     pub pictures: Vec<Picture>,
 }
 
-/// What stands for the tool in a command of the user.
+/// The tool name of a command run by the user.
 pub const USER_COMMAND: &str = "!";
-/// Tools that only look, and change nothing.
+/// Tools that only look and change nothing.
 const LOOKING: [&str; 4] = ["read", "grep", "find", "ls"];
 
 impl ToolCell {
-    /// What it is about: its command, its paths, what it looks for.
+    /// The subject of the call: its command, its paths, its pattern.
     pub fn subject(&self) -> Cow<'_, str> {
         match &*self.details {
             Details::Command(command) => Cow::Borrowed(&command.command),
@@ -120,7 +120,7 @@ impl ToolCell {
         }
     }
 
-    /// Whether the user runs it, beside the agent.
+    /// Whether the user runs it, not the agent.
     pub fn is_of_user(&self) -> bool {
         self.name == USER_COMMAND
     }
@@ -129,7 +129,7 @@ impl ToolCell {
         LOOKING.contains(&self.name.as_str())
     }
 
-    /// Whether what it writes was not there before.
+    /// Whether the call creates a new file.
     pub fn makes_a_file(&self) -> bool {
         match &*self.details {
             Details::Diff(diff) if diff.files.is_empty() => {
@@ -140,7 +140,7 @@ impl ToolCell {
         }
     }
 
-    /// Whether there is something for its body to show.
+    /// Whether it has a body to show.
     pub fn has_source(&self) -> bool {
         match &*self.details {
             Details::Diff(diff) => {
@@ -157,13 +157,13 @@ impl ToolCell {
         }
     }
 
-    /// Whether its source is the captions of its pictures: there is no other text.
+    /// Whether its only text is the captions of its pictures.
     pub fn has_captions(&self) -> bool {
         let has_no_text = matches!(&*self.details, Details::Text(text) if text.text.is_empty());
         has_no_text && !self.pictures.is_empty()
     }
 
-    /// What its body shows: the output, the text, the names, the diffs one after the other.
+    /// The text of its body: the output, the names, or the diffs one after the other.
     pub fn source(&self) -> Cow<'_, str> {
         match &*self.details {
             Details::Diff(diff) if diff.files.is_empty() => Cow::Borrowed(&diff.diff),
@@ -193,31 +193,31 @@ impl ToolCell {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolState {
-    /// The model is still writing its arguments; so many bytes so far.
+    /// The model is still writing its arguments: the bytes so far.
     Preparing {
         bytes: usize,
     },
-    /// Complete, and not yet its turn.
+    /// Complete, waiting for its turn.
     Waiting,
     Running {
         /// Unix ms.
         since: i64,
     },
-    /// It waits for the user.
+    /// Waiting for the user.
     Asking,
     Finished(ToolStatus),
 }
 
-/// Lines of a prompt that is always shown whole.
+/// Prompts up to this many lines are always shown whole.
 pub const PROMPT_LINES: usize = 12;
 
 /// How much of a cell is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fold {
-    /// A line, or the first lines.
+    /// The title, or the first lines.
     #[default]
     Folded,
-    /// All of it.
+    /// Everything.
     Open,
 }
 
@@ -265,7 +265,7 @@ impl Cell {
             || matches!(&self.body, CellBody::User { pictures, .. } if !pictures.is_empty())
     }
 
-    /// Whether it is a prompt of which only beginning and end are shown when it is folded.
+    /// Whether it's a long prompt, which shows only its start and end when folded.
     pub fn is_long_prompt(&self) -> bool {
         match &self.body {
             CellBody::User {
@@ -281,7 +281,7 @@ impl Cell {
         }
     }
 
-    /// The text that the rows of the cell refer to: what copying and searching are about.
+    /// The text behind the cell's rows, for copying and searching.
     pub fn source(&self) -> Cow<'_, str> {
         match &self.body {
             CellBody::User { text, .. } | CellBody::Notice { text, .. } => Cow::Borrowed(text),
@@ -301,7 +301,7 @@ impl Cell {
         )
     }
 
-    /// Whether there is nothing to see of it, not even a title.
+    /// Whether it shows nothing at all, not even a title.
     pub fn is_hidden(&self) -> bool {
         match &self.body {
             CellBody::Assistant { text, .. } => text.trim().is_empty(),

@@ -1,18 +1,19 @@
-//! The text of a cell that shows a block of an answer: its own while it streams in, then that of the
-//! message itself, so that a long one is in memory once for the agent and the screen.
+//! The text of a cell for one block of an answer. It owns the text while it streams, then shares it
+//! with the message, so that a long text is in memory only once.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::llm::{Content, Message};
 
-/// Bytes from which on a text is shared. A shorter one would keep all of its message in memory.
+/// Texts from this size on, in bytes, are shared. A small one isn't worth keeping the whole message
+/// in memory.
 const SHARED_FROM: usize = 4 * 1024;
 
 #[derive(Clone, Debug)]
 pub enum CellText {
     Own(String),
-    /// Of the block with this number.
+    /// The index of the block.
     Shared(Arc<Message>, usize),
 }
 
@@ -24,8 +25,8 @@ impl CellText {
         }
     }
 
-    /// Becomes the text of block `index` of `message`, nothing if there is none. Answers whether it
-    /// changed other than at its end.
+    /// Becomes the text of block `index` of `message`, or empty. Returns whether it changed other
+    /// than by appending.
     pub fn finish(&mut self, message: &Arc<Message>, index: usize) -> bool {
         let whole = text_of(message, index);
         let is_other = !whole.starts_with(&**self);
@@ -78,7 +79,7 @@ mod tests {
     use crate::llm::AssistantMessage;
 
     #[test]
-    fn the_text_is_that_of_the_message_whether_shared_or_not() {
+    fn shared_and_owned_text_equal_the_message() {
         for length in [0, 10, SHARED_FROM, 3 * SHARED_FROM] {
             let whole = "abc ".repeat(length / 4);
             let message = Arc::new(Message::Assistant(AssistantMessage {

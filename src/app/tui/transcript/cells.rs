@@ -1,4 +1,4 @@
-//! The cells of a conversation, and which of them changed since the last frame.
+//! The cells of a conversation, with track of those changed since the last frame.
 
 use std::collections::{BTreeSet, HashMap};
 use std::iter;
@@ -8,24 +8,24 @@ use super::cell::{Cell, CellBody, CellClass, Fold};
 use super::pages::{Page, cell_at, page_of, place_of};
 use crate::agent::session::SessionBranch;
 
-/// Cells at the end among which an unconfirmed prompt is.
+/// An unconfirmed prompt is among the last this many cells.
 pub(super) const UNCONFIRMED_CELLS: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Neighbor {
     Cell(usize),
-    /// A page whose cells are not there.
+    /// A page that isn't loaded.
     Unread(usize),
-    /// Nothing: the conversation begins or ends here.
+    /// The start or end of the conversation.
     None,
 }
 
-/// The cells, from the oldest, in pages; the last page is always there. Whoever changes a cell says
-/// so, so that it is laid out anew.
+/// The cells in pages, oldest first; the last page is always loaded. Every change to a cell must be
+/// marked, so that the cell is laid out again.
 #[derive(Clone, Debug)]
 pub struct Cells {
     pages: Vec<Page>,
-    /// The cell of each tool call, by the call's id.
+    /// The cell of each tool call, by call id.
     pub(super) calls: HashMap<String, usize>,
     /// Cells that changed since the last frame.
     dirty: BTreeSet<usize>,
@@ -41,7 +41,7 @@ impl Default for Cells {
 }
 
 impl Cells {
-    /// No cells yet, behind stored ones.
+    /// No cells yet, after stored pages.
     pub(super) fn behind(mut pages: Vec<Page>) -> Self {
         pages.push(Page::live());
         Self {
@@ -68,7 +68,7 @@ impl Cells {
         cells.get_mut(place_of(index))
     }
 
-    /// The number that the next cell gets.
+    /// The number of the next cell.
     pub(super) fn end(&self) -> usize {
         let last = self.pages.len() - 1;
         let cells = self.pages[last].cells.as_ref();
@@ -89,7 +89,7 @@ impl Cells {
         Neighbor::None
     }
 
-    /// The cell with this number, or the first behind it.
+    /// The cell with this number, or the first after it.
     pub(crate) fn at_or_after(&self, index: usize) -> Neighbor {
         let mut place = place_of(index);
         for page in page_of(index)..self.pages.len() {
@@ -104,7 +104,7 @@ impl Cells {
         Neighbor::None
     }
 
-    /// The numbers of the cells from the newest, as far as they are there without a hole.
+    /// The numbers of the cells from the newest back to the first gap.
     pub(super) fn newest(&self) -> impl Iterator<Item = usize> {
         let before = |index: &usize| match self.before(*index) {
             Neighbor::Cell(cell) => Some(cell),
@@ -113,7 +113,7 @@ impl Cells {
         iter::successors(before(&self.end()), before)
     }
 
-    /// Puts cells that were read in their place.
+    /// Inserts cells that were read from the file.
     pub(super) fn insert(&mut self, page: usize, mut cells: Vec<Cell>) {
         let (thinking, tool) = (self.thinking_fold, self.tool_fold);
         let Some(page) = self.pages.get_mut(page).filter(|it| it.cells.is_none()) else {
@@ -122,7 +122,7 @@ impl Cells {
         self.reads = self.reads.wrapping_add(1);
         page.unstored = Vec::new();
         for cell in &mut cells {
-            // Unlike that of any rows which may still be known.
+            // An epoch that no cached row has.
             cell.revision = cell.revision.wrapping_add(self.reads << 8);
             match cell.class() {
                 Some(CellClass::Thinking) => cell.fold = thinking,
@@ -146,8 +146,8 @@ impl Cells {
         }
     }
 
-    /// What comes from now on is on another page, unless something on the last one may still change.
-    /// The number of the page that ends.
+    /// Starts a new page, unless something on the last one may still change. Returns the number of
+    /// the page that ends.
     pub(super) fn end_page(&mut self) -> Option<usize> {
         let last = self.pages.len() - 1;
         let cells = self.pages[last].cells.as_deref().unwrap_or_default();
@@ -164,16 +164,16 @@ impl Cells {
         Some(last)
     }
 
-    /// The cells of `page` can be read from these entries of `branch`.
+    /// Notes that the cells of `page` can be read from these entries of `branch`.
     pub(super) fn seal(&mut self, page: usize, branch: &SessionBranch, entries: Range<usize>) {
         if let Some(it) = self.pages.get_mut(page) {
             it.seal(branch, entries);
-            // Their results are there.
+            // These calls have their results.
             self.calls.retain(|_, cell| page_of(*cell) != page);
         }
     }
 
-    /// All cells of the last page, which is taken apart.
+    /// Takes all cells out of the last page.
     pub(super) fn into_live(mut self) -> Vec<Cell> {
         self.pages
             .pop()
@@ -219,7 +219,7 @@ impl Cells {
         index
     }
 
-    /// Puts `bodies` before all others, where those are notices and nothing else. Answers whether it did.
+    /// Inserts `bodies` at the top if there are only notices. Returns whether it did.
     pub(super) fn put_first(&mut self, bodies: impl Iterator<Item = CellBody>) -> bool {
         let is_notice = |cell: &Cell| matches!(cell.body, CellBody::Notice { .. });
         let [
@@ -238,7 +238,7 @@ impl Cells {
         true
     }
 
-    /// Changes a cell; `change` answers whether there was anything to change.
+    /// Changes a cell; `change` returns whether it changed anything.
     pub(super) fn change(&mut self, index: usize, change: impl FnOnce(&mut Cell) -> bool) -> bool {
         let changed = self.get_mut(index).is_some_and(change);
         if changed {
@@ -247,7 +247,7 @@ impl Cells {
         changed
     }
 
-    /// Changes the last `count` cells where `change` finds something to change.
+    /// Changes those of the last `count` cells that `change` applies to.
     pub(super) fn change_last(&mut self, count: usize, change: impl Fn(&mut Cell) -> bool) -> bool {
         let last: Vec<usize> = self.newest().take(count).collect();
         let mut changed = false;
@@ -257,7 +257,7 @@ impl Cells {
         changed
     }
 
-    /// Changes the newest of the last `count` cells in which `change` finds something to change.
+    /// Changes the newest of the last `count` cells that `change` applies to.
     pub(super) fn change_newest(
         &mut self,
         count: usize,
@@ -282,7 +282,7 @@ impl Cells {
         }
     }
 
-    /// Folds or opens all cells of `class`, also those to come.
+    /// Folds or opens all cells of `class`, present and future.
     pub(super) fn set_all(&mut self, class: CellClass, fold: Fold) {
         match class {
             CellClass::Thinking => self.thinking_fold = fold,
@@ -302,7 +302,7 @@ impl Cells {
         }
     }
 
-    /// Opens or folds one cell. Answers whether it folds at all.
+    /// Opens or folds one cell. Returns whether it can fold at all.
     pub(super) fn toggle(&mut self, index: usize) -> bool {
         self.change(index, |cell| {
             let folds = cell.folds();
@@ -314,7 +314,7 @@ impl Cells {
     }
 }
 
-/// Puts cells that are in no file where they were among those that were read; several may say the same.
+/// Puts cells that are in no file back among those that were read; several may have the same place.
 pub(super) fn put_back(mut unstored: Vec<(usize, Cell)>, cells: &mut Vec<Cell>) {
     let mut stored: Vec<&CellBody> = cells.iter().map(|cell| &cell.body).collect();
     stored.retain(|body| matches!(body, CellBody::Notice { .. }));

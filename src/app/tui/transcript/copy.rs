@@ -1,4 +1,4 @@
-//! What of a conversation can be copied without pointing at it.
+//! Texts that can be copied from the conversation without selecting them.
 
 use std::borrow::Cow;
 
@@ -13,13 +13,13 @@ pub enum CopySource<'a> {
         command: Option<&'a str>,
         output: Cow<'a, str>,
     },
-    /// What a call changed, in the display form of diffs.
+    /// The changes of a call, as displayed in its diff.
     Change(Cow<'a, str>),
     Prompt(&'a str),
 }
 
 impl Transcript {
-    /// The texts that can be copied, newest first, as far as they are in memory.
+    /// The texts to copy, newest first, from the loaded pages.
     pub fn copy_sources(&self) -> impl Iterator<Item = CopySource<'_>> {
         self.newest()
             .filter_map(|index| match &self.cell(index)?.body {

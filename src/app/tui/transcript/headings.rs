@@ -1,6 +1,6 @@
-//! What a model thinks about, in its own words: the bold lines that it puts above its thoughts.
+//! The topics of a model's thinking: the bold lines above its thoughts.
 
-/// The headings of a stretch of thinking, as one short line can show them: the last ones.
+/// The last headings of a stretch of thinking, as one short line.
 pub(crate) fn headings(text: &str) -> Vec<&str> {
     const SHOWN: usize = 3;
     let lines = text.lines().rev().filter_map(heading);
@@ -9,7 +9,7 @@ pub(crate) fn headings(text: &str) -> Vec<&str> {
     headings
 }
 
-/// The text of a line that is bold as a whole, or a heading.
+/// The text of a line that is all bold, or a heading.
 fn heading(line: &str) -> Option<&str> {
     let line = line.trim();
     let bold = line

@@ -1,22 +1,22 @@
-//! Calls that only look, one right after the other: they are shown as one thing. Thoughts between
-//! them belong to it while they are folded.
+//! Groups consecutive calls that only look, to show them as one. Folded thoughts between them
+//! belong to the group.
 
 use super::cell::{Cell, CellBody, Fold, ThinkingState, ToolCell};
 use super::pages::{cell_at, page_of};
 use super::state::Transcript;
 
-/// Calls that only look, right after each other.
+/// Consecutive calls that only look.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LookGroup {
-    /// All of its cells in order; the first and the last are calls.
+    /// All of its cells in order; the first and last are calls.
     pub cells: Vec<usize>,
-    /// Whether every call has a row of its own.
+    /// Whether every call has its own row.
     pub is_listed: bool,
 }
 
 impl Transcript {
-    /// The group that a cell is part of: two calls or more. It does not go beyond the cell's page, so
-    /// that it is the same whatever else is there.
+    /// The group of a cell, if it has two calls or more. It never crosses the cell's page, so it
+    /// doesn't depend on which pages are loaded.
     pub(crate) fn look_group(&self, index: usize) -> Option<LookGroup> {
         if self.shows_previews() || !self.may_belong_to_group(index) {
             return None;
@@ -40,7 +40,7 @@ impl Transcript {
         })
     }
 
-    /// Whether the cell with this number can stand within a group.
+    /// Whether the cell with this number can be part of a group.
     pub(super) fn may_belong_to_group(&self, index: usize) -> bool {
         self.cell(index).is_some_and(|cell| self.may_belong(cell))
     }
@@ -52,7 +52,7 @@ impl Transcript {
         }
     }
 
-    /// Gives every call of a group a row of its own, or takes them together again.
+    /// Gives every call of a group its own row, or joins them again.
     pub(super) fn toggle_group(&mut self, index: usize) -> bool {
         let Some(group) = self.look_group(index) else {
             return false;
@@ -70,12 +70,12 @@ impl Transcript {
         true
     }
 
-    /// Whether a call only looks, and brought nothing to be looked at.
+    /// Whether a call only looks and returned no picture.
     fn only_looks(&self, tool: &ToolCell) -> bool {
         tool.looks() && !self.shows_picture_of(tool)
     }
 
-    /// Whether a cell can stand within a group.
+    /// Whether a cell can be part of a group.
     fn may_belong(&self, cell: &Cell) -> bool {
         match &cell.body {
             CellBody::Tool(tool) => self.only_looks(tool),

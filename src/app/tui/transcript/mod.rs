@@ -1,5 +1,5 @@
-//! The conversation as the screen holds it: cells, how far they are folded, where the user looks.
-//! Plain data and pure functions; `view::transcript` lays it out and paints it.
+//! The conversation on the screen: its cells, their folding, the scroll position. Plain data and
+//! pure functions; `view::transcript` lays it out and paints it.
 
 mod cell;
 mod cell_text;

@@ -1,5 +1,4 @@
-//! Notices that change or must not stand there twice: failures and their retries, what the program
-//! tells the model.
+//! Notices that change or must not repeat: failures and retries, and what tiller tells the model.
 
 use super::cell::{CellBody, CompactionCell};
 use super::cells::Cells;
@@ -28,11 +27,11 @@ pub(super) fn push(cells: &mut Cells, level: NoticeLevel, text: impl Into<String
     })
 }
 
-/// Adds something to read, unless it stands there already: the failure of a call is in its
-/// message and again in the end of its run.
+/// Adds a notice unless it's there already: a failure is both in its message and at the end of its
+/// run.
 pub(super) fn push_once(cells: &mut Cells, level: NoticeLevel, message: &str) {
     let first_line = first_line(message);
-    // The same failure after another prompt, or in another run, is news.
+    // After another prompt, or in another run, the same failure is news.
     let newest = cells.newest().filter_map(|cell| cells.body(cell));
     let begins = |body: &&CellBody| matches!(body, CellBody::User { .. } | CellBody::TurnEnd(..));
     let known = newest
@@ -44,7 +43,7 @@ pub(super) fn push_once(cells: &mut Cells, level: NoticeLevel, message: &str) {
     }
 }
 
-/// One notice for all failures of a model call that come right after each other.
+/// Shows consecutive failures of a model call in a single notice.
 pub(super) fn start_retry(
     cells: &mut Cells,
     retry: &mut Option<Retrying>,
@@ -93,7 +92,7 @@ pub(super) fn end_retries(
         }
         Some(_) => (
             NoticeLevel::Warning,
-            format!("{error}\nStopped at retry {attempt}"),
+            format!("{error}\nStopped during retry {attempt}"),
         ),
     };
     change(cells, cell, level, Some(text));
@@ -113,7 +112,7 @@ fn change(cells: &mut Cells, index: usize, new_level: NoticeLevel, new_text: Opt
     });
 }
 
-/// The divider between what a summary stands for and what comes after, or why there is none.
+/// Shows a compaction as a divider, or says why it failed.
 pub(super) fn push_compaction(cells: &mut Cells, outcome: &CompactionOutcome) {
     match outcome {
         CompactionOutcome::Done {
@@ -132,15 +131,15 @@ pub(super) fn push_compaction(cells: &mut Cells, outcome: &CompactionOutcome) {
         CompactionOutcome::Aborted => push(
             cells,
             NoticeLevel::Info,
-            "Not compacted: cancelled; the conversation is as it was",
+            "Not compacted: cancelled; the conversation is unchanged",
         ),
     };
 }
 
-/// What the program told the model in the user's place.
+/// Shows a message that tiller sent to the model.
 pub(super) fn push_advice(cells: &mut Cells, message: &UserMessage) {
     if message.origin.as_deref() == Some(NOTE_ORIGIN) {
-        // Else it repeats what the user sees anyway: the date, or that they stopped the answer.
+        // Other notes repeat what the user knows: the date, or that they stopped the answer.
         let files: Vec<String> = message.content.iter().filter_map(instructions).collect();
         if !files.is_empty() {
             push(cells, NoticeLevel::Info, files.join("\n"));
@@ -163,18 +162,18 @@ pub(super) fn push_advice(cells: &mut Cells, message: &UserMessage) {
     push(cells, NoticeLevel::Warning, text);
 }
 
-/// What a block of a note says of an instruction file, for the user.
+/// The notice about an instruction file, if a note has one.
 fn instructions(block: &Content) -> Option<String> {
     let Content::Text(text) = block else {
         return None;
     };
     Some(match InstructionNote::parse(&text.text)? {
-        InstructionNote::Read { path, .. } => format!("Instructions taken in: {path}"),
-        InstructionNote::Gone { path } => format!("Instructions that no longer count: {path}"),
+        InstructionNote::Read { path, .. } => format!("Loaded instructions: {path}"),
+        InstructionNote::Gone { path } => format!("Instructions no longer used: {path}"),
     })
 }
 
-/// What stands in the place of what was said before.
+/// Shows the summary of earlier messages.
 pub(super) fn push_summary(cells: &mut Cells, title: &str, summary: &str) {
     push(cells, NoticeLevel::Info, format!("{title}\n{summary}"));
 }

@@ -1,5 +1,5 @@
-//! Pages: stretches of a conversation whose cells are there only while somebody looks at them. Says
-//! which entries make up a page.
+//! Pages: stretches of a conversation, loaded only while they're visible. Decides which entries
+//! make up a page.
 
 use std::ops::Range;
 
@@ -8,9 +8,9 @@ use crate::agent::session::SessionBranch;
 use crate::agent::session::entry::Kind;
 
 pub(super) const ENTRIES: usize = 64;
-/// Bytes of entries after which a page ends before.
+/// A page ends once it has this many bytes of entries.
 pub(super) const BYTES: u64 = 256 * 1024;
-/// Bits of a cell's number that count within its page.
+/// Bits of a cell's number for its place within the page.
 const BITS: u32 = 24;
 
 pub(crate) fn page_of(cell: usize) -> usize {
@@ -27,19 +27,19 @@ pub(crate) fn cell_at(page: usize, place: usize) -> usize {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Page {
-    /// None while nobody looks at it.
+    /// `None` while the page isn't loaded.
     pub cells: Option<Vec<Cell>>,
-    /// The entries of the branch that it shows; none if they are not known to be stored.
+    /// Its entries in the branch; `None` if they may not be stored.
     pub entries: Option<Range<usize>>,
     pub bytes: u64,
     pub has_prompt: bool,
-    /// Cells that may not be stored (notices, prompts that nobody confirmed), with their places, when
-    /// the others were let go of.
+    /// Cells that may not be stored (notices, unconfirmed prompts), with their places, kept when
+    /// the page is unloaded.
     pub unstored: Vec<(usize, Cell)>,
 }
 
 impl Page {
-    /// A page whose cells do not come from a file.
+    /// A page whose cells don't come from a file.
     pub fn live() -> Self {
         Self {
             cells: Some(Vec::new()),
@@ -53,7 +53,7 @@ impl Page {
         page
     }
 
-    /// Its cells are those of these entries of `branch`, and can be read there.
+    /// Notes that its cells can be read from these entries of `branch`.
     pub fn seal(&mut self, branch: &SessionBranch, entries: Range<usize>) {
         self.bytes = entries.clone().map(|entry| branch.length(entry)).sum();
         let mut kinds = entries.clone().map(|entry| branch.kind(entry));
@@ -62,8 +62,8 @@ impl Page {
     }
 }
 
-/// The pages of the stored entries in `range`. A page ends before a message, never before a result,
-/// so that calls and their results stand together.
+/// Divides the stored entries in `range` into pages. A page ends before a message but never before
+/// a result, so that calls stay with their results.
 pub(super) fn pages_of(branch: &SessionBranch, range: Range<usize>) -> Vec<Page> {
     let mut pages = Vec::new();
     let (mut start, mut bytes) = (range.start, 0);

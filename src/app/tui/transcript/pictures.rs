@@ -1,4 +1,5 @@
-//! What the pictures of messages add to the cells: a line of text each, and the pictures themselves.
+//! Adds the pictures of messages to the cells: a line of text for each, and the pictures
+//! themselves.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::llm::message::Text;
 use crate::llm::{Content, Message, ToolResultMessage, UserMessage};
 
 impl Transcript {
-    /// How pictures are shown; none where only their captions are.
+    /// How to show pictures; `None` shows only captions.
     pub fn set_pictures(&mut self, layout: Option<PictureLayout>) {
         self.pictures = layout;
     }
@@ -29,7 +30,7 @@ impl Transcript {
     }
 }
 
-/// A user's message as shown: what was typed, and a line for each picture.
+/// A user's message as shown: the typed text, and a line for each picture.
 pub(super) fn user_text(content: &[Content]) -> String {
     with_captions(content, &captions(content, &picture_names(content)))
 }
@@ -47,7 +48,7 @@ pub(super) fn user_cell(whole: &Arc<Message>, message: &UserMessage) -> CellBody
     }
 }
 
-/// Gives the cell of a call the pictures of its result. Answers whether there are any.
+/// Gives a call's cell the pictures of its result. Returns whether there are any.
 pub(super) fn attach(cells: &mut Cells, whole: &Arc<Message>, result: &ToolResultMessage) -> bool {
     let is_picture = |block: &Content| matches!(block, Content::Image(_));
     if !result.content.iter().any(is_picture) {
@@ -67,7 +68,7 @@ pub(super) fn attach(cells: &mut Cells, whole: &Arc<Message>, result: &ToolResul
     true
 }
 
-/// Which parts of what was typed were pasted. A session file may say anything of it.
+/// The pasted ranges of a prompt. A session file may claim anything.
 pub(super) fn pasted(content: &[Content]) -> Vec<Range<u32>> {
     let Some(Content::Text(Text { text, pastes, .. })) = content.first() else {
         return Vec::new();

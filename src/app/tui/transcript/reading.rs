@@ -1,4 +1,4 @@
-//! Reading of pages: which one, and the cells that come of it; and which are let go of.
+//! Loads pages when they're needed, and unloads those that aren't.
 
 use std::iter;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use super::state::Transcript;
 use super::viewport::Printing;
 use crate::agent::session::SessionBranch;
 
-/// Stored pages that are kept, and bytes of them.
+/// How many stored pages stay loaded, and how many bytes of them.
 const PAGES: usize = 16;
 const BYTES: u64 = 4 * 1024 * 1024;
 
@@ -40,7 +40,7 @@ pub struct LoadedPage {
 }
 
 impl PageRequest {
-    /// Reads the page. What cannot be read is said in its place.
+    /// Reads the page. An error is shown in its place.
     pub fn load(self) -> LoadedPage {
         let mut cells = rebuild::cells_of(&self.branch, self.entries);
         put_back(self.unstored, &mut cells);
@@ -53,13 +53,13 @@ impl PageRequest {
 }
 
 impl Transcript {
-    /// Whether the branch should be read, to let go of cells that are stored by now; asked for once.
+    /// Whether to read the branch, so that stored cells can be unloaded. Asks once.
     pub fn asks_for_branch(&mut self) -> bool {
         self.live.asks()
     }
 
-    /// Takes in the branch, read for the conversation of this generation: what stands in its file can be
-    /// let go of.
+    /// Takes over the branch for this generation of the conversation: cells stored in it can be
+    /// unloaded.
     pub fn seal(&mut self, generation: u32, branch: Arc<SessionBranch>) {
         if generation != self.generation {
             return;
@@ -70,7 +70,7 @@ impl Transcript {
         self.branch = branch;
     }
 
-    /// The page to read for what the user looks at or for what is printed, asked for once.
+    /// The page to read for the screen or for printing. Asks once.
     pub fn request(&mut self) -> Option<PageRequest> {
         if self.reading.is_some() {
             return None;
@@ -95,7 +95,7 @@ impl Transcript {
         })
     }
 
-    /// Takes in a page that was read.
+    /// Inserts a page that was read.
     pub fn insert(&mut self, page: LoadedPage) {
         if page.generation == self.generation {
             self.reading = None;
@@ -109,8 +109,7 @@ impl Transcript {
         }
     }
 
-    /// Reads at once the page that must be read before more can be printed. Answers whether there was
-    /// one.
+    /// Reads the page that printing waits for, blocking. Returns whether there was one.
     pub(crate) fn read_unprinted(&mut self) -> bool {
         let unprinted = self.viewport.unprinted();
         let request = unprinted.and_then(|(generation, page)| self.request_of(generation, page));
@@ -121,14 +120,14 @@ impl Transcript {
         there_was
     }
 
-    /// Keeps the conversation that this one took the place of, until all its rows are printed. Of
-    /// several that is the first: the others were never on the screen.
+    /// Keeps the previous conversation until all its rows are printed. With several, keeps the
+    /// first: the others were never on the screen.
     pub(crate) fn print_before(&mut self, mut replaced: Self) {
         let first = replaced.replaced.take();
         self.replaced = Some(first.unwrap_or_else(|| Box::new(replaced)));
     }
 
-    /// The conversation before this one, while rows of it are still to be printed.
+    /// The previous conversation, while it still has rows to print.
     pub(crate) fn replaced(&self) -> Option<&Self> {
         self.replaced.as_deref()
     }
@@ -144,7 +143,7 @@ impl Transcript {
         }
     }
 
-    /// Lets go of the pages farthest from what is looked at or printed, once there are too many.
+    /// Unloads the pages farthest from the visible or printed ones, once there are too many.
     pub(super) fn let_go(&mut self, wanted: Option<usize>, printing: Option<Printing>) {
         let printing = printing.filter(|it| it.generation == self.generation);
         let wanted: Vec<usize> = wanted
@@ -156,7 +155,7 @@ impl Transcript {
             let printed = printing.map(|it| it.page);
             visible.chain(printed).chain(wanted.iter().copied())
         };
-        // Where nothing is on the screen the end is looked at.
+        // With nothing on the screen, stay near the end.
         let end = page_of(self.end());
         let (first, last) = (needed().min(), needed().max());
         let (first, last) = (first.unwrap_or(end), last.unwrap_or(end));

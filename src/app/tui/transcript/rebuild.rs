@@ -1,5 +1,5 @@
-//! Cells from stored entries, for resuming: the same picture as when they came in, except
-//! that stored messages do not say how long the model thought.
+//! Rebuilds cells from stored entries. They look the same as live ones, except that stored messages
+//! don't say how long the model thought.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub(super) fn push_entries(cells: &mut Cells, branch: &SessionBranch, entries: R
                 }));
             }
             Ok(Body::BranchSummary(branch)) => {
-                notices::push_summary(cells, "Another branch was left", &branch.summary);
+                notices::push_summary(cells, "Switched from another branch", &branch.summary);
             }
             Ok(Body::CustomMessage(custom)) if custom.display => {
                 let text = user_text(&custom.content);
@@ -58,7 +58,7 @@ pub(super) fn push_entries(cells: &mut Cells, branch: &SessionBranch, entries: R
                 }
             }
             Err(error) => {
-                let text = format!("An entry of the session cannot be shown: {error}");
+                let text = format!("Can't show an entry of this session: {error}");
                 notices::push(cells, NoticeLevel::Warning, text);
             }
         }
@@ -77,7 +77,7 @@ fn push_message(cells: &mut Cells, whole: &Arc<Message>) {
             cells.push(user_cell(whole, message));
         }
         Message::Assistant(message) => {
-            // Other programs number the calls of each answer anew.
+            // Other programs restart call numbers with each answer.
             for call in message.tool_calls() {
                 calls::forget_answered(cells, &call.id);
             }
@@ -97,7 +97,7 @@ fn push_message(cells: &mut Cells, whole: &Arc<Message>) {
     }
 }
 
-/// The details as stored; other programs' sessions have their own, or none.
+/// The stored details; sessions of other programs may have different ones or none.
 fn details(result: &ToolResultMessage) -> Details {
     let as_text = || {
         let text = content_text(&result.content);

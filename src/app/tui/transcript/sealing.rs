@@ -1,6 +1,6 @@
-//! Sealing: the live end of the conversation becomes pages too. A stretch of cells ends where a turn
-//! does; once the session's file holds its entries, its cells can be let go of like those of a stored
-//! past. Counts entries as they are announced, for the agent stores each before it tells of it.
+//! Turns the live end of the conversation into pages. A stretch of cells ends with a turn; once the
+//! session file holds its entries, its cells can be unloaded like any stored page. It counts
+//! announced entries, because the agent stores each one before announcing it.
 
 use std::ops::Range;
 
@@ -11,24 +11,24 @@ use crate::agent::session::entry::Kind;
 use crate::llm::message::content_text;
 use crate::llm::{Content, Message};
 
-/// Stretches that are sealed at a time, or bytes of them, so that the branch is not read for each.
+/// Seal this many stretches, or bytes of them, at a time, to read the branch less often.
 const AT_A_TIME: usize = 8;
 const BYTES_AT_A_TIME: u64 = AT_A_TIME as u64 * BYTES;
 
-/// The live end of the conversation, by the entries that it is stored in.
+/// The live end of the conversation, as stored entries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LiveEnd {
-    /// The number of its first entry in the branch.
+    /// The index of its first entry in the branch.
     first: usize,
     kinds: Vec<Kind>,
-    /// Bytes of their texts and pictures, about.
+    /// Bytes of their texts and pictures, roughly.
     bytes: u64,
     ended: Vec<Stretch>,
     ended_bytes: u64,
     asked: bool,
 }
 
-/// A page of cells and the entries that they should be.
+/// A page of cells and the entries expected for it.
 #[derive(Clone, Debug)]
 pub(super) struct Stretch {
     pub page: usize,
@@ -46,7 +46,7 @@ impl LiveEnd {
         }
     }
 
-    /// How many entries of `branch` were announced, if it begins with these.
+    /// How many entries of `branch` were announced, if it starts with these.
     pub fn announced(&self, branch: &SessionBranch) -> Option<usize> {
         let end = self.first + self.kinds.len();
         let mut live = (self.first..end).zip(&self.kinds);
@@ -54,7 +54,8 @@ impl LiveEnd {
         is_same.then_some(end)
     }
 
-    /// Counts what `event` says was stored. Answers whether the stretch is long enough to end here.
+    /// Counts the entries that `event` announces. Returns whether the stretch is long enough to end
+    /// here.
     pub fn count(&mut self, event: &AgentEvent) -> bool {
         match event {
             AgentEvent::MessageEnd { message } => {
@@ -87,7 +88,7 @@ impl LiveEnd {
         self.ended.push(Stretch { page, first, kinds });
     }
 
-    /// Whether the branch should be read now, to seal what has ended. Asks once.
+    /// Whether to read the branch now, to seal finished stretches. Asks once.
     pub fn asks(&mut self) -> bool {
         let many = self.ended.len() >= AT_A_TIME || self.ended_bytes >= BYTES_AT_A_TIME;
         let asks = many && !self.asked;
@@ -95,18 +96,18 @@ impl LiveEnd {
         asks
     }
 
-    /// The stretches whose entries stand in the file of `branch`, with their ranges there.
+    /// The stretches whose entries are in the file of `branch`, with their ranges.
     pub fn sealed(&mut self, branch: &SessionBranch) -> Vec<(usize, Range<usize>)> {
         self.asked = false;
         self.ended_bytes = 0;
         let ended = std::mem::take(&mut self.ended).into_iter();
-        // What is not as it was announced stays as it is.
+        // A stretch that differs from what was announced stays in memory.
         let sealed = ended.filter(|it| it.stands_in(branch));
         sealed.map(|it| (it.page, it.entries())).collect()
     }
 }
 
-/// Bytes of the texts and pictures in `content`, which a stretch of cells keeps in memory.
+/// Bytes of texts and pictures in `content`.
 fn bytes_of(content: &[Content]) -> u64 {
     let pictures = content.iter().map(|block| match block {
         Content::Image(image) => image.data.len(),

@@ -1,5 +1,5 @@
-//! Finding text in the conversation: in what is shown, in what is folded away, and in pages that are
-//! not in memory. Plain data: pages are read elsewhere.
+//! Searches the conversation: visible text, folded text, and pages that aren't loaded. Plain data;
+//! other code reads the pages.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -14,11 +14,11 @@ use super::reading::PageRequest;
 use crate::agent::Details;
 use crate::app::tui::text::markdown::PlainText;
 
-/// Matches that are gone through; who has more types more.
+/// The most matches to step through; a longer query narrows them down.
 const MAX_MATCHES: usize = 10_000;
-/// Characters of a query that count.
+/// The longest query, in characters.
 const MAX_QUERY: usize = 200;
-/// Bytes of what a call is about that its title shows on any but the narrowest screen.
+/// Bytes of a call's subject that its title shows on all but the narrowest screens.
 const TITLE: usize = 24;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,16 +29,16 @@ pub struct Match {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MatchPlace {
-    /// At the beginning of its title.
+    /// At the start of its title.
     Title,
-    /// In what is said of the call itself, of which the title shows as much as there is room for.
+    /// In the text about the call itself; the title shows as much of it as it has room for.
     Call,
     /// In these bytes of its source.
     Source(Range<u32>),
 }
 
 impl Match {
-    /// Where it comes in the order of the conversation.
+    /// Its position in the conversation.
     fn order(&self) -> (usize, Option<u32>) {
         (self.cell, self.source().map(|source| source.start))
     }
@@ -55,12 +55,12 @@ impl Match {
 #[derive(Clone, Debug)]
 pub struct Pattern {
     pub regex: Regex,
-    /// Whether it has marks, so that it may be written as in the source.
+    /// Whether the query has markup, and so may match the source text.
     has_marks: bool,
 }
 
 impl Pattern {
-    /// What was typed: words with any white space between them; case counts when there are capitals.
+    /// The query: words with any white space between them; case-sensitive if it has capitals.
     fn of(query: &str) -> Option<Self> {
         let query: String = query.chars().take(MAX_QUERY).collect();
         let words: Vec<String> = query.split_whitespace().map(regex::escape).collect();
@@ -75,8 +75,8 @@ impl Pattern {
         Some(Self { regex, has_marks })
     }
 
-    /// The bytes of a cell's source that match, in order: in the text as it is shown, or else in the
-    /// source as it was written.
+    /// The matches in a cell's source, as byte ranges in order: in the displayed text, or else in
+    /// the raw source.
     pub(crate) fn ranges(&self, cell: &Cell) -> Vec<Range<u32>> {
         let source = cell.source();
         if cell.is_markdown() {
@@ -92,7 +92,7 @@ impl Pattern {
         found.map(|it| it.start() as u32..it.end() as u32).collect()
     }
 
-    /// Where what is said of a call itself matches: in the title if that is sure to show it.
+    /// Where the text about a call matches: in the title if it surely shows there.
     fn in_call(&self, tool: &ToolCell) -> Option<MatchPlace> {
         let subject = match &*tool.details {
             Details::Command(command) => match &command.description {
@@ -133,17 +133,17 @@ pub struct Search {
     /// In order.
     matches: Vec<Match>,
     current: Option<usize>,
-    /// The cell from which on matches are looked for upwards.
+    /// The cell where the search starts; it goes upwards from there.
     from: usize,
-    /// The first cell that may have changed since it was searched.
+    /// The first cell that may have changed since the last search.
     pub(super) since: usize,
-    /// Pages that are still being searched.
+    /// Pages still being searched.
     pub(super) unread: usize,
-    /// The cell that was opened to show the match.
+    /// The cell opened to show the match.
     pub(super) opened: Option<usize>,
 }
 
-/// The search that is to be done in pages which are not in memory.
+/// A search to run in pages that aren't loaded.
 #[derive(Clone, Debug)]
 pub struct PageSearch {
     pub(super) generation: u32,
@@ -167,7 +167,7 @@ pub struct PagesSearched {
 }
 
 impl PageSearch {
-    /// Reads the pages, the newest first, and finds the matches; nothing once `is_wanted` denies it.
+    /// Reads the pages, newest first, and finds the matches; stops once `is_wanted` returns false.
     pub fn run(self, is_wanted: impl Fn() -> bool) -> Option<PagesSearched> {
         let mut matches = Vec::new();
         for request in self.pages.into_iter().rev() {
@@ -193,7 +193,7 @@ impl PageSearch {
 }
 
 impl Search {
-    /// A search that begins with the cell `from` and goes upwards.
+    /// A search that starts at the cell `from` and goes upwards.
     pub(super) fn starting(from: usize) -> Self {
         Self {
             from,
@@ -209,13 +209,13 @@ impl Search {
         self.matches.get(self.current?)
     }
 
-    /// The number of the match that is shown, counted from 1 and from the top, and how many there are.
+    /// The number of the current match, from 1 at the top, and the number of matches.
     pub fn count(&self) -> (usize, usize) {
         (self.current.map_or(0, |at| at + 1), self.matches.len())
     }
 
-    /// Looks for another text, in `cells`, which come in order; from `since` on they may change. Answers
-    /// which pages may have it as well, where those are known.
+    /// Searches `cells`, in order, for a new query; from `since` on they may change. Returns the
+    /// unloaded pages to search as well.
     pub(super) fn search<'a>(
         &mut self,
         query: &str,
@@ -245,7 +245,7 @@ impl Search {
         pages
     }
 
-    /// Whether the query only grew, so that it is found nowhere but where the one before was.
+    /// Whether the query only grew: then it can match only where the previous one did.
     fn narrowed_by(&self, query: &str, pattern: Option<&Pattern>) -> bool {
         let marks = |pattern: &Pattern| pattern.has_marks;
         query.starts_with(&self.query)
@@ -254,8 +254,8 @@ impl Search {
             && self.matches.len() < MAX_MATCHES
     }
 
-    /// Looks again in `cells`, which are all from the first that may have changed since the last look.
-    /// From `since` on they may change again.
+    /// Searches `cells` again: all from the first that may have changed. From `since` on they may
+    /// change once more.
     pub(super) fn look_again<'a>(
         &mut self,
         cells: impl Iterator<Item = (usize, &'a Cell)>,
@@ -276,7 +276,7 @@ impl Search {
         }
     }
 
-    /// Takes in what was found in pages that were not in memory.
+    /// Adds matches from pages that weren't loaded.
     pub(super) fn add(&mut self, found: PagesSearched) {
         let pattern = self.pattern.as_ref().map(|it| it.regex.as_str());
         if pattern != Some(&*found.pattern) {
@@ -293,14 +293,14 @@ impl Search {
         }
     }
 
-    /// The match at the cell where the search began, or above it.
+    /// The match at the cell where the search started, or the nearest above it.
     fn choose(&mut self) {
         let above = self.matches.partition_point(|it| it.cell <= self.from);
         let last = self.matches.len().checked_sub(1);
         self.current = above.checked_sub(1).or(last);
     }
 
-    /// Goes to the match before, or to the next; around at the ends.
+    /// Goes to the previous or next match, wrapping around.
     pub(super) fn go(&mut self, up: bool) {
         let count = self.matches.len();
         let by = if up { count.saturating_sub(1) } else { 1 };

@@ -1,4 +1,4 @@
-//! Searching the transcript, and showing what was found where it stands.
+//! Searching the transcript and showing each match in place.
 
 use super::cell::{Cell, Fold};
 use super::cells::Cells;
@@ -7,17 +7,17 @@ use super::search::{MatchPlace, PageSearch, PagesSearched, Search};
 use super::state::Transcript;
 use super::viewport::ScrollBy;
 
-/// Cells at the end among which all that may still change are.
+/// All cells that may still change are among the last this many.
 const CHANGING: usize = 256;
 
 impl Transcript {
-    /// Begins a search at what is visible.
+    /// Starts a search at the visible part.
     pub fn begin_search(&mut self) {
         let last = self.viewport().visible_cells().next_back();
         self.search = Some(Search::starting(last.unwrap_or(usize::MAX)));
     }
 
-    /// Ends it. What was opened for it stays open where the search ended.
+    /// Ends the search. The cell opened for the last match stays open.
     pub fn end_search(&mut self) {
         self.search = None;
     }
@@ -26,13 +26,14 @@ impl Transcript {
         self.search.as_ref()
     }
 
-    /// Which of how many matches is shown, and whether more may be found; none without a search.
+    /// The current match, the number of matches, and whether there may be more; `None` without a
+    /// search.
     pub fn found(&self) -> Option<((usize, usize), bool)> {
         let search = self.search.as_ref()?;
         Some((search.count(), search.unread > 0))
     }
 
-    /// Looks for another text. Answers what is to be searched elsewhere.
+    /// Searches for a new query. Returns the search to run in unloaded pages.
     pub fn search_for(&mut self, query: &str) -> Option<PageSearch> {
         let mut search = self.search.take()?;
         let known = search.search(query, cells(&self.cells), changing_from(&self.cells));
@@ -55,7 +56,7 @@ impl Transcript {
         .filter(|search| !search.pages.is_empty())
     }
 
-    /// Takes in what was found in pages that are not in memory.
+    /// Adds matches from pages that aren't loaded.
     pub fn add_matches(&mut self, found: PagesSearched) {
         let generation = self.generation();
         let search = self.search.as_mut();
@@ -68,11 +69,11 @@ impl Transcript {
         }
     }
 
-    /// Goes to the match before, or to the next.
+    /// Goes to the previous or next match.
     pub fn go_to_match(&mut self, up: bool) {
         let since = changing_from(&self.cells);
         if let Some(search) = &mut self.search {
-            // More may have come since.
+            // There may be new cells since.
             let first = search.since;
             let changed = cells(&self.cells).skip_while(|(index, _)| *index < first);
             search.look_again(changed, since);
@@ -81,8 +82,8 @@ impl Transcript {
         }
     }
 
-    /// Scrolls to the match, and opens what it is folded away in. What was opened for the one before is
-    /// folded again.
+    /// Scrolls to the match and opens the cell that hides it. Folds the cell opened for the
+    /// previous match.
     fn show_match(&mut self) {
         let Some(search) = &mut self.search else {
             return;
@@ -121,14 +122,14 @@ impl Transcript {
     }
 }
 
-/// The first cell that may still change, or the number that the next one gets.
+/// The first cell that may still change, or the number of the next one.
 fn changing_from(cells: &Cells) -> usize {
     let live = |index: &usize| cells.get(*index).is_some_and(Cell::is_live);
     let newest = cells.newest().take(CHANGING);
     newest.filter(live).last().unwrap_or(cells.end())
 }
 
-/// All cells that are in memory, in order.
+/// All loaded cells, in order.
 fn cells(cells: &Cells) -> impl Iterator<Item = (usize, &Cell)> {
     let pages = cells.pages().iter().enumerate();
     pages.flat_map(|(page, it)| {

@@ -1,15 +1,15 @@
-//! Steps of selecting, by mouse and by keys: noted here, resolved by the next frame.
+//! Steps of selecting by mouse or keys. They are recorded here; the next frame resolves them.
 
 use super::selection::{Motion, Pointing, Selecting, Spot, Unit};
 use super::state::Transcript;
 
 impl Transcript {
-    /// Whether something is selected, or about to be.
+    /// Whether something is or will be selected.
     pub fn has_selection(&self) -> bool {
         self.selecting != Selecting::default()
     }
 
-    /// What stands at a place of the transcript's area.
+    /// The text at a place of the transcript's area.
     pub fn spot(&self, column: u16, row: u16) -> Spot {
         self.viewport.spot(column, row)
     }
@@ -18,30 +18,30 @@ impl Transcript {
         self.selecting.steps.push(step);
     }
 
-    /// Selects what stands at a place.
+    /// Selects the text at a place.
     pub fn select(&mut self, at: Spot, unit: Unit) {
         self.point(Pointing::Begin(at, unit));
     }
 
-    /// Selects up to a place.
+    /// Extends the selection to a place.
     pub fn select_to(&mut self, at: Spot) {
         self.point(Pointing::Extend(at));
     }
 
-    /// Has what is selected copied.
+    /// Copies the selection.
     pub fn copy_selection(&mut self) {
         self.point(Pointing::Copy);
     }
 
-    /// Selects nothing any more. Answers whether something was selected.
+    /// Clears the selection. Returns whether there was one.
     pub fn deselect(&mut self) -> bool {
         let had_some = self.has_selection();
         self.selecting = Selecting::default();
         had_some
     }
 
-    /// Puts a caret on the lowest text that is visible, to select with the keys. Answers whether there is
-    /// any.
+    /// Puts a caret on the lowest visible text, to select with the keys. Returns whether there is
+    /// any text.
     pub fn begin_caret(&mut self) -> bool {
         let Some(row) = self.viewport.last_row() else {
             return false;

@@ -1,15 +1,15 @@
-//! What of the conversation is selected, as plain data. What the mouse does is recorded, and resolved by
-//! the next frame, which knows the rows.
+//! The selection in the conversation, as plain data. Mouse events are recorded and resolved by the
+//! next frame, which knows the rows.
 
 use super::viewport::RowRef;
 
-/// What is selected at once.
+/// The unit of selection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
     /// A character.
     #[default]
     Character,
-    /// A word, a path, an address.
+    /// A word, a path, a link.
     Word,
     /// A line of the source.
     Line,
@@ -18,26 +18,26 @@ pub enum Unit {
 /// A place between two characters of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The row it is on, as laid out at `width`.
+    /// Its row, as laid out at `width`.
     pub at: RowRef,
-    /// Byte of that row's text.
+    /// The byte offset in that row's text.
     pub byte: u32,
-    /// The width, in columns, that both count in.
+    /// The width, in columns, that both refer to.
     pub width: u16,
-    /// Byte of the cell's source, where the row shows any: it holds at every width.
+    /// The byte offset in the cell's source, if the row shows any; valid at every width.
     pub source: Option<u32>,
 }
 
 /// From one place to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stretch {
-    /// Where it begins.
+    /// Its start.
     pub from: Place,
-    /// Where it ends.
+    /// Its end.
     pub to: Place,
 }
 
-/// What is selected: everything from one stretch to the other, in whatever order they stand.
+/// The selection: everything between two stretches, in either order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     pub anchor: Stretch,
@@ -59,12 +59,12 @@ impl Selection {
     }
 }
 
-/// A place of the screen that was pointed at.
+/// A place of the screen that the mouse points at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
-    /// The row that stood there; none below the end.
+    /// The row there; `None` below the end.
     pub row: Option<RowRef>,
-    /// The column, counted from the left edge of the transcript.
+    /// The column, from the left edge of the transcript.
     pub column: u16,
 }
 
@@ -76,13 +76,13 @@ pub enum Pointing {
     Name(Spot),
     Put(Spot),
     Go(Motion),
-    /// Select from the caret on by this, or nothing any more.
+    /// Start selecting by this unit from the caret, or stop.
     Mark(Option<Unit>),
-    /// Go on at the other end of what is selected.
+    /// Move to the other end of the selection.
     Swap,
-    /// Say which word the caret is on.
+    /// Report the word under the caret.
     NameHere,
-    /// Copy what is selected, or the caret's line, and take the caret away.
+    /// Copy the selection or the caret's line, and remove the caret.
     Finish,
 }
 
@@ -105,21 +105,21 @@ pub enum Motion {
     NextPrompt,
 }
 
-/// Where the keys select: the character at a place.
+/// The caret of keyboard selection: the character at a place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Caret {
     pub at: Place,
-    /// The column that it keeps to from row to row.
+    /// The column it keeps when moving between rows.
     pub column: u16,
     pub mark: Option<(Place, Unit)>,
 }
 
-/// What is selected, and steps that the next frame resolves.
+/// The selection, and steps that the next frame resolves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selecting {
-    /// What is selected, if something is.
+    /// The selection, if any.
     pub selection: Option<Selection>,
-    /// Where the keys select, while they do.
+    /// The caret, during keyboard selection.
     pub caret: Option<Caret>,
     /// In order.
     pub steps: Vec<Pointing>,
@@ -128,6 +128,6 @@ pub struct Selecting {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
     pub text: String,
-    /// Whether some of it is missing, because that part of the conversation is not in memory.
+    /// Whether part of it is missing because its page isn't loaded.
     pub has_gap: bool,
 }

@@ -1,12 +1,13 @@
-//! How far the conversation will not change any more: for rows that are printed once and never again.
+//! Finds the part of the conversation that can't change any more, so that its rows can be printed
+//! for good.
 
 use super::cell::CellBody;
 use super::cells::Neighbor;
 use super::state::Transcript;
 
 impl Transcript {
-    /// The first cell from `from` on that may still change its looks, or the number behind the last.
-    /// While something runs the end may still be joined by what comes.
+    /// The first cell from `from` on that may still change its looks, or the number after the last.
+    /// While something runs, new cells may still join the end.
     pub(crate) fn settled_before(&self, from: usize, is_running: bool) -> usize {
         let end = self.end();
         let mut at = from;
@@ -23,7 +24,7 @@ impl Transcript {
                 at += 1;
                 continue;
             };
-            // Calls that only look stand together as long as more of them come.
+            // More looking calls may still join the group.
             if is_running && self.cells.at_or_after(group_end) == Neighbor::None {
                 return at;
             }
@@ -43,7 +44,7 @@ impl Transcript {
         match &cell.body {
             _ if cell.is_live() => false,
             CellBody::User { confirmed, .. } => *confirmed || !is_running,
-            // A failure becomes that of a retry, and says what became of it.
+            // A failure may become the notice of a retry, which reports the outcome.
             CellBody::Notice { .. } => {
                 !(is_running && is_last) && self.retry_notice() != Some(index)
             }
@@ -51,7 +52,7 @@ impl Transcript {
         }
     }
 
-    /// Behind the last of the cells that a call which only looks may stand together with.
+    /// The number after the last cell that a looking call may be grouped with.
     fn chain_end(&self, index: usize) -> Option<usize> {
         self.looking_call(index)?;
         if self.shows_previews() {

@@ -1,4 +1,4 @@
-//! The conversation as the screen holds it.
+//! The transcript: the conversation as the screen shows it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,13 +24,13 @@ use crate::app::tui::picture::PictureLayout;
 use crate::app::tui::text::Opens;
 use crate::llm::Content;
 
-/// Cells at the end among which all that run are: there are never more parallel calls.
+/// All running cells are among the last this many: there are never more parallel calls.
 const RUNNING_CELLS: usize = 64;
 
-/// The conversation as the screen holds it.
+/// The conversation as the screen shows it.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
-    /// Tells this conversation from the one shown before it.
+    /// Distinguishes this conversation from earlier ones.
     pub(super) generation: u32,
     pub(super) cells: Cells,
     pending: Pending,
@@ -38,30 +38,30 @@ pub struct Transcript {
     pub(super) selecting: Selecting,
     pub(super) search: Option<Search>,
     now: i64,
-    /// When time last passed for what runs (Unix ms).
+    /// When the running cells were last updated (Unix ms).
     ticked: i64,
-    /// The key that opens tool output, as users write it.
+    /// The key that opens tool output, as shown to the user.
     fold_key: String,
-    /// Whether calls that only look show what they found, instead of standing together.
+    /// Whether looking calls show their results instead of being grouped.
     previews: bool,
     pub(super) pictures: Option<PictureLayout>,
-    /// Where stored pages are read from.
+    /// Where to read stored pages.
     pub(super) branch: Arc<SessionBranch>,
     pub(super) reading: Option<usize>,
     pub(super) live: LiveEnd,
-    /// The conversation before this one, while rows of it are still to be printed.
+    /// The previous conversation, while it still has rows to print.
     pub(super) replaced: Option<Box<Self>>,
-    /// The first cell that the one before did not have, where this is the same conversation.
+    /// The first cell that the previous transcript lacked, if this is the same conversation.
     continues_at: Option<usize>,
 }
 
 impl Transcript {
-    /// The transcript of a stored conversation, of which only the end is read.
+    /// The transcript of a stored conversation; reads only its end.
     pub fn of_branch(branch: Arc<SessionBranch>) -> Self {
         Self::continuing(branch, 0)
     }
 
-    /// The same where the first `known` entries were there already: a page begins behind them.
+    /// The same, if the first `known` entries were there already: a page starts after them.
     fn continuing(branch: Arc<SessionBranch>, known: usize) -> Self {
         let mut pages = pages::pages_of(&branch, 0..known);
         let continues_at = (known > 0).then(|| pages::cell_at(pages.len(), 0));
@@ -74,7 +74,7 @@ impl Transcript {
         let mut cells = Cells::behind(pages);
         rebuild::push_entries(&mut cells, &branch, end);
         apply::close_open_cells(&mut cells);
-        // Nothing changed since a frame that never was: heights are estimated, not measured.
+        // Without an earlier frame, heights are estimated instead of measured.
         cells.clear_dirty();
         Self {
             cells,
@@ -85,15 +85,15 @@ impl Transcript {
         }
     }
 
-    /// The same conversation, read anew from `branch`.
+    /// The same conversation, reloaded from `branch`.
     pub fn anew(&self, branch: Arc<SessionBranch>) -> Self {
-        // What was not printed to its end is gone on with.
+        // Continue printing where the old transcript stopped.
         let shown = self.replaced.as_deref().unwrap_or(self);
         let known = shown.live.announced(&branch).unwrap_or(0);
         Self::continuing(branch, known)
     }
 
-    /// The first cell that the conversation before this one did not have, where it is the same.
+    /// The first cell that the previous transcript lacked, if this is the same conversation.
     pub(crate) fn continues_at(&self) -> Option<usize> {
         self.continues_at
     }
@@ -103,7 +103,7 @@ impl Transcript {
         Self::default()
     }
 
-    /// Shows another conversation in place of this one, which is given back.
+    /// Shows another conversation, and returns this one.
     pub fn replace(&mut self, other: Self) -> Self {
         let other = Self {
             generation: self.generation.wrapping_add(1),
@@ -115,12 +115,12 @@ impl Transcript {
         std::mem::replace(self, other)
     }
 
-    /// Rises when another conversation takes this one's place.
+    /// Rises when another conversation replaces this one.
     pub fn generation(&self) -> u32 {
         self.generation
     }
 
-    /// Whether there is nothing in it.
+    /// Whether the transcript is empty.
     pub fn is_empty(&self) -> bool {
         self.cells.before(self.cells.end()) == Neighbor::None
     }
@@ -129,37 +129,37 @@ impl Transcript {
         &self.cells
     }
 
-    /// The cell with this number, if there is one and its page is there.
+    /// The cell with this number, if it exists and its page is loaded.
     pub(crate) fn cell(&self, index: usize) -> Option<&Cell> {
         self.cells.get(index)
     }
 
-    /// The text of the cell with this number, which copying and searching are about.
+    /// The text of the cell with this number, for copying and searching.
     pub fn source(&self, index: usize) -> Option<Cow<'_, str>> {
         self.cell(index).map(Cell::source)
     }
 
-    /// The number that the next cell gets.
+    /// The number of the next cell.
     pub fn end(&self) -> usize {
         self.cells.end()
     }
 
-    /// The numbers of the cells from the newest, as far as they are there without a hole.
+    /// The numbers of the cells from the newest back to the first gap.
     pub(super) fn newest(&self) -> impl Iterator<Item = usize> {
         self.cells.newest()
     }
 
-    /// The time that running things are measured against (Unix ms).
+    /// The time used for running cells (Unix ms).
     pub(crate) fn now(&self) -> i64 {
         self.now
     }
 
-    /// The part that the user looks at.
+    /// The visible part.
     pub fn viewport(&self) -> &Viewport {
         &self.viewport
     }
 
-    /// Takes in one event that happened at `time` (Unix ms). Answers whether anything shown
+    /// Applies one event that happened at `time` (Unix ms). Returns whether anything visible
     /// changed.
     pub fn apply(&mut self, event: &AgentEvent, time: i64) -> bool {
         self.now = self.now.max(time);
@@ -172,13 +172,13 @@ impl Transcript {
         changed
     }
 
-    /// Shows a user's message before the agent has confirmed it; the agent's own record of the
-    /// same text takes its place instead of standing beside it.
+    /// Shows a user's message before the agent confirms it; the agent's record of the same text
+    /// then replaces it.
     pub fn push_user(&mut self, text: impl Into<String>) {
         self.push_unconfirmed(text.into(), Vec::new());
     }
 
-    /// The same for a message that may hold pastes and pictures.
+    /// The same for a message with pastes or pictures.
     pub fn push_prompt(&mut self, content: &[Content]) {
         self.push_unconfirmed(user_text(content), pasted(content));
     }
@@ -193,7 +193,7 @@ impl Transcript {
         });
     }
 
-    /// Shows a command of the user that begins to run.
+    /// Shows a user's command that starts to run.
     pub(crate) fn begin_command(&mut self, id: &str, command: &str, time: i64) {
         let details = Details::Command(CommandDetails {
             command: command.to_owned(),
@@ -207,7 +207,7 @@ impl Transcript {
         calls::update(&mut self.cells, id, &Arc::new(Details::Command(details)));
     }
 
-    /// Shows how it ended, and what went wrong, if anything did.
+    /// Shows how the command ended, and any error.
     pub(crate) fn end_command(
         &mut self,
         id: &str,
@@ -228,12 +228,12 @@ impl Transcript {
         );
     }
 
-    /// Says how what is folded opens, by key or otherwise; previews tell it.
+    /// Sets the text that tells how to open folded cells.
     pub fn set_fold_key(&mut self, key: String) {
         self.fold_key = key;
     }
 
-    /// Whether calls that only look show what they found, instead of standing together.
+    /// Whether looking calls show their results instead of being grouped.
     pub fn set_previews(&mut self, previews: bool) {
         self.previews = previews;
     }
@@ -246,12 +246,12 @@ impl Transcript {
         &self.fold_key
     }
 
-    /// Adds a notice. The lines after the first are shown as the way out.
+    /// Adds a notice. Lines after the first say what to do.
     pub fn push_notice(&mut self, level: NoticeLevel, text: impl Into<String>) {
         notices::push(&mut self.cells, level, text);
     }
 
-    /// Puts notices before those that stand here, while nothing else does. Answers whether it did.
+    /// Inserts notices at the top while there are only notices. Returns whether it did.
     pub fn begin_with(&mut self, notices: &[String]) -> bool {
         let bodies = notices.iter().map(|text| CellBody::Notice {
             level: NoticeLevel::Info,
@@ -260,7 +260,7 @@ impl Transcript {
         self.retry_notice().is_none() && self.cells.put_first(bodies)
     }
 
-    /// The notice that says how retries go, while there are some.
+    /// The notice about retries, if there are any.
     pub(super) fn retry_notice(&self) -> Option<usize> {
         self.pending.retry_notice()
     }
@@ -286,9 +286,9 @@ impl Transcript {
         running.next().filter(|_| running.next().is_none())
     }
 
-    /// Lets time pass for what runs. Answers whether a shown second changed.
+    /// Updates running cells to `now`. Returns whether a displayed second changed.
     pub fn tick(&mut self, now: i64) -> bool {
-        // Events move the time on as well, without a look at what else runs.
+        // Events also advance the time, without updating other running cells.
         let before = std::mem::replace(&mut self.ticked, now);
         self.now = self.now.max(now);
         let now = self.now;
@@ -314,27 +314,27 @@ impl Transcript {
         self.viewport.scroll(by);
     }
 
-    /// Whether the view is at the end and stays there.
+    /// Whether the view follows the end.
     pub fn is_following(&self) -> bool {
         self.viewport.is_following()
     }
 
-    /// The same once what is recorded is resolved.
+    /// The same, after all recorded scrolls.
     pub fn is_at_end(&self) -> bool {
         self.viewport.is_at_end()
     }
 
-    /// What is selected, and what the next frame is to find out about it.
+    /// The selection, and what the next frame should find out about it.
     pub fn selecting(&self) -> &Selecting {
         &self.selecting
     }
 
-    /// Keeps what is visible where it is, also at the end, or no longer.
+    /// Keeps the visible part in place, even at the end, or releases it.
     pub fn hold(&mut self, is_held: bool) {
         self.viewport.set_held(is_held);
     }
 
-    /// Takes in what a frame found out.
+    /// Takes over the results of a frame.
     pub fn after_draw(&mut self, drawn: &Drawn) {
         self.viewport.after_draw(drawn);
         self.selecting = Selecting {
@@ -347,14 +347,14 @@ impl Transcript {
         self.let_go(drawn.unread, drawn.printing);
     }
 
-    /// Opens or folds, in place, what stands at `row` of the transcript's area: a title, or a row
-    /// that says what is hidden. Answers whether there was such a row.
+    /// Opens or folds in place whatever is at `row` of the transcript's area: a title, or a row
+    /// that says what is hidden. Returns whether there was such a row.
     pub fn toggle_at(&mut self, row: u16) -> bool {
         let at = self.viewport.opens_at(row);
         at.is_some_and(|(cell, opens)| self.toggle_part(cell, opens))
     }
 
-    /// Opens the last thing on the screen that hides something, or folds the last that is open.
+    /// Opens the last cell on the screen that hides something, or folds the last open one.
     pub fn toggle_recent(&mut self) -> bool {
         let lowest = |folded: bool| {
             let mut rows = self.viewport.opening_rows().rev();
@@ -392,7 +392,7 @@ impl Transcript {
         }
     }
 
-    /// Opens or folds one cell; what stands above it stays where it is.
+    /// Opens or folds one cell; the cells above it stay in place.
     pub fn toggle(&mut self, index: usize) -> bool {
         let folds = self.cells.toggle(index);
         if folds {
@@ -401,12 +401,12 @@ impl Transcript {
         folds
     }
 
-    /// How new cells of `class` come.
+    /// Whether new cells of `class` are open.
     pub fn fold_of(&self, class: CellClass) -> Fold {
         self.cells.fold_of(class)
     }
 
-    /// Folds or opens all cells of `class`, also those to come.
+    /// Folds or opens all cells of `class`, present and future.
     pub fn set_all(&mut self, class: CellClass, fold: Fold) {
         self.cells.set_all(class, fold);
     }

@@ -1,4 +1,5 @@
-//! The rule below a run: how it ended and what it came to. A plain one parts the prompts within it.
+//! The rule below a run: how it ended and what it cost. A plain rule separates prompts within a
+//! run.
 
 use std::sync::Arc;
 
@@ -10,21 +11,21 @@ use crate::agent::session::entry::Kind;
 use crate::agent::{RunEnd, RunTotals};
 use crate::llm::{Content, Message, StopReason};
 
-/// Says what a run came to, where there is something to say.
+/// Adds the rule below a run, if there is something to say.
 pub(super) fn close(cells: &mut Cells, end: RunEnd, totals: &RunTotals) {
-    // A price alone is no news: the status line has it.
+    // Not for the cost alone: the status line shows it.
     let is_silent = totals.duration_ms < 1000 && totals.calls == 0;
     if !is_silent || end != RunEnd::Done {
         cells.push(CellBody::TurnEnd(end, totals.clone()));
     }
 }
 
-/// Parts a prompt and its answer from the next one, with which the run goes on.
+/// Separates a prompt and its answer from the next prompt of the same run.
 pub(super) fn part(cells: &mut Cells) {
     cells.push(CellBody::TurnEnd(RunEnd::Done, RunTotals::default()));
 }
 
-/// Says that a run gave no answer, where it should have.
+/// Tells the user if a run ended without an answer.
 pub(super) fn tell_no_answer(cells: &mut Cells, outcome: &RunOutcome, messages: &[Arc<Message>]) {
     let is_silent = !messages.is_empty() && !messages.iter().any(|message| has_answer(message));
     if matches!(outcome, RunOutcome::Done) && is_silent {
@@ -33,21 +34,21 @@ pub(super) fn tell_no_answer(cells: &mut Cells, outcome: &RunOutcome, messages: 
 }
 
 fn push_no_answer(cells: &mut Cells) {
-    let text = "The model gave no answer\nSay it again, or choose another model";
+    let text = "The model sent no answer\nSend it again, or choose another model";
     notices::push(cells, NoticeLevel::Warning, text);
 }
 
-/// A stored run, as far as its messages were seen.
+/// A stored run, up to the messages seen so far.
 #[derive(Debug)]
 pub(super) struct StoredRun {
     has_answer: bool,
     is_whole: bool,
-    /// Whether it has answered what it was last told.
+    /// Whether it has answered the last message.
     is_answered: bool,
 }
 
 impl StoredRun {
-    /// Of one whose last entry so far is of this kind, or that begins with the next message.
+    /// A run whose last entry so far is of this kind, or that starts with the next message.
     pub fn new(last: Option<Kind>) -> Self {
         Self {
             has_answer: last.is_some_and(|kind| kind != Kind::RunEnd),
@@ -56,7 +57,7 @@ impl StoredRun {
         }
     }
 
-    /// The next message is the user's: whether it parts the run.
+    /// The next message is the user's. Returns whether it needs a rule above it.
     pub fn parts(&mut self) -> bool {
         std::mem::take(&mut self.is_answered)
     }
@@ -69,7 +70,7 @@ impl StoredRun {
         }
     }
 
-    /// Says how it ended; the next one begins.
+    /// Adds the rule at its end; the next run starts.
     pub fn close(&mut self, cells: &mut Cells, end: RunEnd, totals: &RunTotals) {
         if end == RunEnd::Done && self.is_whole && !self.has_answer {
             push_no_answer(cells);

@@ -1,14 +1,14 @@
-//! The part of the conversation that the user looks at. A position is a cell and a place in it,
-//! never a row of the whole: rows change with every width, places do not. Scrolling is recorded
-//! and resolved by the next frame, which knows the rows.
+//! The visible part of the conversation. A position is a cell and a place in it, never a global
+//! row: rows change with the width, places don't. Scrolls are recorded and resolved by the next
+//! frame, which knows the rows.
 
 use super::selection::{Caret, Copied, Selection, Spot};
 use crate::app::tui::text::Opens;
 
-/// Where the top of the visible part is.
+/// The top of the visible part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Position {
-    /// At the end, wherever that goes.
+    /// Follows the end.
     #[default]
     Follow,
     /// At a fixed place.
@@ -18,11 +18,11 @@ pub enum Position {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Anchor {
     pub cell: usize,
-    /// Row within it, as laid out at `width`.
+    /// The row within it, as laid out at `width`.
     pub row: u32,
-    /// Byte of the cell's source at this row, for any other width.
+    /// The byte of the cell's source at this row, for other widths.
     pub byte: u32,
-    /// The width, in columns, that `row` counts in; 0 for any.
+    /// The width, in columns, that `row` refers to; 0 for any.
     pub width: u16,
 }
 
@@ -31,7 +31,7 @@ pub struct Anchor {
 pub enum ScrollBy {
     /// By rows, down when positive.
     Rows(i32),
-    /// By pages less two rows, down when positive.
+    /// By pages minus two rows, down when positive.
     Pages(i32),
     /// To the very top.
     Top,
@@ -41,7 +41,7 @@ pub enum ScrollBy {
     PreviousPrompt,
     /// To the prompt below.
     NextPrompt,
-    /// Until this byte of a cell's source is visible, or without one its title.
+    /// Until this byte of a cell's source is visible, or its title without one.
     Show {
         /// The cell.
         cell: usize,
@@ -55,7 +55,7 @@ pub enum ScrollBy {
 pub struct RowRef {
     /// The cell.
     pub cell: usize,
-    /// Within the cell.
+    /// The row within the cell.
     pub row: u32,
 }
 
@@ -71,59 +71,59 @@ impl RowRef {
     }
 }
 
-/// How far the rows of a conversation are printed.
+/// How far the conversation is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Printing {
-    /// The conversation.
+    /// The generation of the conversation.
     pub generation: u32,
-    /// The page of the first row that is not printed.
+    /// The page of the first row not printed yet.
     pub page: usize,
-    /// A page that must be read before it can be.
+    /// A page to read before that row can be printed.
     pub unread: Option<usize>,
 }
 
-/// What a frame found out about the viewport.
+/// The results of a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drawn {
-    /// Where the view stands now, all scrolling resolved.
+    /// The position after all scrolls.
     pub position: Position,
     /// Rows below the visible part.
     pub hidden_below: usize,
-    /// Of these, rows that came while the user looked elsewhere.
+    /// Those of them that arrived while the user looked elsewhere.
     pub new_below: usize,
-    /// What each visible row shows, from the top.
+    /// The source of each visible row, from the top.
     pub rows: Vec<RowRef>,
-    /// What a click on each of them opens or folds.
+    /// What a click on each row opens or folds.
     pub opens: Vec<Opens>,
-    /// The end of what the user has seen: the first row that was never on the screen.
+    /// The first row that was never on the screen.
     pub seen: Anchor,
-    /// A page that must be read before more can be shown.
+    /// A page to read before more can be shown.
     pub unread: Option<usize>,
-    /// How far was printed, where the frame printed rows.
+    /// How far the frame printed, if it printed rows.
     pub printing: Option<Printing>,
-    /// Scrolls that wait for it.
+    /// Scrolls that wait for that page.
     pub waiting: Vec<ScrollBy>,
-    /// Which of the visible rows show something of the source of their cell.
+    /// Which visible rows show source text of their cell.
     pub has_source: Vec<bool>,
-    /// What is selected.
+    /// The selection.
     pub selection: Option<Selection>,
-    /// Where the keys select.
+    /// The caret of keyboard selection.
     pub caret: Option<Caret>,
-    /// The column and row of the area that it stands at.
+    /// The caret's column and row in the area.
     pub caret_at: Option<(u16, u16)>,
-    /// What was to be copied.
+    /// The text to copy.
     pub copied: Option<Copied>,
-    /// The word that was pointed at.
+    /// The word under the mouse or caret.
     pub named: Option<String>,
 }
 
-/// The part of the conversation that the user looks at.
+/// The visible part of the conversation.
 #[derive(Clone, Debug, Default)]
 pub struct Viewport {
     pub(crate) drawn: Drawn,
-    /// The next frame resolves them, in order.
+    /// Scrolls for the next frame, in order.
     pub(crate) pending_scrolls: Vec<ScrollBy>,
-    /// Whether it stays where it is, also at the end.
+    /// Whether it stays in place, even at the end.
     is_held: bool,
 }
 
@@ -132,12 +132,12 @@ impl Viewport {
         self.drawn.position
     }
 
-    /// Whether it stays where it is, also at the end.
+    /// Whether it stays in place, even at the end.
     pub fn is_held(&self) -> bool {
         self.is_held
     }
 
-    /// Holds what is visible where it is, or no longer.
+    /// Keeps the visible part in place, or releases it.
     pub(super) fn set_held(&mut self, is_held: bool) {
         if is_held && !self.is_held && self.drawn.position == Position::Follow {
             self.hold(usize::MAX);
@@ -145,36 +145,36 @@ impl Viewport {
         self.is_held = is_held;
     }
 
-    /// What stood at a place of the screen.
+    /// The row at a place of the screen.
     pub(super) fn spot(&self, column: u16, row: u16) -> Spot {
         let row = self.drawn.rows.get(usize::from(row)).copied();
         Spot { row, column }
     }
 
-    /// Whether the visible row `row` shows something of its cell's source.
+    /// Whether the visible row `row` shows source text of its cell.
     pub fn has_source(&self, row: u16) -> bool {
         self.drawn.has_source.get(usize::from(row)) == Some(&true)
     }
 
-    /// Whether a click on a row opens or folds something. On other text it means the text.
+    /// Whether a click on a row opens or folds something. On other text it's for selecting.
     pub fn takes_click(&self, row: u16) -> bool {
         self.drawn.opens.get(usize::from(row)) == Some(&Opens::Paste) || !self.has_source(row)
     }
 
-    /// The lowest visible row that shows something of a source, or else the lowest of all.
+    /// The lowest visible row that shows source text, or else the lowest of all.
     pub(super) fn last_row(&self) -> Option<u16> {
         let last = (self.drawn.rows.len() as u16).checked_sub(1)?;
         let mut rows = (0..=last).rev();
         rows.find(|row| self.has_source(*row)).or(Some(last))
     }
 
-    /// The page that must be read before more can be printed, and of which conversation.
+    /// The page to read before more can be printed, and its conversation.
     pub(super) fn unprinted(&self) -> Option<(u32, usize)> {
         let printing = self.drawn.printing?;
         Some((printing.generation, printing.unread?))
     }
 
-    /// The cells on the screen, from the top, one entry a row.
+    /// The cell of each visible row, from the top.
     pub fn visible_cells(&self) -> impl DoubleEndedIterator<Item = usize> {
         self.drawn.rows.iter().map(|row| row.cell)
     }
@@ -190,14 +190,14 @@ impl Viewport {
         }
     }
 
-    /// The rows on the screen that open or fold something, from the top: their cells and what.
+    /// The visible rows that open or fold something, from the top, with their cells.
     pub(super) fn opening_rows(&self) -> impl DoubleEndedIterator<Item = (usize, Opens)> {
         let rows = self.drawn.rows.iter().zip(&self.drawn.opens);
         let rows = rows.map(|(row, opens)| (row.cell, *opens));
         rows.filter(|(_, opens)| *opens != Opens::Nothing)
     }
 
-    /// The cell at a row of the screen, and what of it opens.
+    /// The cell at a visible row, and what a click there opens.
     pub(super) fn opens_at(&self, row: u16) -> Option<(usize, Opens)> {
         let row = usize::from(row);
         let cell = self.drawn.rows.get(row)?.cell;
@@ -208,7 +208,7 @@ impl Viewport {
         self.pending_scrolls.push(by);
     }
 
-    /// Holds the first visible row where it is while the height of `cell` changes.
+    /// Keeps the first visible row in place while the height of `cell` changes.
     pub(super) fn hold(&mut self, cell: usize) {
         let Some(top) = self.drawn.rows.first().copied() else {
             return;

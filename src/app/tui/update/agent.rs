@@ -1,4 +1,5 @@
-//! Events of the agent: into the transcript, the queue strip, the activity and status lines.
+//! Applies the agent's events to the transcript, the queue strip, the activity line and the status
+//! line.
 
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ use crate::app::tui::timeline::Timeline;
 use crate::app::tui::transcript::{CellClass, Transcript};
 use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent};
 
-/// How long a refusal stays, in milliseconds.
+/// How long a refusal stays on the screen, in milliseconds.
 const REFUSAL_MS: i64 = 6000;
 
 pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
@@ -81,7 +82,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             let blocks = messages.iter().flat_map(|message| &message.content);
             app.told.extend(blocks.filter_map(as_command_block));
             let text = texts.join("\n\n");
-            // Among others it is no command any more.
+            // Joined with other messages, `/init` is no longer a command.
             let is_init = matches!(&messages[..], [only] if typed_text(&only.content) != text);
             let init = || is_init.then(|| text.clone());
             match trials::given_back(app, &text).or_else(init) {
@@ -89,7 +90,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 None if text.is_empty() => {}
                 None => app.message_mut().prepend_message(&text),
             }
-            // The session keeps them until that is done.
+            // The session keeps these messages until the draft is saved.
             app.returned.extend(messages.iter().map(|it| it.id));
             app.save_draft_at = Some(app.now);
         }
@@ -153,7 +154,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             app.resume = match outcome {
                 RunOutcome::LimitReached { .. } => Some(Resume::AtLimit),
                 RunOutcome::BudgetReached(reached) => Some(Resume::AtBudget(reached.next)),
-                // A refused prompt is left out: sent again, the request would hold nothing new.
+                // Not for a refused prompt: it was dropped, so a retry would send nothing new.
                 RunOutcome::Failed { .. } if messages.is_settled() => None,
                 RunOutcome::Failed { .. } => Some(Resume::Failed),
                 RunOutcome::Aborted if app.run.is_retrying() => Some(Resume::Stopped),
@@ -179,7 +180,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 return vec![Effect::ReadGit];
             }
         }
-        // A command may have switched branches.
+        // A command may have switched git branches.
         AgentEvent::AgentSettled { .. } => {
             let count = app.trial.as_ref().map(|open| Arc::clone(&open.trial));
             let effects = [Effect::ReadGit].into_iter();
@@ -192,7 +193,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Events were missed, because the screen was stuck for too long: begins anew where the agent is.
+/// Rebuilds the screen from `snapshot` after the screen was stuck so long that it missed events.
 pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     let folds =
         [CellClass::Tool, CellClass::Thinking].map(|class| (class, app.transcript.fold_of(class)));
@@ -207,7 +208,7 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     }
     app.transcript.push_notice(
         NoticeLevel::Warning,
-        "The terminal took nothing for some seconds; the conversation was read anew.",
+        "The terminal was stuck for some seconds; tiller reloaded the conversation.",
     );
     app.queue = [&snapshot.steering[..], &snapshot.follow_up].concat();
     app.set_run(snapshot.state.clone());
@@ -219,7 +220,7 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
 
 pub(crate) fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
     show_transcript(app, Transcript::of_branch(Arc::clone(branch)), facts);
-    // Only a failure is shown again.
+    // After reopening, only a failure is announced.
     let resume = if facts.has_failed() {
         Resume::Failed
     } else {
@@ -247,14 +248,14 @@ pub fn gone(app: &mut App) -> Vec<Effect> {
     app.transcript.push_notice(
         NoticeLevel::Error,
         format!(
-            "The agent has stopped; nothing can be sent any more.\n\
-             Leave with {leave}; the text in the editor is there again at the next start."
+            "The agent has stopped: you can't send anything.\n\
+             Press {leave} to quit and start tiller again; your unsent text will be back."
         ),
     );
     effects
 }
 
-/// Shows with the first token that an answer streams; the agent's own state follows.
+/// Switches to "streaming" at the first token, before the agent's own state arrives.
 fn begin_streaming(app: &mut App, event: &StreamEvent) {
     let is_token = matches!(event, StreamEvent::BlockDelta { .. });
     match &mut app.run {

@@ -1,4 +1,4 @@
-//! `/budget`: what the session may spend.
+//! `/budget`: shows and sets what the session may spend.
 
 use crate::agent::{Budget, BudgetLimit, NoticeLevel};
 use crate::app::humanize::{dollars, short};
@@ -11,11 +11,12 @@ pub fn act(app: &mut App, argument: &str) -> Vec<Effect> {
         return app.say_for(spent(&app.status), 5000);
     }
     let Some(budget) = parse(argument, app.status.budget) else {
-        let text = format!("No budget {argument}: /budget $5, /budget 200k tokens, or /budget off");
+        let text =
+            format!("Not a budget: {argument}. Try /budget $5, /budget 200k tokens or /budget off");
         return app.say_for(text, 5000);
     };
     app.status.budget = budget;
-    // It is not raised then, but replaced.
+    // Enter would raise the old budget; with a new one, it only resumes.
     if let Some(Resume::AtBudget(_)) = app.resume {
         app.resume = Some(Resume::AtLimit);
     }
@@ -24,7 +25,7 @@ pub fn act(app: &mut App, argument: &str) -> Vec<Effect> {
     vec![Effect::SetBudget(budget)]
 }
 
-/// The limits with what `text` says in place of one of them, or of both.
+/// `before` with the limits that `text` names replaced.
 fn parse(text: &str, before: Budget) -> Option<Budget> {
     let text = text.trim().to_lowercase();
     if matches!(&*text, "off" | "none") {
@@ -54,7 +55,7 @@ fn positive(text: &str) -> Option<f64> {
     (number.is_finite() && number > 0.0).then_some(number)
 }
 
-/// The limit as it is from now on, and what of it is spent.
+/// The new limits and how much is already spent.
 fn set(status: &Status) -> String {
     let Budget { usd, tokens } = status.budget;
     let (cost, read) = (status.total.cost.total, status.total.context_tokens());
@@ -65,16 +66,16 @@ fn set(status: &Status) -> String {
     ];
     let limits: Vec<String> = limits.into_iter().flatten().collect();
     if limits.is_empty() {
-        return format!("This session has no budget any more. {so_far}");
+        return format!("Budget off. {so_far}");
     }
     let is_reached = usd > 0.0 && cost >= usd || tokens > 0 && read >= tokens;
     let then = if is_reached {
-        "\nThat is reached: before the next model call you are asked"
+        "\nThat's already spent: tiller stops before the next model call"
     } else {
         ""
     };
     format!(
-        "This session may spend {}. {so_far}{then}",
+        "Budget of this session: {}. {so_far}{then}",
         limits.join(" and ")
     )
 }
@@ -89,7 +90,7 @@ fn spent(status: &Status) -> String {
     let limits: Vec<String> = limits.into_iter().flatten().collect();
     if limits.is_empty() {
         let (cost, read) = (dollars(cost), short(read));
-        return format!("No budget; spent {cost} and {read} tokens · /budget $5 sets one");
+        return format!("No budget; spent {cost} and {read} tokens · /budget $5 to set one");
     }
     format!("Spent: {}", limits.join(", "))
 }
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_are_read_and_nothing_else_is_taken_for_one() {
+    fn only_valid_limits_are_parsed() {
         let before = Budget {
             usd: 1.0,
             tokens: 7,

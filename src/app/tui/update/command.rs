@@ -1,29 +1,29 @@
-//! What begins with `/` or `!` in the editor: a command of ours, one for the shell, or a mistake. A mistake is never
-//! sent to the model, which would act on it.
+//! Parses editor text that starts with `/` or `!`: an action, a shell command, or a mistake. A
+//! mistake is never sent, because the model would act on it.
 
 use crate::app::action::{ACTIONS, ALIASES, Action};
 use crate::app::tui::app::App;
 use crate::llm::nearest::nearest;
 
-/// What the text of the editor asks for.
+/// What the editor text means as a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Command {
-    /// An action and what stands behind its name.
+    /// An action and the argument after its name.
     Action(Action, String),
     Shell(String),
-    /// Nothing we know: what to tell the user.
+    /// An unknown command, with the message for the user.
     Unknown(String),
 }
 
-/// The command in the editor; none when it is a message. `//` begins a message with a slash, and
-/// text that came back is a message.
+/// The command in the editor, or `None` if the text is a message. `//` starts a message with a
+/// slash; text that came back from the queue is always a message.
 pub(super) fn parse(app: &App) -> Option<Command> {
     let text = app.composer.text();
     if app.composer.is_message() {
         return None;
     }
     let answers = app.text_answers();
-    // It would cost a model call. As an answer to a question it is one.
+    // As a prompt, `?` would cost a model call. As an answer to a question it's text.
     if text.trim() == "?" && !answers {
         return Some(Command::Action(Action::Help, String::new()));
     }
@@ -32,7 +32,7 @@ pub(super) fn parse(app: &App) -> Option<Command> {
     }
     let command = text.trim().strip_prefix('/')?;
     let word = command.split_whitespace().next().unwrap_or_default();
-    // `/etc/hosts is wrong` is no command, nor is `// a comment`.
+    // `/etc/hosts is wrong` isn't a command, nor is `// a comment`.
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     if word.is_empty() || !word.chars().all(is_name) || command.starts_with(char::is_whitespace) {
         return None;
@@ -44,11 +44,11 @@ pub(super) fn parse(app: &App) -> Option<Command> {
         Some((action, argument)) => Command::Action(action, argument.to_owned()),
         None if answers => return None,
         None if known.clone().any(|slash| slash == word) => {
-            Command::Unknown(format!("/{word} stands alone; nothing was sent"))
+            Command::Unknown(format!("/{word} takes no argument; nothing was sent"))
         }
         None => Command::Unknown(match nearest(word, known) {
-            Some(near) => format!("No command /{word}: did you mean /{near}? {help} lists them"),
-            None => format!("No command /{word}; {help} lists them, //{word} sends it as text"),
+            Some(near) => format!("No command /{word}: did you mean /{near}? {help} lists all"),
+            None => format!("No command /{word}; {help} lists all, //{word} sends it as text"),
         }),
     })
 }

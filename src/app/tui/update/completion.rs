@@ -1,5 +1,5 @@
-//! The list that grows out of the editor while a command or a file is typed: when it opens, what its
-//! keys do, how it closes.
+//! The completion list above the editor for commands, arguments and files: opening it, its keys,
+//! closing it.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::app::tui::effect::{Effect, TreeEffect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::msg::FoundFiles;
 
-/// Something was typed or erased: opens the list, changes it, or closes it.
+/// Opens, updates or closes the list after the user typed or erased something.
 pub fn typed(app: &mut App) -> Vec<Effect> {
     let before = app.completion.take();
     if app.rule.is_some() || !app.overlays.is_empty() {
@@ -24,7 +24,7 @@ pub fn typed(app: &mut App) -> Vec<Effect> {
     }
     let text = app.composer.before_caret();
     let is_message = app.composer.is_message();
-    // The shell reads a mention in another way; Tab completes paths for it.
+    // In a shell command `@` isn't a mention; Tab completes paths there.
     let token = token(text).filter(|_| !app.composer.is_for_shell());
     let (kind, typed) = match token {
         Some(Token::Command(_) | Token::Argument(..)) if is_message => return Vec::new(),
@@ -54,7 +54,7 @@ pub fn typed(app: &mut App) -> Vec<Effect> {
         CompletionKind::File | CompletionKind::Path => {
             effects.push(Effect::FindFiles(wanted(&typed).to_owned()));
             let mut list = match before {
-                // What was found before stays until something better is known.
+                // Show the old results until the new ones arrive.
                 Some(before) if before.kind == kind => Completion { typed, ..before },
                 _ => Completion::new(kind, typed, Vec::new()),
             };
@@ -83,7 +83,7 @@ fn argument_list(
     Some(Completion { known, ..list })
 }
 
-/// What is to be read for the arguments of a command; most of it only when its list opens.
+/// What to load for the arguments of a command; most of it only when the list opens.
 fn ask_for(app: &App, action: Action, typed: &str, opens: bool) -> Option<Effect> {
     match action {
         Action::ImportSession => Some(Effect::ReadFolder(typed.to_owned())),
@@ -96,7 +96,7 @@ fn ask_for(app: &App, action: Action, typed: &str, opens: bool) -> Option<Effect
     }
 }
 
-/// Shows the candidates for the argument of `action`, where their list is open.
+/// Shows the candidates for the argument of `action`, if its list is open.
 pub fn arguments_read(app: &mut App, action: Action, known: Vec<Candidate>) {
     let kind = CompletionKind::Argument(action);
     if let Some(list) = app.completion.as_ref().filter(|list| list.kind == kind) {
@@ -119,7 +119,7 @@ pub fn providers_listed(app: &mut App, providers: &[ProviderKey]) {
     arguments_read(app, Action::Login, candidates);
 }
 
-/// The tree is known now: what has a label can be compared.
+/// Offers the tree's labels as arguments of the comparison.
 pub fn tree_read(app: &mut App, outline: &Outline) {
     let labelled = outline.entries().iter().rev().filter_map(|entry| {
         let label = entry.label.as_ref()?;
@@ -129,7 +129,7 @@ pub fn tree_read(app: &mut App, outline: &Outline) {
     arguments_read(app, Action::CompareBranches, labelled.collect());
 }
 
-/// Files were found; those for what was typed before count for nothing.
+/// Shows the files found, unless the query has changed since.
 pub fn files_found(app: &mut App, found: FoundFiles) {
     if let Some(list) = &mut app.completion
         && list.kind == CompletionKind::File
@@ -140,7 +140,7 @@ pub fn files_found(app: &mut App, found: FoundFiles) {
     }
 }
 
-/// What a folder holds is known: a single name is taken, of several what they have in common.
+/// Completes a path from the names in its folder: the only match, or the common start of several.
 pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
     let import = CompletionKind::Argument(Action::ImportSession);
     if let Some(list) = app.completion.as_ref().filter(|list| list.kind == import) {
@@ -154,7 +154,7 @@ pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
         }
         return;
     }
-    // Something else may stand there by now.
+    // The text may have changed since.
     let before = app.composer.before_caret();
     let (typed, names) = match before.strip_prefix('!') {
         Some(command) => {
@@ -172,7 +172,7 @@ pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
     let typed = typed.as_str();
     let found = path_candidates(typed, names);
     let common = match found.as_slice() {
-        [] => return drop(app.say_for(format!("Nothing begins with {typed}"), 2000)),
+        [] => return drop(app.say_for(format!("No path starts with {typed}"), 2000)),
         [only] => only.insert.clone(),
         several => common_start(several),
     };
@@ -198,13 +198,13 @@ fn common_start(several: &[Candidate]) -> String {
         let end = end.map_or(common.len().min(other.insert.len()), |((at, _), _)| at);
         common = &common[..end];
     }
-    // A backslash without the character that it escapes would escape what is typed next.
+    // A trailing lone backslash would escape the next character typed.
     let slashes = common.len() - common.trim_end_matches('\\').len();
     common[..common.len() - slashes % 2].to_owned()
 }
 
-/// The last word of a shell command, as far as it is a path; none within quotes, where it would have to
-/// be escaped in another way.
+/// The last word of a shell command, if it can be a path. `None` inside quotes, where escaping
+/// differs.
 fn shell_word(command: &str) -> Option<&str> {
     let mut start = 0;
     let mut chars = command.char_indices();
@@ -219,7 +219,7 @@ fn shell_word(command: &str) -> Option<&str> {
     Some(&command[start..])
 }
 
-/// The path that a word of a shell command stands for.
+/// A word of a shell command without its escapes.
 fn unescaped(word: &str) -> String {
     let mut chars = word.chars();
     std::iter::from_fn(|| match chars.next()? {
@@ -229,7 +229,7 @@ fn unescaped(word: &str) -> String {
     .collect()
 }
 
-/// A file name as one word of a shell command: everything the shell could act on is escaped.
+/// A file name as one word of a shell command, with special characters escaped.
 fn shell_escaped(name: &str) -> String {
     let mut word = String::with_capacity(name.len());
     for c in name.chars() {
@@ -249,7 +249,7 @@ pub fn complete_path(app: &mut App) -> Vec<Effect> {
     };
     let word = word.unwrap_or_default();
     if word.is_empty() {
-        return app.say_for("Tab completes a path; @ finds files, / commands", 3000);
+        return app.say_for("Tab complete a path · @ find files · / commands", 3000);
     }
     vec![Effect::ReadFolder(if before.starts_with('!') {
         unescaped(word)
@@ -258,7 +258,7 @@ pub fn complete_path(app: &mut App) -> Vec<Effect> {
     })]
 }
 
-/// A key, as far as it is the list's; the editor has all others.
+/// Handles a key of the list; `None` leaves it to the editor.
 pub fn press(app: &mut App, press: KeyPress) -> Option<Vec<Effect>> {
     let list = app.completion.as_mut()?;
     if !app.overlays.is_empty() {
@@ -311,13 +311,13 @@ pub fn click(app: &mut App, row: usize) -> Vec<Effect> {
     take(app, true)
 }
 
-/// Esc: it stays away until something else is typed.
+/// Esc: keeps the list closed until another token is typed.
 fn dismiss(app: &mut App) {
     app.completion = None;
     app.dismissed = true;
 }
 
-/// The chosen candidate takes the place of what was typed; a command is carried out if that was meant.
+/// Inserts the chosen candidate, and runs the command if `runs`.
 fn take(app: &mut App, runs: bool) -> Vec<Effect> {
     let Some(list) = app.completion.take() else {
         return Vec::new();
@@ -338,7 +338,7 @@ fn take(app: &mut App, runs: bool) -> Vec<Effect> {
             }
         }
         CompletionKind::Argument(action) => {
-            // What is in the folder comes next.
+            // Go on with the folder's contents.
             goes_on = action == Action::ImportSession && insert.ends_with('/');
             runs &= !goes_on;
         }
@@ -357,7 +357,7 @@ fn take(app: &mut App, runs: bool) -> Vec<Effect> {
     if goes_on { typed(app) } else { Vec::new() }
 }
 
-/// The caret moved, or the text became another one, by something else than typing.
+/// Closes the list when the text before the caret no longer matches it.
 pub fn close_when_elsewhere(app: &mut App) {
     if let Some(list) = &app.completion {
         let before = app.composer.before_caret();
@@ -367,7 +367,7 @@ pub fn close_when_elsewhere(app: &mut App) {
                 list.typed.strip_prefix('/') == Some(word)
             }
             (CompletionKind::Argument(action), Some(Token::Argument(of, rest))) if of == action => {
-                // Some lists are of the last word only.
+                // Some lists complete only the last word.
                 let start = rest.strip_suffix(list.typed.as_str());
                 start.is_some_and(|it| it.is_empty() || it.ends_with(char::is_whitespace))
             }
@@ -383,13 +383,13 @@ pub fn close_when_elsewhere(app: &mut App) {
     }
 }
 
-/// Types a character, and looks what can be completed.
+/// Types a character and updates the list.
 pub fn insert(app: &mut App, c: char) -> Vec<Effect> {
     editor::insert(app, c);
     typed(app)
 }
 
-/// Does an edit, and looks what can be completed when that erased something.
+/// Does an edit, and updates the list if it erased something.
 pub fn edit(app: &mut App, action: Action) -> Vec<Effect> {
     let before = app.composer.revision();
     editor::act(app, action);

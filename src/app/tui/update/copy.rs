@@ -1,4 +1,4 @@
-//! Copying: what was selected, the last reply, or something from the list; and what is said of it.
+//! Copying the selection, the last reply or an item of the copy list, and reporting the outcome.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::overlay::{CopyItem, CopyKind, CopyPicker, Overlay};
 use crate::app::tui::transcript::Copied;
 
-/// How long it is said that something was copied.
+/// How long the report of a copy stays.
 const SAID_MS: i64 = 3000;
-/// The same of what the user has to do something about.
+/// How long it stays if the user has to do something.
 const LONG_MS: i64 = 10_000;
 
 pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
@@ -31,7 +31,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
             return copy(app, &reply, "the last reply");
         }
     }
-    app.say_for("There is nothing to copy yet", SAID_MS)
+    app.say_for("Nothing to copy yet", SAID_MS)
 }
 
 pub fn choose(app: &mut App) -> Vec<Effect> {
@@ -51,8 +51,8 @@ pub fn selected(app: &mut App, copied: Copied) -> Effect {
     if copied.has_gap {
         app.transcript.push_notice(
             NoticeLevel::Warning,
-            "A part of what was selected is not in memory, and missing in the copy\n\
-             /export writes all of the conversation into a file",
+            "Part of the selection is no longer in memory and was not copied\n\
+             /export writes the whole conversation to a file",
         );
     }
     let what = amount(&copied.text);
@@ -72,25 +72,25 @@ pub fn done(app: &mut App, what: &str, outcome: CopyOutcome) -> Vec<Effect> {
     match outcome {
         CopyOutcome::Copied(program) => app.say_for(format!("Copied {what} ({program})"), SAID_MS),
         CopyOutcome::Tmux => app.say_for(
-            format!("Copied {what} into tmux, which was asked to tell the terminal"),
+            format!("Copied {what} to tmux, which passes it to the terminal"),
             SAID_MS,
         ),
         CopyOutcome::Terminal(bytes, _) => {
-            // No terminal answers whether it took it.
+            // Terminals don't confirm that they took it.
             app.say_for(format!("Copied {what} through the terminal"), SAID_MS);
             vec![Effect::Terminal(TerminalEffect::AskClipboard(bytes))]
         }
         CopyOutcome::TooLong(Ok(file)) => app.say_for(
             format!(
-                "Not in the clipboard: too long for it. {what} in {}",
+                "Too long for the clipboard: wrote {what} to {}",
                 place(&file)
             ),
             LONG_MS,
         ),
         CopyOutcome::TooLong(Err(error)) => {
             let text = format!(
-                "Nothing was copied: no clipboard program was found, and {what} are too long for the \
-                                                                    terminal's\nInstall wl-copy, xclip or xsel ({error})"
+                "Nothing copied: found no clipboard program, and {what} are too long for the terminal\n\
+                 Install wl-copy, xclip or xsel ({error})"
             );
             app.transcript.push_notice(NoticeLevel::Error, text);
             Vec::new()

@@ -1,11 +1,11 @@
-//! Files that were dropped onto the terminal, which pastes their paths: as a shell would read them, or as
-//! addresses.
+//! Recognizes files dropped onto the terminal, which pastes their paths, shell-escaped or as
+//! `file://` URLs.
 
-/// Bytes of a paste that can be nothing but paths.
+/// Longer pastes aren't checked for paths, in bytes.
 const MAX_BYTES: usize = 16 * 1024;
 
-/// The paths, when a paste holds nothing else and a picture is among them: other files may be meant as
-/// they stand there.
+/// The paths, if the paste is nothing but paths and one is a picture. Other files may be meant as
+/// plain text.
 pub fn dropped_files(pasted: &str) -> Option<Vec<String>> {
     if pasted.len() > MAX_BYTES {
         return None;
@@ -14,8 +14,7 @@ pub fn dropped_files(pasted: &str) -> Option<Vec<String>> {
     paths.filter(|paths| paths.iter().any(|path| is_picture(path)))
 }
 
-/// The words of a line, without the quotes and backslashes that hold their blanks. None where a quote
-/// stays open.
+/// Splits a line into shell words, removing quotes and backslashes. `None` if a quote stays open.
 fn words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -29,7 +28,8 @@ fn words(line: &str) -> Option<Vec<String>> {
                 word.get_or_insert_default();
             }
             (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
-            // Other blanks are part of a name: macOS writes one into those of its screenshots.
+            // Other whitespace belongs to the name: macOS uses a no-break space in screenshot
+            // names.
             (None, c) if c.is_ascii_whitespace() => words.extend(word.take()),
             (_, c) => word.get_or_insert_default().push(c),
         }
@@ -47,7 +47,7 @@ fn path_of(word: String) -> Option<String> {
     (is_path && !path.contains(|c: char| c == '"' || c.is_control())).then_some(path)
 }
 
-/// The path of an address, with its `%20` as what they stand for.
+/// The path of a `file://` URL, percent-decoded.
 fn decoded(address: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let mut rest = address.as_bytes();

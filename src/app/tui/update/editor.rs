@@ -1,4 +1,4 @@
-//! Editing by keys, pastes, the external editor, and what an earlier run left unsent.
+//! Editing: keys, pastes, the external editor, and restoring the draft of an earlier run.
 
 use super::dropped::dropped_files;
 use super::{keys, list, search, selecting, sessions, stop};
@@ -38,7 +38,7 @@ pub fn select(app: &mut App, motion: Action) -> bool {
     moves
 }
 
-/// Inserts a paste; it goes into what has the keys.
+/// Pastes into whatever has the focus.
 pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     app.start.demo = None;
     app.presses.enter = None;
@@ -48,7 +48,7 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     if list::paste(app, &text) {
         return Vec::new();
     }
-    // A question or the help must not swallow it: pasted text is typed text.
+    // A question or the help must not swallow a paste: treat it like typed text.
     if let Some(digit) = app.strip.answers.write(app.now) {
         app.composer.insert(digit);
     }
@@ -59,7 +59,7 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     app.overlays.clear();
     keys::write_mark(app);
     end_double_press(app);
-    // Terminals escape for the shell what is dropped.
+    // Terminals shell-escape the paths of dropped files.
     match dropped_files(&text).filter(|_| !app.composer.is_for_shell()) {
         Some(paths) => app.composer.mention(&paths),
         None => app.composer.paste(&text),
@@ -67,14 +67,14 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     effects
 }
 
-/// An earlier run left text behind: it comes before what was typed meanwhile.
+/// Puts the draft of an earlier run before anything typed since.
 pub fn restore(app: &mut App, draft: &SavedDraft) -> Vec<Effect> {
     app.start.demo = None;
     app.drafts_taken += 1;
     app.told.extend_from_slice(&draft.told);
     if draft.joined().is_empty() {
         return app.say_for(
-            "The output of your commands goes with your next message",
+            "Your commands' output goes along with your next message",
             6000,
         );
     }
@@ -83,15 +83,15 @@ pub fn restore(app: &mut App, draft: &SavedDraft) -> Vec<Effect> {
     } else {
         app.message_mut().prepend(&draft.joined());
     }
-    app.say_for("Unsent text of the last run is back in the editor", 6000)
+    app.say_for("Your unsent text from last time is back", 6000)
 }
 
-/// The external editor was given one text and left another, or failed. What was brought back into
-/// the editor meanwhile stays before it.
+/// Takes over the external editor's text. Text that came back into the composer meanwhile goes
+/// before it.
 pub fn edited(app: &mut App, given: &str, left: Result<String, String>) {
     match left {
         Ok(text) => {
-            // Editors end a file with a line end that nobody typed.
+            // Editors add a final newline that the user didn't type.
             let text = text.strip_suffix('\n').unwrap_or(&text);
             let text = text.strip_suffix('\r').unwrap_or(text);
             if text == given {
@@ -99,16 +99,16 @@ pub fn edited(app: &mut App, given: &str, left: Result<String, String>) {
             }
             let now = app.composer.text();
             let Some(brought_back) = now.strip_suffix(given) else {
-                // A completion or a picture came meanwhile; or it was a rule, and the question is gone.
+                // The composer has changed meanwhile, or the rule's question is gone.
                 app.message_mut().history_mut().push(text);
                 let up = app.key(Action::Up);
-                let told = format!("The text of the external editor is in the history: {up}");
+                let told = format!("The external editor's text is in the history: press {up}");
                 return drop(app.say_for(told, 8000));
             };
-            // As long as its first line is the one that came back it is a message.
+            // It stays a message while it starts with the text that came back.
             let is_message = app.composer.is_message()
                 && (!brought_back.is_empty() || text.lines().next() == given.lines().next());
-            // Begun there, perhaps before a question came.
+            // The user started typing it there, perhaps before the question came.
             app.text_since = app.text_since.or(app.presses.edit);
             app.composer.set(text);
             app.composer.prepend(brought_back.trim_end());
@@ -120,7 +120,7 @@ pub fn edited(app: &mut App, given: &str, left: Result<String, String>) {
     }
 }
 
-/// A second Ctrl+C or Esc counts only when nothing came between.
+/// Forgets the first Ctrl+C or Esc: a double press must be uninterrupted.
 fn end_double_press(app: &mut App) {
     stop::stay(app);
     app.presses.cancel = None;

@@ -1,4 +1,4 @@
-//! The list of iterations: opening it, its keys, looking into one.
+//! The list of iterations: opening it, its keys, showing one iteration.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{IterationPicker, OpenedIteration, Overlay, Pager};
 
-/// Opens the list. What was heard of stands there at once; the rest is read from the file.
+/// Opens the list with the iterations already known, and reads the rest from the file.
 pub fn open(app: &mut App) -> Vec<Effect> {
     let list = IterationPicker::new(&app.timeline);
     app.overlays.push(Overlay::Iterations(Box::new(list)));
@@ -88,7 +88,7 @@ pub fn look_into(app: &mut App) -> Vec<Effect> {
         content: match file {
             Some(_) => None,
             None => Some(Err(String::from(
-                "This session is not stored: what was said stands in the conversation",
+                "This session isn't stored: see the conversation instead",
             ))),
         },
         pager: Pager::default(),

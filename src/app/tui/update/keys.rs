@@ -1,4 +1,4 @@
-//! A key goes down a stack of contexts, to the first one that takes it.
+//! Sends a key down a stack of contexts to the first one that handles it.
 
 use super::command::{self, Command};
 use super::{
@@ -16,32 +16,33 @@ use crate::app::tui::keymap::{Meaning, label};
 use crate::app::tui::overlay::{HelpPage, Overlay, TextPopup};
 use crate::llm::Content;
 
-/// How long the keys before one count with it, and a character to move to is waited for, in milliseconds.
+/// How long tiller waits for the next key of a chord or for the character to jump to, in
+/// milliseconds.
 const CHORD_MS: i64 = 3000;
 
-/// How soon behind a `?` text belongs to it, in milliseconds.
+/// Text typed this soon after a `?` belongs to it, in milliseconds.
 const TYPING_MS: i64 = 800;
 
-/// What a key can be for. Each takes it, or leaves it to the next one.
+/// What may handle a key. Each context handles it or passes it on.
 #[derive(Clone, Copy)]
 enum Context {
-    /// A character to move to.
+    /// Waiting for a character to jump to.
     Jump,
-    /// More keys behind those before it.
+    /// Waiting for the rest of a chord.
     Chord,
-    /// The demonstration, which waits for Enter.
+    /// The demo, waiting for Enter.
     Demo,
     Selection,
     Popup,
     Completion,
-    /// The list of answers in the strip.
+    /// The answers in the question strip.
     Question,
     Vim,
-    /// The text, and what is in force everywhere.
+    /// The editor and the global keys.
     Editor,
 }
 
-/// All of them, from the top.
+/// All contexts, topmost first.
 const STACK: [Context; 9] = [
     Context::Jump,
     Context::Chord,
@@ -57,13 +58,13 @@ const STACK: [Context; 9] = [
 /// A key on its way down the stack.
 struct Key {
     press: KeyPress,
-    /// What it means, with the keys before it, as far as that is known.
+    /// Its action, if known, together with the keys of a chord before it.
     action: Option<Action>,
-    /// Whether it is the only key of that; the last of several has no meaning of its own.
+    /// False for the last key of a chord, which means nothing by itself.
     alone: bool,
-    /// The demonstration that would have begun; a user who types does not want it to.
+    /// The demo's prompt. Any key but Enter cancels the demo.
     demo: Option<String>,
-    /// Whether it closed a text that was read, and is for the editor.
+    /// It closed a pager and goes on to the editor as text.
     closed: bool,
 }
 
@@ -94,7 +95,7 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Gives the key to a context; none where it is for one below.
+/// Offers the key to a context; `None` passes it on to the next.
 fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
     let press = key.press;
     match context {
@@ -121,15 +122,15 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             if !was_selected || key.action != Some(Action::Interrupt) {
                 return None;
             }
-            // Ctrl+C is for copying while something is selected, as elsewhere; it was copied already.
+            // With a selection, Ctrl+C means copy, as elsewhere; the text is already copied.
             let stop = app.key(Action::Interrupt);
-            let text = format!("It was copied when it was selected; {stop} stops");
+            let text = format!("Already copied when you selected it; press {stop} again to stop");
             Some(app.say_for(text, 3000))
         }
         Context::Popup => {
             let is_read_only = |overlay: &Overlay| overlay.scope() == Scope::Pager;
             let is_text = key.action.is_none() && press.text().is_some();
-            // What is typed over a text that is only read is for the editor.
+            // Text typed over a pager goes to the editor.
             while is_text && app.overlays.pop_if(|top| is_read_only(top)).is_some() {
                 key.closed = true;
                 write_mark(app);
@@ -138,7 +139,7 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             if app.overlays.is_empty() || key.action == Some(Action::Suspend) {
                 return None;
             }
-            // Enter after Enter goes from match to match.
+            // In the search, each Enter goes to the next match.
             let is_search = matches!(app.overlays.last(), Some(Overlay::Search(_)));
             if key.action != Some(Action::Accept) || is_search {
                 return Some(overlay::press(app, press, key.action));
@@ -147,8 +148,8 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
                 return Some(Vec::new());
             }
             let effects = overlay::press(app, press, key.action);
-            // From value to value it goes as fast as it is pressed; elsewhere the next one may meet
-            // something else.
+            // Enter may repeat fast while it steps through values. Elsewhere the next Enter could
+            // hit something new.
             let steps = matches!(effects[..], [Effect::SaveSetting(..)]);
             app.presses.enter = (!steps).then_some(app.now);
             Some(effects)
@@ -161,7 +162,7 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             let is_asked = !app.questions.is_empty() || app.trial.is_some();
             let is_free = app.composer.is_empty() && !is_asked && !key.closed;
             match key.action {
-                // Before it is the first letter of an answer or of a second thought.
+                // Not during a question or a trial: there `?` may start an answer.
                 None if press.text() == Some('?') && is_free => {
                     app.presses.help = Some(app.now);
                     Some(act(app, Action::Help, ""))
@@ -172,7 +173,7 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
     }
 }
 
-/// Writes the `?` that opened the help, where the text behind it comes so soon that it belongs to it.
+/// Types the `?` that opened the help, if text follows it so soon that it belongs to it.
 pub fn write_mark(app: &mut App) {
     let opened = app.presses.help.take();
     if opened.is_some_and(|opened| app.now - opened < TYPING_MS) {
@@ -180,7 +181,7 @@ pub fn write_mark(app: &mut App) {
     }
 }
 
-/// The key is the character to move to, or stops waiting for it (not what runs).
+/// Jumps to the character typed; Esc cancels the jump, not the run.
 fn jump_key(app: &mut App, press: KeyPress) -> Option<Vec<Effect>> {
     let (way, until) = app.jump.take()?;
     if app.now > until || !app.overlays.is_empty() {
@@ -216,20 +217,20 @@ fn editor_key(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Eff
     )
 }
 
-/// Moves to the character that was typed for it.
+/// Moves the caret to the next `c` in this direction.
 fn jump(app: &mut App, c: char, way: Direction) {
     app.hint = None;
     if !app.composer.jump(c, way == Direction::Forward) {
         let place = match way {
-            Direction::Forward => "behind the caret",
-            Direction::Back => "before the caret",
+            Direction::Forward => "after the cursor",
+            Direction::Back => "before the cursor",
         };
         app.say_for(format!("No {c} {place}"), 2000);
     }
 }
 
-/// What a key means behind those before it, as far as they wait for more, and whether it stands alone.
-/// Tells that it waits.
+/// What this key means after the keys before it, and whether it stands alone. Shows a hint while
+/// the chord is incomplete.
 fn chord(app: &mut App, press: KeyPress) -> (Meaning, bool) {
     let (before, at) = std::mem::take(&mut app.chord);
     let before = if app.now - at > CHORD_MS {
@@ -250,7 +251,7 @@ fn chord(app: &mut App, press: KeyPress) -> (Meaning, bool) {
             let help = app.key(Action::Help);
             let text = format!("{} does nothing; {help} shows the keys", written(&keys));
             app.say_for(text, 3000);
-            // It is no text either: it was meant for what began.
+            // Don't insert it as text either: the user meant a chord.
             return (Meaning::Begins, false);
         }
     }
@@ -262,16 +263,15 @@ fn written(keys: &[KeyPress]) -> String {
     keys.join(" ")
 }
 
-/// Does what an action means, however it was triggered; `argument` is what was typed behind its
-/// command.
+/// Does an action, however it was triggered; `argument` is the text after its command.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     match action {
         Action::Submit | Action::FollowUp | Action::SteerNow if app.rule.is_some() => {
             return rule::submit(app);
         }
-        // Before what is there now is read as a command.
+        // Must come before parsing the text as a command.
         Action::Submit if queue::is_slip(app) => {}
-        // A new line, before anything is read as a command.
+        // Enter after a backslash is a new line, even in a command.
         Action::Submit if app.composer.break_at_backslash() => {}
         Action::Submit | Action::FollowUp | Action::SteerNow => {
             return match command::parse(app) {
@@ -387,11 +387,11 @@ fn open_text(app: &mut App, popup: TextPopup) {
     app.overlays.push(Overlay::text(popup));
 }
 
-/// Leaves the mouse to the terminal, which can select with it then, or takes it back.
+/// Turns mouse support off, so that the terminal can select, or on again.
 fn toggle_mouse(app: &mut App) -> Vec<Effect> {
     app.mouse = !app.mouse;
     let text = if app.mouse {
-        "The mouse scrolls, folds and chooses again"
+        "Mouse on: it scrolls, folds and selects"
     } else {
         "Mouse off: your terminal selects text"
     };
@@ -405,6 +405,6 @@ fn trust(app: &mut App, argument: &str) -> Vec<Effect> {
             app.start.asks_trust = false;
             vec![Effect::Trust(argument.is_empty())]
         }
-        other => app.say_for(format!("/trust {other}: say /trust, or /trust no"), 5000),
+        other => app.say_for(format!("No /trust {other}: type /trust or /trust no"), 5000),
     }
 }

@@ -1,4 +1,4 @@
-//! What all lists over the screen have in common: moving, what is typed, finding what matches it.
+//! What all lists have in common: moving, typing a query, finding matches.
 
 use super::overlay;
 use crate::app::action::Action;

@@ -1,4 +1,4 @@
-//! Storing a key without leaving the screen: it counts from the next request on.
+//! Storing an API key; it's used from the next request on.
 
 use super::overlay::topmost;
 use super::{list, stop};
@@ -23,7 +23,7 @@ pub fn open(app: &mut App, provider: &str) -> Vec<Effect> {
     vec![Effect::ListProviders]
 }
 
-/// More than a provider stands behind the command. A key would stay on the screen; anything else may be a
+/// `/login` with more than a provider. A key must not stay on the screen; other text may be a
 /// prompt.
 pub fn refuse(app: &mut App) -> Vec<Effect> {
     let typed = app.composer.text();
@@ -35,7 +35,7 @@ pub fn refuse(app: &mut App) -> Vec<Effect> {
     app.composer.set(&kept);
     app.transcript.push_notice(
         NoticeLevel::Error,
-        "The key was not stored: type /login with the provider alone, then the key where it is asked for"
+        "The key was not stored. Type /login PROVIDER, then paste the key when tiller asks for it"
             .to_owned(),
     );
     Vec::new()
@@ -85,7 +85,7 @@ fn store(app: &mut App) -> Vec<Effect> {
     };
     let text = key.expose();
     if text.is_empty() {
-        login.fault = Some("No key yet: type it, or paste it".to_owned());
+        login.fault = Some("Type or paste a key first".to_owned());
         return Vec::new();
     }
     if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -106,7 +106,7 @@ pub fn stored(app: &mut App, stored: Result<String, String>) -> Vec<Effect> {
         Ok(text) => {
             app.start.no_key = None;
             app.transcript.push_notice(NoticeLevel::Info, text);
-            // Whose key is there shows in the list of models.
+            // The model list shows which providers have a key.
             vec![Effect::ListModels]
         }
         Err(error) => {

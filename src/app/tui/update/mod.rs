@@ -1,5 +1,5 @@
-//! What changes the [`App`](super::app::App): one file for each owner of a message. Pure: no IO,
-//! no clock, no waiting; what is to be done in the world goes back as effects.
+//! Functions that change the [`App`](super::app::App), one file per owner of a message. They are
+//! pure: no IO, no clock, no waiting. They return effects for everything to be done outside.
 
 mod route;
 

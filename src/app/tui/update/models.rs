@@ -1,5 +1,5 @@
-//! Choosing: the list of models, the next of the favorites, how hard it thinks. What is chosen shows
-//! at once; the agent's own word follows.
+//! Choosing a model, cycling through favorites, and the thinking level. The screen shows a choice
+//! at once, before the agent confirms it.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::app::tui::options::ExitKind;
 use crate::app::tui::overlay::{ModelPicker, Overlay, Pager, same};
 use crate::llm::ThinkingLevel;
 
-/// Lines of what is known of a model that a page moves; the smallest screen shows three.
+/// Lines that a page moves in a model's details; the smallest screen shows three.
 const DETAILS_PAGE: usize = 2;
 
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
@@ -32,7 +32,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     }
 }
 
-/// Opens the list with what is known, and has it read anew.
+/// Opens the list with the known models, and reloads them.
 fn open(app: &mut App) -> Vec<Effect> {
     app.models.error = None;
     let mut picker = ModelPicker::default();
@@ -44,7 +44,7 @@ fn open(app: &mut App) -> Vec<Effect> {
 pub fn listed(app: &mut App, listing: Arc<ModelList>) {
     let before = std::mem::replace(&mut app.models.listing, listing);
     app.models.is_read = true;
-    // Told once: the next reading of a file that did not change says nothing.
+    // Report it only once: reading an unchanged file again gives no error.
     if let Some(error) = &app.models.listing.error {
         app.models.error = Some(error.clone());
     }
@@ -59,7 +59,7 @@ pub fn found(app: &mut App, found: Result<FoundModel, String>) -> Vec<Effect> {
     match found {
         Ok(found) => choose(app, &found),
         Err(error) => {
-            // What follows is for the command line.
+            // The rest of the error is for the command line.
             let what = error.split("\nLooked in").next().unwrap_or_default();
             let list = app.key(Action::Models);
             app.say_for(format!("{what} · {list} lists all models"), 6000)
@@ -67,11 +67,11 @@ pub fn found(app: &mut App, found: Result<FoundModel, String>) -> Vec<Effect> {
     }
 }
 
-/// The favorites are known: takes the next of them, or the one before.
+/// Switches to the next or previous favorite.
 pub fn cycle(app: &mut App, favorites: Vec<FoundModel>, direction: Direction) -> Vec<Effect> {
     let mut models = favorites;
     if models.is_empty() {
-        // Those of the session, in an order that going through them does not change.
+        // No favorites: use the models of this session, in an order that cycling doesn't change.
         let mut used = app.models.used.clone();
         if !used.iter().any(|model| same(model, &app.models.default)) {
             used.push(Arc::clone(&app.models.default));
@@ -95,7 +95,7 @@ pub fn cycle(app: &mut App, favorites: Vec<FoundModel>, direction: Direction) ->
     if at == Some(next) {
         let list = app.key(Action::Models);
         return app.say(format!(
-            "No other model to go to: choose one with {list}, or set models.favorites"
+            "No other model to switch to: choose one with {list}, or set models.favorites"
         ));
     }
     choose(app, &models[next])
@@ -103,9 +103,9 @@ pub fn cycle(app: &mut App, favorites: Vec<FoundModel>, direction: Direction) ->
 
 pub fn saved(app: &mut App, saved: Result<std::path::PathBuf, String>) {
     match saved {
-        Ok(file) => drop(app.say(format!("Default of new sessions, in {}", file.display()))),
+        Ok(file) => drop(app.say(format!("Saved as the default model in {}", file.display()))),
         Err(error) => {
-            let text = format!("The default was not changed: {error}");
+            let text = format!("Couldn't save the default model: {error}");
             app.transcript.push_notice(NoticeLevel::Error, text);
         }
     }
@@ -115,12 +115,12 @@ pub fn saved(app: &mut App, saved: Result<std::path::PathBuf, String>) {
 fn choose(app: &mut App, found: &FoundModel) -> Vec<Effect> {
     let model = &found.model;
     if app.status.is_demo() && model.provider != app.status.model.provider {
-        // Work would be lost with the demo's folder.
+        // Restart: work done in the demo's folder would be lost.
         let draft = app.draft();
         return stop::end(app, ExitKind::Anew(Some(model.full_id()), draft));
     }
     let mut effects = Vec::new();
-    // The chosen one again: another one may answer in its place.
+    // Set it even if it's already chosen: a fallback may be answering instead.
     if **model != *app.status.model || app.is_running() {
         app.status.model = Arc::clone(model);
         effects.push(Effect::SetModel(Arc::clone(model)));
@@ -132,12 +132,12 @@ fn choose(app: &mut App, found: &FoundModel) -> Vec<Effect> {
     }
     let id = model.full_id();
     let text = match &found.key {
-        // Else it is looked for in one place only, which the hint names.
+        // Other hints name the only place where the key is looked up.
         KeyState::Missing(hint) if hint.contains("/login") => {
             app.start.no_key = Some(model.provider.clone());
-            format!("{id} has no key yet: /login {} stores one", model.provider)
+            format!("No key for {id} yet: /login {} to add one", model.provider)
         }
-        KeyState::Missing(hint) => format!("{id} has no key yet. {hint}"),
+        KeyState::Missing(hint) => format!("No key for {id} yet. {hint}"),
         KeyState::Ready if app.is_running() => format!("{id}, from the next model call on"),
         KeyState::Ready => id,
     };
@@ -159,9 +159,9 @@ fn think_more(app: &mut App, direction: Direction) -> Vec<Effect> {
     }
     let id = &model.id;
     let text = match (levels.as_slice(), direction) {
-        ([_], _) => format!("{id} does not think"),
-        (_, Direction::Forward) => format!("{now} is the most {id} can"),
-        (_, Direction::Back) => format!("{now} is the least {id} can"),
+        ([_], _) => format!("{id} doesn't support thinking"),
+        (_, Direction::Forward) => format!("{now} is the highest level of {id}"),
+        (_, Direction::Back) => format!("{now} is the lowest level of {id}"),
     };
     app.say(text)
 }
@@ -177,7 +177,7 @@ fn think(app: &mut App, level: &str) -> Vec<Effect> {
             Ok(level) if levels.contains(&level) => return set_thinking(app, level),
             Ok(level) => {
                 let id = &app.status.model.id;
-                format!("{id} cannot be set to {level}: it takes {known}")
+                format!("{id} doesn't support {level}: choose {known}")
             }
             Err(error) => error,
         }
@@ -191,7 +191,7 @@ fn set_thinking(app: &mut App, level: ThinkingLevel) -> Vec<Effect> {
     vec![Effect::SetThinking(level)]
 }
 
-/// A key that means something in this list only; none if it has no such meaning.
+/// Handles a key that only this list has; otherwise `None`.
 pub fn press(app: &mut App, action: Option<Action>) -> Option<Vec<Effect>> {
     let picker = topmost!(app, Models);
     match action? {
@@ -223,7 +223,7 @@ pub fn press(app: &mut App, action: Option<Action>) -> Option<Vec<Effect>> {
     Some(Vec::new())
 }
 
-/// Takes the selected entry; without one the list stays open.
+/// Uses the selected entry; without one the list stays open.
 pub fn choose_entry(app: &mut App) -> Vec<Effect> {
     let picker = topmost!(app, Models);
     let Some(entry) = picker.entry(&app.models.listing) else {

@@ -1,5 +1,5 @@
-//! The mouse: the wheel scrolls, a click opens and chooses, a drag selects and copies; with Ctrl or Alt held a
-//! click opens a file or an address.
+//! The mouse: the wheel scrolls, a click opens or chooses, a drag selects and copies. Ctrl+click
+//! and Alt+click open a file or link.
 
 use ratatui::layout::{Position, Rect};
 
@@ -11,11 +11,11 @@ use crate::app::tui::overlay::Overlay;
 use crate::app::tui::pointer::{Edge, Press};
 use crate::app::tui::transcript::{Pointing, ScrollBy, Unit};
 
-/// Rows a turn of the wheel moves.
+/// Rows per step of the wheel.
 const WHEEL_ROWS: i32 = 3;
-/// With one of these keys held a click opens what it points at.
+/// A click with one of these keys opens the file or link under the mouse.
 const OPENS: KeyModifiers = KeyModifiers::CONTROL.union(KeyModifiers::ALT);
-/// Time between two rows that a drag beyond the edge scrolls by.
+/// Milliseconds per row while a drag beyond the edge scrolls.
 const EDGE_MS: i64 = 40;
 
 pub fn mouse(app: &mut App, event: MouseEvent) -> Vec<Effect> {
@@ -34,7 +34,7 @@ pub fn mouse(app: &mut App, event: MouseEvent) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Finds out which word is pointed at, to open what it names.
+/// Asks for the word under the mouse, to open what it names.
 fn name_word(app: &mut App, at: (u16, u16)) {
     let area = app.areas.transcript;
     if app.overlays.is_empty() && area.contains(at.into()) {
@@ -65,7 +65,7 @@ fn press(app: &mut App, at: (u16, u16)) {
     if let (Some(spot), Unit::Word | Unit::Line) = (spot, unit) {
         app.transcript.select(spot, unit);
     }
-    // The end of the last drag may have been lost.
+    // The release after the last drag may have been lost.
     if app.pointer.down.is_some_and(|last| last.moved) {
         app.transcript.hold(false);
     }
@@ -98,7 +98,7 @@ fn drag(app: &mut App, (column, row): (u16, u16)) {
         if down.unit == Unit::Character {
             app.transcript.select(spot, Unit::Character);
         }
-        // What is selected must not move away under the mouse.
+        // The selected text must not scroll away under the mouse.
         app.transcript.hold(true);
     }
     let area = app.areas.transcript;
@@ -121,7 +121,7 @@ fn drag(app: &mut App, (column, row): (u16, u16)) {
     app.transcript.select_to(spot);
 }
 
-/// Time passes while a drag is held beyond the edge.
+/// Scrolls on while a drag is held beyond the edge.
 pub fn tick(app: &mut App) {
     let Some(edge) = app.pointer.edge.filter(|edge| edge.at <= app.now) else {
         return;
@@ -176,7 +176,7 @@ fn wheel(app: &mut App, rows: i32) {
     }
 }
 
-/// A click while something lies over the screen: chooses from a list.
+/// A click in an overlay: chooses from its list.
 fn click_over(app: &mut App, at: Position) -> Vec<Effect> {
     let list = app.areas.list;
     let Some(overlay) = app.overlays.last_mut().filter(|_| list.contains(at)) else {

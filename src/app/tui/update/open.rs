@@ -1,4 +1,4 @@
-//! Opening what a click with Ctrl or Alt points at.
+//! Opening the file or link under a Ctrl+click or Alt+click.
 
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;

@@ -1,4 +1,4 @@
-//! Keys, pastes and choices while something lies over the screen.
+//! Keys, pastes and choices while an overlay is open.
 
 use super::{
     completion, copy, iterations, list, login, models, permission, search, selecting, sessions,
@@ -12,10 +12,10 @@ use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{Confirm, ConfirmAbout, HelpPage, Overlay, TextPopup};
 
-/// Lines a page of a text to read moves.
+/// Lines per page in a pager.
 const PAGE: usize = 10;
 
-/// The topmost overlay, where it is of this kind; else the function has nothing to do and returns.
+/// The topmost overlay if it's of this kind; otherwise returns from the function.
 macro_rules! topmost {
     ($app:ident, $kind:ident) => {
         match $app.overlays.last_mut() {
@@ -109,7 +109,7 @@ fn confirm_press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<
     }
 }
 
-/// Text over a question is text: the question goes, and nothing is answered.
+/// Typing over a question closes it unanswered and goes to the editor.
 pub fn write_on(app: &mut App, digit: Option<char>, press: KeyPress) -> Vec<Effect> {
     app.overlays.clear();
     vim::write(app);
@@ -117,7 +117,7 @@ pub fn write_on(app: &mut App, digit: Option<char>, press: KeyPress) -> Vec<Effe
     typed.flat_map(|c| completion::insert(app, c)).collect()
 }
 
-/// The newest prompt stands on top; up goes to the one before it in time, as in a shell.
+/// The newest prompt is on top here, but Up must go to older prompts, as in a shell.
 fn turned_around(action: Action) -> Action {
     match action {
         Action::Up | Action::ListPrevious | Action::HistorySearch => Action::ListNext,
@@ -142,7 +142,7 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
             let prompt = prompt.map(str::to_owned);
             app.overlays.pop();
             if let Some(prompt) = prompt {
-                // As it was typed: a command is one again.
+                // Inserted as typed, so that a command is a command again.
                 tree::keep_draft(app);
                 app.composer.set(&prompt);
             }

@@ -1,4 +1,5 @@
-//! The permission mode: what is done without a question. Chosen here, in force when the agent says so.
+//! Changing the permission mode. The screen shows the new mode at once, before the agent confirms
+//! it.
 
 use super::settings;
 use crate::agent::permission::PermissionMode;
@@ -14,7 +15,7 @@ pub const SETTING: &str = "permission.mode";
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     let now = app.status.permission;
     if action == Action::NextPermissionMode {
-        // `full` is never one key away.
+        // A single key must never lead to `full`.
         let modes = PermissionMode::ALL.into_iter();
         let mut modes = modes.filter(|mode| *mode != PermissionMode::Full);
         let next = modes
@@ -50,7 +51,7 @@ pub fn confirm_full(app: &mut App, how_long: FullFor) -> Vec<Effect> {
     }
 }
 
-/// Another mode is in force. A plan is carried out from plan mode only.
+/// Shows the mode. Outside plan mode there is no plan to run.
 pub fn show(app: &mut App, mode: PermissionMode) {
     app.status.permission = mode;
     if mode != PermissionMode::Plan && matches!(app.resume, Some(Resume::Planned(_))) {
@@ -59,7 +60,7 @@ pub fn show(app: &mut App, mode: PermissionMode) {
 }
 
 fn set(app: &mut App, mode: PermissionMode) -> Vec<Effect> {
-    // Shown at once; the agent's own word follows.
+    // Shown at once, before the agent confirms it.
     show(app, mode);
     app.say(format!("{mode}: {}", mode.meaning()));
     vec![Effect::SetPermission(mode)]

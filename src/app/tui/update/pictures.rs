@@ -1,4 +1,4 @@
-//! How pictures are shown: as the terminal can, and the user wants.
+//! Decides how to show pictures, from the terminal's abilities and the user's setting.
 
 use ratatui::style::Color;
 
@@ -7,7 +7,7 @@ use crate::app::tui::picture::PictureLayout;
 use crate::app::tui::picture::layout::USUAL_CELL;
 use crate::app::tui::theme::Kind;
 
-/// Something that decides about it has changed.
+/// Updates the picture layout after one of its inputs changed.
 pub fn follow(app: &mut App) {
     let depth = app.themes.depth;
     let protocol = app.graphics.protocol(depth);
@@ -22,7 +22,7 @@ pub fn follow(app: &mut App) {
     let layout = protocol.map(|protocol| PictureLayout {
         protocol,
         cell: app.graphics.cell.unwrap_or(USUAL_CELL),
-        // Until its cell is opened: a third of the screen, within reason.
+        // Height of a folded picture: a third of the screen, within limits.
         rows: (app.size.height / 3).clamp(4, 16),
         ground: painted.unwrap_or(usual),
         depth,

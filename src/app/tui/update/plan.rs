@@ -1,5 +1,5 @@
-//! Whether a run in plan mode has made a plan: its last answer says so itself, in a heading. The model is
-//! told to write one; an answer to a question has none, and nothing is offered to be carried out.
+//! Tells whether a run in plan mode ended with a plan: tiller asks the model to put one under a
+//! heading. Plain answers have no such heading, so there is nothing to run.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ mod tests {
     use crate::llm::{AssistantMessage, Content};
 
     #[test]
-    fn a_plan_is_what_is_called_one() {
+    fn a_heading_marks_a_plan() {
         for (text, stop, expected) in [
             ("## Plan\n1. Do", StopReason::Stop, true),
             ("I looked.\n\n**Plan**\n\n- a", StopReason::Stop, true),

@@ -1,5 +1,5 @@
-//! Questions that calls wait with: the first of them is in the strip above the editor. Text is never an
-//! answer until Enter sends it; a list is answered by arrows or a digit, and Enter.
+//! Open questions; the strip above the editor shows the first one. Text is an answer only once
+//! Enter sends it. In the list, select with arrows or a digit and confirm with Enter.
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ pub fn set(app: &mut App, open: &[Arc<Question>]) -> Vec<Effect> {
     let is_new = newest(open) > newest(&app.questions);
     let first = |questions: &[Arc<Question>]| questions.first().map(|question| question.id);
     if first(&app.questions) != first(open) {
-        // What was said of its answers is over with it.
+        // A hint about the old question's answers is obsolete.
         app.hint = app.hint.take().filter(|_| app.questions.is_empty());
-        // A digit that selected in the list before may begin a text.
+        // A digit that selected an answer may have been the start of a text.
         if let Some(digit) = app.strip.answers.write(app.now)
             && !app.questions.is_empty()
         {
@@ -38,13 +38,13 @@ pub fn set(app: &mut App, open: &[Arc<Question>]) -> Vec<Effect> {
     if is_new && !app.focused && app.notify != Notify::Off {
         return vec![Effect::Terminal(TerminalEffect::Notify(
             app.notify,
-            "tiller waits for your answer",
+            "tiller needs your answer",
         ))];
     }
     Vec::new()
 }
 
-/// Drops the rule: the editor is the one for messages again. Returns whether there was one.
+/// Closes the rule editor and brings back the message. Returns whether a rule was open.
 pub fn close_rule(app: &mut App) -> bool {
     let Some(rule) = app.rule.take() else {
         return false;
@@ -55,7 +55,7 @@ pub fn close_rule(app: &mut App) -> bool {
     true
 }
 
-/// A key for the list in the strip; none when it is for the editor.
+/// Handles a key of the answer list; `None` leaves it to the editor.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
     let question = app.questions.first()?;
     if app.rule.is_some() {
@@ -65,7 +65,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<V
         app.strip.answers.write(app.now);
         return None;
     }
-    // Its keys are those of all lists.
+    // It uses the keys of all lists.
     let action = app.keymap.resolve(press, Scope::List).or(action);
     let has_rule = app.strip.offer(question) == Some(Offer::Rule);
     match action {
@@ -127,16 +127,16 @@ fn confirm(app: &mut App, at: usize) -> Vec<Effect> {
     }
 }
 
-/// Whether all of what is asked has been on the screen; if not, it is opened.
+/// Whether the user has seen the whole question; if not, opens it.
 pub fn is_shown(app: &mut App) -> bool {
     if !app.strip.is_shown {
         app.overlays.push(Overlay::text(TextPopup::Call));
-        app.say("Read it to its end first");
+        app.say("Scroll to the end first");
     }
     app.strip.is_shown
 }
 
-/// Takes in what the last frame has shown of the question.
+/// Notes how much of the question the last frame showed.
 pub fn drawn(app: &mut App) {
     let areas = &app.areas;
     app.strip.is_shown |= match app.overlays.last() {
@@ -148,8 +148,8 @@ pub fn drawn(app: &mut App) {
     };
 }
 
-/// Enter with a text in the editor: the answer in the user's own words, or why the call must not
-/// run. None when nothing was asked, or the text was begun before; then it is a message.
+/// Enter with text in the editor: sends it as the answer, or as the reason to deny the call. `None`
+/// if there is no question, or the text is older than the question and so a message.
 pub fn answer_in_words(app: &mut App, take: impl Fn(&mut App) -> Text) -> Option<Vec<Effect>> {
     if !app.text_answers() {
         return None;
@@ -168,7 +168,7 @@ pub fn give(app: &mut App, answer: Answer) -> Vec<Effect> {
     let Some(question) = app.questions.first().cloned() else {
         return Vec::new();
     };
-    // The next one shows at once; what the agent says of those that wait follows.
+    // Show the next question at once, before the agent confirms.
     let rest = app.questions[1..].to_vec();
     app.strip = QuestionStrip::starting(app.now);
     let mut effects = set(app, &rest);

@@ -1,4 +1,4 @@
-//! Sending: now, as steering, or afterwards; and what starts by itself.
+//! Sending: right away, as steering, or queued. Also starting the first prompt and the demo.
 
 use super::refusal::is_gone;
 use super::{login, permission, questions, sessions, shell};
@@ -14,15 +14,15 @@ use crate::app::tui::transcript::ScrollBy;
 use crate::llm::Content;
 use crate::llm::message::{Text, content_text};
 
-/// Within this many milliseconds of the last Enter, Enter is a slip.
+/// A second Enter within this many milliseconds is taken for a slip.
 const SLIP_MS: i64 = 250;
-/// How long it is said that a prompt waits for a key, in milliseconds.
+/// How long the hint about the missing key stays, in milliseconds.
 const KEPT_MS: i64 = 10_000;
-/// What is sent to the model to have its plan carried out.
-const CARRY_OUT: &str = "Carry the plan out.";
-/// The demonstration waits this long for a user who would rather type.
+/// The message that makes the model run its plan.
+const CARRY_OUT: &str = "Carry out the plan.";
+/// How long the demo waits for a user who'd rather type, in milliseconds.
 const DEMO_WAIT_MS: i64 = 10_000;
-/// The same where it was asked for.
+/// How long it waits if the user asked for it.
 const ASKED_DEMO_WAIT_MS: i64 = 1000;
 
 pub fn start(app: &mut App) -> Vec<Effect> {
@@ -50,7 +50,7 @@ pub fn start(app: &mut App) -> Vec<Effect> {
     }
     let mut prompt = std::mem::take(&mut app.start.prompt);
     let refused = app.start.refused.take();
-    // It was meant for another session than the new one, or for one that takes no prompt.
+    // The prompt was meant for the session that didn't open, or this session takes none.
     if !prompt.is_empty() && (refused.is_some() || app.is_read_only()) {
         app.composer
             .set_message(&content_text(&std::mem::take(&mut prompt)));
@@ -67,7 +67,7 @@ pub fn start(app: &mut App) -> Vec<Effect> {
     effects
 }
 
-/// Begins the demonstration when its time has come.
+/// Starts the demo when it is due.
 pub fn start_demo_when_due(app: &mut App) -> Vec<Effect> {
     let now = app.now;
     match app.start.demo.take_if(|(_, due)| *due > 0 && *due <= now) {
@@ -76,20 +76,20 @@ pub fn start_demo_when_due(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// Whether an Enter now comes right after the one before, with no other key between.
+/// Whether this Enter comes right after the one before, with no key between.
 pub fn follows_at_once(app: &App) -> bool {
     let last = app.presses.enter;
     last.is_some_and(|last| app.now - last < SLIP_MS)
 }
 
-/// Notes that Enter was pressed; whether it was a slip, see [`follows_at_once`].
+/// Notes an Enter, and returns whether it was a slip; see [`follows_at_once`].
 pub fn is_slip(app: &mut App) -> bool {
     let is_slip = follows_at_once(app);
     app.presses.enter = Some(app.now);
     is_slip
 }
 
-/// Enter, Alt+Enter, Ctrl+Enter on what is no command.
+/// Enter, Alt+Enter or Ctrl+Enter on text that isn't a command.
 pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     if is_gone(app) {
         return Vec::new();
@@ -107,8 +107,12 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
         };
     }
     if app.status.is_demo() && !app.start.demo_asked && !app.is_running() {
-        // No model would read it. It stays in the editor, also when tiller starts again with the key.
-        app.say_for("Add an API key to send this. Your prompt is kept.", KEPT_MS);
+        // There is no model to send it to. The prompt stays in the editor, even across the restart
+        // with the key.
+        app.say_for(
+            "Add an API key to send this; your prompt stays here",
+            KEPT_MS,
+        );
         return login::open(app, "");
     }
     if action == Action::Submit
@@ -128,7 +132,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     }
 }
 
-/// Sends a message now, or when the run that is under way is done.
+/// Sends a message now, or queues it until the current run is done.
 pub fn send_or_wait(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
     if is_gone(app) {
         Vec::new()
@@ -148,8 +152,8 @@ pub fn take_back(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// On the empty editor: deliver what waits, retry at once, go on after a limit or a failure,
-/// or have a plan carried out. A run that answers nothing on the screen begins only when it is `meant`.
+/// Enter on the empty editor: delivers queued messages, retries at once, resumes after a limit or a
+/// failure, or runs a plan. Runs that the screen doesn't offer start only if `meant`.
 fn go_on(app: &mut App, meant: bool) -> Vec<Effect> {
     if app.is_running() {
         return if app.steering_waits() || app.run.is_retrying() {
@@ -192,21 +196,21 @@ fn carry_out(app: &mut App) -> Vec<Effect> {
     effects
 }
 
-/// Sends a message: what it does, start a run or steer, the agent knows best.
+/// Sends a message; the agent decides whether it starts a run or steers the current one.
 pub fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
     if !app.is_running() {
         for notice in app.start.told_in(app.session_file()) {
             app.transcript.push_notice(NoticeLevel::Info, notice);
         }
         app.start.forget_notices();
-        // Shown before the agent has heard of it; its own words replace these.
+        // Shown before the agent confirms it; the agent's own record replaces it.
         app.transcript.push_prompt(&content);
         app.transcript.scroll(ScrollBy::End);
         app.screen = app.screen.closed();
         app.resume = None;
         app.start.recent = None;
         if app.work.todo.is_done() || app.work.todo == app.todo_before {
-            // It was for the work before.
+            // The todo list belongs to earlier work.
             app.work.todo = TodoDetails::default();
         }
         app.todo_before = app.work.todo.clone();
@@ -218,7 +222,7 @@ pub fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
     vec![Effect::Prompt(content)]
 }
 
-/// The text to send. A second slash that was typed before a word only says that it is no command.
+/// Takes the text to send. Removes one slash of a typed `//word`, which only marks it as a message.
 fn take(app: &mut App) -> Text {
     app.hint = None;
     let is_message = app.composer.is_message();

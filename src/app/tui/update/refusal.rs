@@ -1,30 +1,32 @@
-//! What cannot be done now, and why: the user is told.
+//! Checks for actions that aren't possible right now; they tell the user why.
 
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 
-/// Whether a run is under way, which is told.
+/// Whether the agent is working; if so, tells the user.
 pub fn is_busy(app: &mut App) -> bool {
     if app.is_running() {
         let stop = app.key(Action::Cancel);
-        app.say(format!("A run is under way; {stop} stops it"));
+        app.say(format!(
+            "The agent is still working; press {stop} to stop it"
+        ));
     }
     app.is_running()
 }
 
-/// Whether the session is only read, which is told.
+/// Whether the session is read-only; if so, tells the user.
 pub fn is_read_only(app: &mut App) -> bool {
     let is_read_only = app.is_read_only();
     if is_read_only {
-        app.say("This session is open to be read only");
+        app.say("This session is open read-only");
     }
     is_read_only
 }
 
-/// Whether there is nobody to send to, which is told.
+/// Whether the agent has stopped; if so, tells the user.
 pub fn is_gone(app: &mut App) -> bool {
     if app.agent_gone {
-        app.say("The agent has stopped; nothing can be sent");
+        app.say("The agent has stopped: quit and start tiller again");
     }
     app.agent_gone
 }

@@ -1,4 +1,4 @@
-//! The top match. It only routes: what a message means is decided by its owner.
+//! Routes each message to the module that owns it, and does nothing else.
 
 use super::{
     agent, completion, copy, editor, iterations, keys, list, login, models, mouse, open, overlay,
@@ -13,8 +13,8 @@ use crate::app::tui::msg::{EffectResult, Msg};
 use crate::app::tui::options::ExitKind;
 use crate::app::tui::session_effect::SessionResult;
 
-/// Applies one message that came at `now` (Unix ms); returns what is to be done. It never looks at
-/// a clock itself.
+/// Applies one message that came at `now` (Unix ms) and returns the effects to run. It never reads
+/// a clock.
 pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
     app.now = app.now.max(now);
     let of_user = matches!(msg, Msg::Input(_));
@@ -36,7 +36,7 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
         Msg::CellSize(cell) => terminal::cell(app, cell),
         Msg::End(kind) => stop::end(app, kind),
         Msg::Interrupt => stop::interrupt(app),
-        Msg::CannotSuspend => app.say("Nothing to suspend to: no shell started tiller as a job"),
+        Msg::CannotSuspend => app.say("Can't suspend: tiller wasn't started from a shell"),
         Msg::Agent(event) => {
             let mut effects = agent::event(app, &event);
             if matches!(event.kind, AgentEvent::SessionOpened { .. }) {
@@ -60,7 +60,7 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
         Msg::Done(result) => done(app, result),
     };
     completion::close_when_elsewhere(app);
-    // What stood on the first screen was said before.
+    // Keep the notices of the first screen at the top of the conversation.
     if was_empty && !app.transcript.is_empty() {
         let notices = app.start.told_in(app.session_file());
         if app.transcript.begin_with(&notices) {
@@ -70,7 +70,7 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
     if revision != app.composer.revision() {
         app.draft_changed();
         app.warmed &= !app.composer.is_empty();
-        // Not for text that was there before: perhaps nobody wants to send it.
+        // Only for text just typed: a restored draft may never be sent.
         if of_user && !app.composer.is_empty() && !app.is_running() && !app.warmed {
             app.warmed = true;
             effects.push(Effect::Warm);
@@ -87,11 +87,12 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
     effects
 }
 
-/// A part of the switch to another session is done; after the last one comes what was typed for it.
+/// Finishes one step of the switch to another session; after the last, replays the input typed
+/// ahead.
 fn arrive(app: &mut App) -> Vec<Effect> {
     let mut effects = Vec::new();
     for event in app.switch.step() {
-        // What is typed may open yet another one.
+        // That input may open yet another session.
         if let Some(event) = app.switch.hold(event) {
             effects.extend(input(app, event));
         }

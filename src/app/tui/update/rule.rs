@@ -1,5 +1,4 @@
-//! The rule that answers a question from now on: shown in the editor, to be changed there, before it
-//! counts.
+//! Editing the rule that an answer adds, before it takes effect.
 
 use super::questions;
 use crate::agent::permission::{Rule, rules_to_toml};
@@ -12,7 +11,7 @@ use crate::app::tui::effect::Effect;
 use crate::app::tui::layout::editor_size;
 use crate::app::tui::rule_draft::RuleDraft;
 
-/// Puts the rules that would answer the question into an editor of their own.
+/// Opens an editor with the rules that would answer the question.
 pub fn open(app: &mut App) {
     let question = app.asks().map(|question| &question.subject);
     let Some(Subject::Permission(subject)) = question else {
@@ -30,7 +29,7 @@ pub fn open(app: &mut App) {
     }));
 }
 
-/// Enter: answers the question with the rules in the editor, or says what is wrong with them.
+/// Enter: answers the question with the edited rules, or shows what's wrong with them.
 pub fn submit(app: &mut App) -> Vec<Effect> {
     let Some(rule) = &mut app.rule else {
         return Vec::new();
@@ -52,7 +51,7 @@ pub fn submit(app: &mut App) -> Vec<Effect> {
     answer(app, scope, rules)
 }
 
-/// Lets the call run, and these rules answer from now on.
+/// Allows the call and adds these rules.
 pub fn answer(app: &mut App, scope: RuleScope, rules: Vec<Rule>) -> Vec<Effect> {
     let answer = Answer::Allow {
         rules: rules.clone(),

@@ -24,7 +24,7 @@ pub fn act(app: &mut App, action: Action) {
             if app.transcript.toggle_recent() {
                 app.screen = app.screen.reading();
             } else {
-                app.say_for("Nothing here folds", 2000);
+                app.say_for("Nothing to fold here", 2000);
             }
             return;
         }
@@ -37,8 +37,7 @@ pub fn act(app: &mut App, action: Action) {
     app.transcript.scroll(by);
 }
 
-/// Goes back to what is printed, from reading it on the whole screen. Answers whether there was a way
-/// back.
+/// Leaves the full-screen view and returns to the inline screen. Returns whether it was open.
 pub fn stop_reading(app: &mut App) -> bool {
     let reads = app.is_reading();
     if reads {
@@ -51,7 +50,7 @@ pub fn stop_reading(app: &mut App) -> bool {
 fn toggle(app: &mut App, class: CellClass) {
     let fold = app.transcript.fold_of(class).toggled();
     app.transcript.set_all(class, fold);
-    // What was printed stays as it is: it is opened on the whole screen.
+    // Printed rows can't change, so show it on the full screen.
     if fold == Fold::Open {
         app.screen = app.screen.reading();
     }
@@ -59,7 +58,7 @@ fn toggle(app: &mut App, class: CellClass) {
 
 fn toggle_todo(app: &mut App) {
     if app.work.todo.items.is_empty() {
-        return drop(app.say("There is no todo list; the model makes one for longer work"));
+        return drop(app.say("No todo list; the model makes one for longer work"));
     }
     if app.work.todo.is_done() {
         return drop(app.say(format!("todo: {}", app.work.todo.progress())));

@@ -1,4 +1,4 @@
-//! Selecting in the conversation with the keys.
+//! Selecting text in the conversation with the keyboard.
 
 use super::overlay::topmost;
 use crate::app::action::{Action, Scope};
@@ -11,7 +11,7 @@ pub fn open(app: &mut App) {
     if app.transcript.begin_caret() {
         app.overlays.push(Overlay::Selecting(None));
     } else {
-        app.say_for("There is nothing to select yet", 3000);
+        app.say_for("Nothing to select yet", 3000);
     }
 }
 

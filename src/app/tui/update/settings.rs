@@ -1,5 +1,5 @@
-//! The list of settings: each change is kept in config.toml at once, and counts at once where that can
-//! be.
+//! The settings list. tiller saves each change to config.toml at once, and applies it at once where
+//! possible.
 
 use std::path::PathBuf;
 
@@ -71,7 +71,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
     }
 }
 
-/// Takes the next value, or has one typed.
+/// Switches to the next value, or lets the user type one.
 pub fn choose(app: &mut App) -> Vec<Effect> {
     let effects = change(app, 1);
     if effects.is_empty()
@@ -80,14 +80,14 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
     {
         list.typing = Picker::holding(&text);
         if list.typing.is_none() {
-            let fault = "This is too long to be changed here: write it into the file that `tiller config path` names";
+            let fault = "Too long to edit here: edit the file that `tiller config path` prints";
             list.fault = Some(fault.to_owned());
         }
     }
     effects
 }
 
-/// Writes a setting; the mode in which everything runs is asked for first.
+/// Saves a setting; asks first before making `full` the default.
 fn save(app: &mut App, key: String, value: Value) -> Vec<Effect> {
     if key == permission::SETTING && value.as_str() == Some(PermissionMode::Full.name()) {
         permission::ask_full(app, FullFor::NewSessions);
@@ -96,7 +96,7 @@ fn save(app: &mut App, key: String, value: Value) -> Vec<Effect> {
     write(app, key, value)
 }
 
-/// Writes a setting, from whose value the next step in the list counts.
+/// Saves a setting; the list steps on from its value.
 pub fn write(app: &mut App, key: String, value: Value) -> Vec<Effect> {
     for overlay in &mut app.overlays {
         if let Overlay::Settings(list) = overlay {
@@ -161,9 +161,9 @@ pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> 
         Some(_) => None,
     };
     let said = match (&now, stronger) {
-        (_, Some(place)) => format!("Saved, but not used here: set by {place}"),
+        (_, Some(place)) => format!("Saved, but {place} overrides it here"),
         (Some(_), None) => format!("Saved: {key}"),
-        (None, None) => format!("Saved, for the next start of tiller: {key}"),
+        (None, None) => format!("Saved: {key}, from the next start"),
     };
     app.say(said);
     let mut effects = now.unwrap_or_default();
@@ -173,7 +173,7 @@ pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> 
     effects
 }
 
-/// Has a setting count at once; none where it cannot.
+/// Applies a setting at once; `None` if that's not possible.
 fn apply(app: &mut App, key: &str, value: &Value) -> Option<Vec<Effect>> {
     let text = value.as_str().unwrap_or_default();
     Some(match key {

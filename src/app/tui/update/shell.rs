@@ -1,5 +1,5 @@
-//! The user's own commands: `!command` runs it and tells the model with the next message, `!!command`
-//! runs it for the user alone.
+//! The user's own commands: `!command` runs and shares its output with the model in the next
+//! message, `!!command` only runs.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::app::tui::msg::ShellEnd;
 use crate::app::tui::shell::ShellRun;
 use crate::llm::Content;
 
-/// Runs a command as typed, with its exclamation marks.
+/// Runs a command as typed, including its exclamation marks.
 pub fn run(app: &mut App, typed: &str) -> Vec<Effect> {
     let typed = typed.trim();
     let (told, command) = match typed.strip_prefix("!!") {
@@ -24,7 +24,10 @@ pub fn run(app: &mut App, typed: &str) -> Vec<Effect> {
         return Vec::new();
     }
     if let Some(running) = &app.shell {
-        let text = format!("`{}` still runs; Esc ends it", running.details.command);
+        let text = format!(
+            "`{}` is still running; press Esc to stop it",
+            running.details.command
+        );
         app.say(text);
         return Vec::new();
     }
@@ -77,11 +80,11 @@ pub fn ended(app: &mut App, end: ShellEnd) {
         .end_command(&end.id, end.details, status, end.failure);
 }
 
-/// Another session takes the place of the one it was started in: what it wrote so far stays there, and
-/// what follows is told to none.
+/// Switching sessions: the output so far stays with the old session, and later output goes to
+/// neither.
 pub fn leave(app: &mut App) {
     if let Some(run) = &mut app.shell {
-        let block = run.unfinished("it still ran when another session was opened");
+        let block = run.unfinished("still running when the user switched sessions");
         run.told = false;
         if let Some(block) = block {
             tell(app, block);
@@ -90,17 +93,17 @@ pub fn leave(app: &mut App) {
     }
 }
 
-/// The next message takes along what a command wrote.
+/// Attaches a command's output to the next message.
 fn tell(app: &mut App, block: String) {
     app.told.push(block);
     app.save_draft_at = Some(app.now);
     app.say("The output goes along with your next message");
 }
 
-/// Esc or Ctrl+C while one runs; none where nothing does. What it wrote until then stays.
+/// Esc or Ctrl+C: stops the running command, if any. Its output so far stays.
 pub fn stop(app: &mut App) -> Option<Vec<Effect>> {
     let run = app.shell.take()?;
-    // Perhaps it says that this one still runs.
+    // The hint may say that this command is still running.
     app.hint = None;
     if let Some(block) = run.unfinished("stopped") {
         tell(app, block);

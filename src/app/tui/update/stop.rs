@@ -1,4 +1,4 @@
-//! Stopping: the run, the text, the program. What Esc, Ctrl+C and Ctrl+D come to.
+//! Esc, Ctrl+C and Ctrl+D: stopping the run, clearing the text, quitting.
 
 use super::{questions, scroll, shell, tree};
 use crate::agent::RunState;
@@ -8,13 +8,13 @@ use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::options::ExitKind;
 use crate::app::tui::overlay::{Confirm, ConfirmAbout, Overlay, TreePurpose};
 
-/// Ctrl+C twice within this many milliseconds leaves.
+/// A second Ctrl+C within this many milliseconds quits.
 const LEAVE_MS: i64 = 2000;
-/// Esc twice within this many milliseconds is one thing.
+/// A second Esc within this many milliseconds makes a double press.
 const DOUBLE_MS: i64 = 500;
-/// So long after it was vim's, Esc stops nothing.
+/// For this long after an Esc for vim, Esc stops nothing.
 const VIM_MS: i64 = 1000;
-/// So long after an abort Esc means nothing else.
+/// For this long after an abort, Esc does nothing else.
 const AFTER_ABORT_MS: i64 = 1000;
 
 /// Esc.
@@ -22,7 +22,7 @@ pub fn cancel(app: &mut App) -> Vec<Effect> {
     if questions::close_rule(app) || scroll::stop_reading(app) {
         return Vec::new();
     }
-    // Who knows vim presses it twice to be in normal mode.
+    // Vim users press Esc twice to be sure of normal mode.
     if within(app, app.presses.vim_escape, VIM_MS) {
         app.presses.vim_escape = Some(app.now);
         return Vec::new();
@@ -67,7 +67,7 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
     app.say_for(format!("Press {key} again to exit"), LEAVE_MS)
 }
 
-/// The user goes on: the next Ctrl+C is the first one again, and nothing says otherwise.
+/// Something else was pressed: forgets the first Ctrl+C and its hint.
 pub fn stay(app: &mut App) {
     let said_until = app.presses.interrupt.take().map(|at| at + LEAVE_MS);
     let hint = app.hint.as_ref().map(|hint| hint.until);
@@ -94,8 +94,7 @@ pub fn leave(app: &mut App) -> Vec<Effect> {
     end(app, ExitKind::Quit)
 }
 
-/// Ends for this reason. What was not sent is there again at the next start, and so is what a command
-/// wrote.
+/// Ends the program. The next start brings back unsent text and command output.
 pub fn end(app: &mut App, kind: ExitKind) -> Vec<Effect> {
     let mut effects = shell::stop(app).unwrap_or_default();
     effects.extend([
@@ -105,7 +104,7 @@ pub fn end(app: &mut App, kind: ExitKind) -> Vec<Effect> {
     effects
 }
 
-/// Stops the run, or kills what is still dying of the last one; `None` when nothing runs.
+/// Stops the run, or kills processes that outlived it; `None` if nothing runs.
 fn abort(app: &mut App) -> Option<Vec<Effect>> {
     if app.run == RunState::Idle {
         return None;

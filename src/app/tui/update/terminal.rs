@@ -27,11 +27,11 @@ pub fn cell(app: &mut App, cell: (u16, u16)) -> Vec<Effect> {
 pub fn focus(app: &mut App, focused: bool) -> Vec<Effect> {
     app.focused = focused;
     if focused {
-        // Another program may have switched branches meanwhile, or changed a theme.
+        // Meanwhile another program may have switched branches or changed a theme.
         return vec![Effect::ReadGit, Effect::ReadThemes];
     }
     app.pointer = Pointer::default();
-    // The keys select on when it is back.
+    // Keyboard selection continues when the focus is back.
     let selects = matches!(app.overlays.last(), Some(Overlay::Selecting(_)));
     app.transcript.hold(selects);
     Vec::new()
@@ -40,7 +40,7 @@ pub fn focus(app: &mut App, focused: bool) -> Vec<Effect> {
 pub fn report(app: &mut App, report: TerminalReport) -> Vec<Effect> {
     use TerminalEffect::{Answered, ConfirmKitty, EnableKitty};
     let effects: &[TerminalEffect] = match report {
-        // Some terminals answer and then send keys as ever: only flags in force are a promise.
+        // Some terminals answer but don't change their keys: trust only active flags.
         TerminalReport::KittyFlags(flags) if flags & 1 == 0 => &[EnableKitty],
         TerminalReport::KittyFlags(_) => {
             app.tells_keys = true;

@@ -1,5 +1,4 @@
-//! Themes: choosing one with the screen as its preview, and following what the terminal says of
-//! itself.
+//! Choosing a theme with a live preview, and following the terminal's colors.
 
 use std::sync::Arc;
 
@@ -36,7 +35,7 @@ pub fn act(app: &mut App, name: &str) -> Vec<Effect> {
     }
 }
 
-/// A key while the list is open: the screen shows what is chosen.
+/// Handles a key while the list is open, and previews the chosen theme.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     if matches!(
         action,
@@ -103,13 +102,13 @@ pub fn color(app: &mut App, which: TerminalColor, color: (u8, u8, u8)) -> Vec<Ef
         }
     }
     match which {
-        // The others follow at once, and everything is laid out anew when the last is there.
+        // More colors follow at once; lay out again only after the last.
         TerminalColor::Ground if app.themes.wanted != "system" => follow(app),
         _ => Vec::new(),
     }
 }
 
-/// The desktop is dark or light from now on; what colors the terminal has then, it tells when asked.
+/// The desktop switched to dark or light: asks the terminal for its new colors.
 pub fn scheme(app: &mut App, is_light: bool) -> Vec<Effect> {
     app.themes.scheme = Some(if is_light { Kind::Light } else { Kind::Dark });
     app.themes.terminal = TerminalColors::default();
@@ -136,7 +135,7 @@ fn refresh(app: &mut App) -> bool {
     true
 }
 
-/// Shows the theme that is wanted, unless the list shows another.
+/// Shows the configured theme, unless the list previews another.
 pub fn follow(app: &mut App) -> Vec<Effect> {
     let Ok(loaded) = app.themes.load(&app.themes.wanted) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The tree of the session: opening it, its keys, going on from another entry, labels.
+//! The session tree: opening it, its keys, labels, and continuing from another entry.
 
 use super::list;
 use super::overlay::topmost;
@@ -21,18 +21,18 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::Label if is_read_only(app) => Vec::new(),
         Action::Label => {
             let label = (!argument.is_empty()).then(|| argument.to_owned());
-            // Else the agent says why there is nothing to label.
+            // Otherwise the agent explains that there is nothing to label.
             if app.transcript.copy_sources().next().is_some() {
                 let said = match &label {
                     Some(label) => format!("Labelled {label}"),
-                    None => String::from("The label is gone"),
+                    None => String::from("Label removed"),
                 };
                 app.say(said);
             }
             vec![Effect::Tree(TreeEffect::Label(None, label))]
         }
         Action::Fork if app.status.session.is_none() => {
-            app.say("Nothing is stored in this run: a fork is a session")
+            app.say("Can't fork: this run isn't stored")
         }
         Action::Fork => open(app, TreePurpose::Fork),
         Action::CompareBranches => {
@@ -114,7 +114,7 @@ fn press_in_label(tree: &mut TreePicker, press: KeyPress, action: Option<Action>
     Vec::new()
 }
 
-/// Goes on from the chosen entry; the branch that is left is summarised before, or not.
+/// Continues from the chosen entry, with or without a summary of the branch that is left.
 pub fn choose(app: &mut App, leaving: Leaving) -> Vec<Effect> {
     let tree = topmost!(app, Tree);
     let purpose = tree.purpose;
@@ -135,7 +135,7 @@ pub fn choose(app: &mut App, leaving: Leaving) -> Vec<Effect> {
     }
 }
 
-/// The conversation goes on from another entry; a prompt that was chosen comes into the editor.
+/// The conversation now continues from another entry; a chosen prompt goes into the editor.
 pub fn moved(app: &mut App, prompt: Option<&[Content]>) {
     app.resume = None;
     if let Some(prompt) = prompt {
@@ -143,18 +143,17 @@ pub fn moved(app: &mut App, prompt: Option<&[Content]>) {
     }
 }
 
-/// Puts a prompt into the editor, to be edited and sent again. What stood there stays in the
-/// history.
+/// Puts a prompt into the editor to edit and resend. The text before goes to the history.
 pub fn take_prompt(app: &mut App, prompt: &str) {
     keep_draft(app);
     app.composer.set_message(prompt);
 }
 
-/// What is in the editor makes room for something else: it goes to the history, and that is said.
+/// Moves the editor's text to the history, and says so.
 pub fn keep_draft(app: &mut App) {
     if !app.composer.is_empty() {
         app.composer.clear();
         let up = app.key(Action::Up);
-        app.say(format!("What was in the editor is in the history: {up}"));
+        app.say(format!("Your unsent text is in the history: press {up}"));
     }
 }

@@ -1,4 +1,5 @@
-//! Trials: begin one with `/try`, see what it comes to, keep or discard it. No key ends one: a command does.
+//! Trials: starting one with `/try`, keeping or discarding it. Only commands end a trial, never a
+//! key.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::app::tui::app::{App, OpenTrial};
 use crate::app::tui::effect::{Effect, TrialEffect};
 use crate::llm::Content;
 
-/// Most files that a notice names.
+/// A notice names at most this many files.
 const NAMED: usize = 8;
 
 /// `/try`, `/keep` and `/discard`.
@@ -54,8 +55,7 @@ pub fn event(app: &mut App, event: &TrialEvent) -> Vec<Effect> {
                 return Vec::new();
             }
             let text = format!(
-                "A trial is open. Its files are a copy, in {}; those in {} stay as they are until it \
-                 is kept",
+                "Trial open: tiller works in a copy, {}\n{} stays unchanged until you /keep the trial",
                 shown(app, &trial.tree),
                 shown(app, &trial.root),
             );
@@ -72,17 +72,17 @@ pub fn event(app: &mut App, event: &TrialEvent) -> Vec<Effect> {
             closed(app)
         }
         TrialEvent::Discarded => {
-            let text = "The trial is discarded; conversation and files are as they were before it";
+            let text = "Trial discarded; conversation and files are back to where it began";
             app.transcript.push_notice(NoticeLevel::Info, text);
             closed(app)
         }
     }
 }
 
-/// Another session takes the place of the one with the trial.
+/// Another session replaces the one with the trial.
 pub fn left(app: &mut App) {
     if app.trial.take().is_some() {
-        let text = "The trial of the session before stays open; /resume goes back to it";
+        let text = "The previous session's trial stays open; /resume to go back to it";
         app.transcript.push_notice(NoticeLevel::Info, text);
     }
 }
@@ -95,12 +95,12 @@ pub fn counted(app: &mut App, trial: &Arc<Trial>, changes: Option<usize>) {
     }
 }
 
-/// Trials whose session is gone: nothing ends them.
+/// Trials of deleted sessions, which no command can end.
 pub fn abandoned(app: &mut App, trials: &[Trial]) {
     for trial in trials {
         let text = format!(
-            "A trial is left whose session is gone; its files are in {tree}. When you need none of \
-             them: git -C {root} worktree remove --force {tree}; rm -r {folder}",
+            "A deleted session left a trial; its files are in {tree}\n\
+             To delete them: git -C {root} worktree remove --force {tree}; rm -r {folder}",
             tree = shell_word(&trial.tree),
             root = shell_word(&trial.root),
             folder = shell_word(&trial.folder),
@@ -109,7 +109,7 @@ pub fn abandoned(app: &mut App, trials: &[Trial]) {
     }
 }
 
-/// The command that text which comes back belongs to, where a trial could not begin.
+/// The `/try` command for text that came back because the trial couldn't start.
 pub fn given_back(app: &App, text: &str) -> Option<String> {
     let begins = RunState::Running {
         phase: Phase::Trial(TrialStep::Begin),
@@ -130,7 +130,7 @@ fn closed(app: &mut App) -> Vec<Effect> {
 fn kept_text(app: &App, kept: &Kept) -> String {
     let files = plural(kept.changed.len() as u64, "file", "files");
     if kept.changed.is_empty() {
-        return "The trial is kept; it has changed no file".to_owned();
+        return "Trial kept; it changed no files".to_owned();
     }
     let names = kept.changed.iter().take(NAMED);
     let names: Vec<String> = names
@@ -147,11 +147,11 @@ fn kept_text(app: &App, kept: &Kept) -> String {
     };
     let merged = match kept.merged {
         0 => String::new(),
-        merged => format!(", {merged} merged with changes of yours"),
+        merged => format!(", {merged} merged with your changes"),
     };
     let root = app.trial.as_ref().map(|open| shown(app, &open.trial.root));
     format!(
-        "The trial is kept: {files} changed in {}{merged}: {}{more}",
+        "Trial kept: {files} changed in {}{merged}: {}{more}",
         root.unwrap_or_default(),
         names.join(", ")
     )

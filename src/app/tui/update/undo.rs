@@ -1,4 +1,4 @@
-//! `/undo`, `/redo` and `/rewind`: first what would change, then the question, then it is done.
+//! `/undo`, `/redo` and `/rewind`: show what would change, ask, then do it.
 
 use super::overlay::topmost;
 use super::refusal::{is_busy, is_gone, is_read_only};
@@ -76,7 +76,7 @@ pub fn rewind_previewed(app: &mut App, entry: &str, preview: Preview) {
     }
 }
 
-/// Nothing was done, and why: a list that waits for prompts gets none.
+/// Shows why nothing was done, and closes the list that waits for prompts.
 pub fn refused(app: &mut App, why: &str) {
     if matches!(app.overlays.last(), Some(Overlay::Rewind(_))) {
         app.overlays.pop();
@@ -93,7 +93,7 @@ pub fn press_rewind(app: &mut App, press: KeyPress, action: Option<Action>) -> V
         Some(Action::Back) => list.chosen = None,
         Some(Action::Interrupt) => drop(app.overlays.pop()),
         Some(Action::Accept) => return choose(app),
-        // Who types looks for another prompt.
+        // Typing means looking for another prompt.
         None if press.text().is_some() => {
             list.chosen = None;
             return list::press(app, press, action);
@@ -115,7 +115,7 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
     };
     let is_early = !chosen.delay.is_over(app.now);
     if is_early || *way != Rewind::Conversation && chosen.preview.is_none() {
-        // Enter pressed twice: what would change in files has not been seen yet.
+        // Enter pressed twice: the user hasn't seen yet which files would change.
         chosen.delay.restart(app.now);
         return Vec::new();
     }

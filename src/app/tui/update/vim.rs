@@ -1,20 +1,20 @@
-//! Keys in vim's normal and visual modes, where the user wants that, and the way there.
+//! Keys in vim's normal and visual modes.
 
 use crate::app::tui::app::App;
 use crate::app::tui::composer::{VimKey, VimMode, is_search};
 use crate::app::tui::input::{KeyCode, KeyModifiers, KeyPress};
 
-/// Does what a key means to vim; false where it means what it always does.
+/// Handles a vim key; false leaves it to the other contexts.
 pub fn press(app: &mut App, press: KeyPress) -> bool {
     let Some((mode, keys)) = app.composer.vim() else {
         return false;
     };
     let leaves_insert = mode == VimMode::Insert && press.code == KeyCode::Esc;
-    // What is typed then is a text.
+    // During a question, typing writes text.
     if app.asks().is_some() && !leaves_insert {
         return false;
     }
-    // `r` and `f` wait for a character, and a count would go on with `0`: these keys are neither.
+    // `r` and `f` wait for a character, and `0` would extend a count: these keys cancel both.
     let searches = is_search(&keys);
     let replaces = !searches && keys.ends_with('r');
     let takes = press.mods == KeyModifiers::NONE
@@ -32,7 +32,7 @@ pub fn press(app: &mut App, press: KeyPress) -> bool {
     let key = match (press.code, press.mods) {
         (KeyCode::Esc, KeyModifiers::NONE) => VimKey::Escape,
         _ if mode == VimMode::Insert => return false,
-        // These begin something else than a text.
+        // These start a command or a mention, not a vim command.
         (KeyCode::Char('/' | '!' | '@'), KeyModifiers::NONE) if app.composer.is_empty() => {
             app.composer.vim_insert();
             return false;
@@ -64,7 +64,7 @@ pub fn press(app: &mut App, press: KeyPress) -> bool {
     takes
 }
 
-/// What is typed is text, in whatever mode: the question that it answers comes before vim.
+/// Leaves normal mode before inserting text: a question takes precedence over vim.
 pub fn write(app: &mut App) {
     let mode = app.composer.vim().map(|(mode, _)| mode);
     if mode.is_some_and(|mode| mode != VimMode::Insert) {

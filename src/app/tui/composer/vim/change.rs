@@ -1,4 +1,4 @@
-//! What commands do to the text, whatever the mode: putting, joining, indenting, changing letters.
+//! Vim commands that change text in any mode: put, join, indent, change case.
 
 use std::ops::Range;
 
@@ -9,16 +9,16 @@ use super::characters;
 use super::command::{Operator, Place};
 use super::motion::first_text;
 
-/// Bytes that are put at once, unless the text is longer once.
+/// The most bytes that a put inserts, unless the text itself is longer.
 const MAX_PUT: usize = 1024 * 1024;
-/// Columns of an indent.
+/// Columns per indent.
 const INDENT: usize = 4;
 
 pub fn times_of(text: &str, times: usize) -> usize {
     times.min(MAX_PUT / text.len().max(1)).max(1)
 }
 
-/// Goes to where inserting begins, and makes the line for it.
+/// Moves to where inserting starts, and opens a line for it if needed.
 pub fn open(editor: &mut Composer, place: Place) {
     let (text, caret) = (editor.draft.text(), editor.draft.caret());
     let (start, end) = (line_start(text, caret), line_end(text, caret));
@@ -48,7 +48,7 @@ pub fn insert_again(editor: &mut Composer, place: Place, typed: &str, times: usi
     editor.draft.replace(at..at, &again, StepKind::Single);
 }
 
-/// Copies a range to the kill ring, and takes it away if the operator says so.
+/// Copies a range to the kill ring, and deletes it if the operator says so.
 pub fn operate(editor: &mut Composer, operator: Operator, range: Range<usize>, lines: bool) {
     let text = editor.draft.text();
     let range = if lines {
@@ -65,7 +65,7 @@ pub fn operate(editor: &mut Composer, operator: Operator, range: Range<usize>, l
     }
     match operator {
         Operator::Delete if lines => {
-            // With one of the line feeds beside them.
+            // Together with a line feed next to them.
             let all = if range.end < text.len() {
                 range.start..range.end + 1
             } else {
@@ -88,7 +88,7 @@ pub fn operate(editor: &mut Composer, operator: Operator, range: Range<usize>, l
     }
 }
 
-/// Where the caret stands once a range was copied: at its start, of lines in its column.
+/// The caret after copying a range: at its start, or for lines in the same column.
 fn yanked_from(text: &str, caret: usize, range: &Range<usize>, lines: bool) -> usize {
     if !lines {
         return snap_right(text, range.start);
@@ -100,7 +100,7 @@ fn yanked_from(text: &str, caret: usize, range: &Range<usize>, lines: bool) -> u
     characters::end_of(text, range.start, column)
 }
 
-/// Moves lines to the right, or back to the left; what is empty stays.
+/// Indents lines, or the reverse; empty lines stay empty.
 pub fn indent(editor: &mut Composer, operator: Operator, range: Range<usize>, times: usize) {
     let text = editor.draft.text();
     let range = line_start(text, range.start)..line_end(text, range.end);
@@ -125,7 +125,7 @@ pub fn indent(editor: &mut Composer, operator: Operator, range: Range<usize>, ti
     editor.draft.move_to(first);
 }
 
-/// A line without so many columns of blanks, or as many as there are.
+/// A line without this many columns of leading blanks, or as many as it has.
 fn outdented(line: &str, columns: usize) -> &str {
     let mut passed = 0;
     line.trim_start_matches(|c| {
@@ -138,7 +138,7 @@ fn outdented(line: &str, columns: usize) -> &str {
     })
 }
 
-/// Makes one line of those that a range is in: a space between them, unless there is one.
+/// Joins the lines of a range, separated by a single space.
 pub fn join(editor: &mut Composer, range: Range<usize>) {
     let text = editor.draft.text();
     let range = line_start(text, range.start)..line_end(text, range.end);
@@ -163,8 +163,8 @@ pub fn join(editor: &mut Composer, range: Range<usize>) {
     editor.draft.move_to(snap_right(text, at.min(text.len())));
 }
 
-/// Puts what was taken last behind the caret or before it, or in the place of what is selected; whether
-/// that is whole lines says its second part.
+/// Puts the last killed text after the caret, before it, or in place of the selection. The second
+/// part tells whether the text is whole lines.
 pub fn put(
     editor: &mut Composer,
     before: bool,
@@ -195,7 +195,7 @@ pub fn put(
                 next(text, at).min(end)
             };
             let mut put = taken.repeat(times);
-            // The end of the lines that were selected is still there.
+            // The line feed after the selected lines is still there.
             put.truncate(put.len() - usize::from(by_lines && put.ends_with('\n')));
             let last = if by_lines { 0 } else { prev(&put, put.len()) };
             (behind, put, behind + last)
@@ -213,7 +213,8 @@ pub fn put(
     editor.draft.undo.join(mark);
 }
 
-/// Changes each character of a range: to this one, or its case. Returns where the range begins now.
+/// Replaces each character of a range by this one, or changes its case. Returns the start of the
+/// range.
 pub fn change_characters(
     editor: &mut Composer,
     range: Range<usize>,

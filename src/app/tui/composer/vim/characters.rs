@@ -1,11 +1,11 @@
-//! Characters one by one: how far so many of them go, and what becomes of each.
+//! Commands on single characters.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::command::Motion;
 use super::motion::target;
 
-/// The end of so many characters of the line from a place on.
+/// The end of this many characters of the line.
 pub fn end_of(text: &str, from: usize, times: usize) -> usize {
     let right = target(text, from, Motion::Right, Some(times));
     right.map_or(from, |(to, _)| to)
@@ -15,7 +15,7 @@ pub fn count(text: &str) -> usize {
     text.graphemes(true).count()
 }
 
-/// Each of them is `c` now; lines stay lines.
+/// Replaces each by `c`; line feeds stay.
 pub fn replaced(text: &str, c: char) -> String {
     let characters = text.graphemes(true);
     characters
@@ -23,7 +23,7 @@ pub fn replaced(text: &str, c: char) -> String {
         .collect()
 }
 
-/// Each of them has the other case.
+/// Switches the case of each.
 pub fn toggled(text: &str) -> String {
     text.chars().map(other_case).collect()
 }
@@ -34,6 +34,6 @@ fn other_case(c: char) -> char {
     } else {
         c.to_lowercase().collect()
     };
-    // Where it becomes several it stays.
+    // A character whose other case is several characters stays.
     if other.len() == 1 { other.remove(0) } else { c }
 }

@@ -1,12 +1,12 @@
-//! From the keys of a command to the command: `d2w`, `ciw`, `fx`.
+//! Parses the keys of a command: `d2w`, `ciw`, `fx`.
 
-/// What is done with a part of the text.
+/// What to do with a part of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     Delete,
     Change,
     Yank,
-    /// Lines go to the right.
+    /// Indents lines.
     Indent,
     Outdent,
 }
@@ -17,7 +17,7 @@ pub enum Motion {
     Right,
     Up,
     Down,
-    /// To the next word; a big one is all that is no space.
+    /// To the next word; a big word is anything without spaces.
     Word {
         big: bool,
     },
@@ -27,31 +27,31 @@ pub enum Motion {
     End {
         big: bool,
     },
-    /// To the end of the word before.
+    /// To the end of the previous word.
     EndBack {
         big: bool,
     },
     LineStart,
     FirstText,
     LineEnd,
-    /// To the bracket that belongs to the next one of the line.
+    /// To the bracket that matches the next one on the line.
     Bracket,
-    /// To the empty line before or behind.
+    /// To the previous or next empty line.
     Paragraph {
         forward: bool,
     },
     Find(Find),
-    /// The last find again, or the other way round.
+    /// Repeats the last find, or reverses it.
     FindAgain {
         turned: bool,
     },
-    /// To where the text stands next that was searched for, or the other way.
+    /// To the next match of the last search, or the previous one.
     SearchAgain {
         turned: bool,
     },
-    /// To a line, or the first one.
+    /// To this line, or the first.
     First,
-    /// To a line, or the last one.
+    /// To this line, or the last.
     Last,
 }
 
@@ -59,16 +59,16 @@ pub enum Motion {
 pub struct Find {
     pub c: char,
     pub forward: bool,
-    /// Up to it, not onto it.
+    /// Stops before the character instead of on it.
     pub till: bool,
-    /// Whether it was looked for before: right beside it, the next one is meant.
+    /// Whether this repeats a find: then a match right next to the caret is skipped.
     pub again: bool,
 }
 
-/// What belongs together around the caret.
+/// A text object around the caret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// With what is around it: a space, the quotes.
+    /// Including what surrounds it: a space, the quotes.
     pub around: bool,
     pub kind: ObjectKind,
 }
@@ -83,12 +83,12 @@ pub enum ObjectKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     Motion(Motion),
-    /// So many whole lines.
+    /// This many whole lines.
     Lines,
     Object(Object),
 }
 
-/// Where inserting begins.
+/// Where inserting starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Here,
@@ -103,14 +103,14 @@ pub enum Place {
 pub enum Command {
     Move(Motion),
     Operate(Operator, Target),
-    /// In visual mode: on what is selected, or its lines.
+    /// In visual mode: acts on the selection or its lines.
     OperateSelected(Operator, bool),
     Insert(Place),
     Put {
         before: bool,
     },
     ToggleCase,
-    /// Makes one line of several.
+    /// Joins lines.
     Join,
     Replace(char),
     Undo,
@@ -118,36 +118,36 @@ pub enum Command {
     Visual {
         lines: bool,
     },
-    /// What was selected last.
+    /// Selects the last selection again.
     Reselect,
-    /// In visual mode: the other end.
+    /// In visual mode: moves to the other end.
     OtherEnd,
     /// In visual mode.
     Select(Object),
 }
 
-/// Why keys are no command.
+/// Why keys aren't a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoCommand {
-    /// More are to follow.
+    /// More keys must follow.
     Yet,
     Ever,
 }
 
 use NoCommand::{Ever, Yet};
 
-/// Nobody means more times than this.
+/// The highest useful count.
 const MOST: usize = 10_000;
-/// Characters of what is searched for.
+/// The longest search text, in characters.
 const MAX_SEARCH: usize = 200;
 
-/// Whether these keys of a command are what is being searched for.
+/// Whether these keys of a command are a search text.
 pub fn is_search(keys: &str) -> bool {
     let keys: Vec<char> = keys.chars().collect();
     search_in(&keys).is_some()
 }
 
-/// What is being searched for with its `/` or `?`, behind the count and the operator that wait for it.
+/// The search text with its `/` or `?`, after any count and operator.
 pub fn search_in(keys: &[char]) -> Option<(&[char], &[char])> {
     let at = keys.iter().position(|key| matches!(key, '/' | '?'))?;
     let (before, search) = keys.split_at(at);
@@ -156,7 +156,7 @@ pub fn search_in(keys: &[char]) -> Option<(&[char], &[char])> {
     waits.then_some((before, search))
 }
 
-/// The command these keys are, and its count. What is searched for ends with Enter, which is no key here.
+/// The command that these keys mean, and its count. Enter ends a search and isn't among the keys.
 pub fn read(keys: &[char], visual: bool) -> Result<(Option<usize>, Command), NoCommand> {
     if let Some((_, words)) = search_in(keys) {
         return Err(if words.len() <= MAX_SEARCH { Yet } else { Ever });
@@ -231,7 +231,7 @@ impl Keys<'_> {
         Ok(*first)
     }
 
-    /// A count; `0` alone is a motion.
+    /// A count; a lone `0` is a motion.
     fn number(&mut self) -> Option<usize> {
         if self.0.first() == Some(&'0') {
             return None;
@@ -240,7 +240,7 @@ impl Keys<'_> {
         let (number, rest) = self.0.split_at(digits);
         self.0 = rest;
         let number: String = number.iter().collect();
-        // One with too many digits is a large one.
+        // A count with too many digits is just large.
         (digits > 0).then(|| number.parse().unwrap_or(MOST).min(MOST))
     }
 
@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_read_as_far_as_they_go() {
+    fn keys_are_parsed_as_they_come() {
         let read = |keys: &str| read(&keys.chars().collect::<Vec<_>>(), false);
         let word = Motion::Word { big: false };
         for (keys, expected) in [

@@ -1,4 +1,4 @@
-//! What of the text a command is for: where its motion leads, with the last find and search in mind.
+//! The range of a command: where its motion leads, using the last find and search.
 
 use std::ops::Range;
 
@@ -16,14 +16,14 @@ pub struct Finds {
 }
 
 impl Finds {
-    /// From now on this is searched for; nothing stands for what was searched for before.
+    /// Sets a new search text.
     pub fn search_for(&mut self, words: String, forward: bool) {
         let known = self.searched.take().map(|(words, _)| words);
         let words = Some(words).filter(|words| !words.is_empty()).or(known);
         self.searched = words.map(|words| (words, forward));
     }
 
-    /// Where a motion leads, with the last find and search in mind.
+    /// Where a motion leads, using the last find and search.
     pub fn target(
         &mut self,
         count: Option<usize>,
@@ -35,7 +35,7 @@ impl Finds {
             Motion::SearchAgain { turned } => {
                 let (words, forward) = self.searched.as_ref()?;
                 let mut at = caret;
-                // Once round is enough.
+                // Wrap around at most once.
                 for _ in 0..count.unwrap_or(1).min(100) {
                     at = search(text, at, words, *forward != turned)?;
                 }
@@ -61,7 +61,7 @@ impl Finds {
         Some((snap_right(text, to), span))
     }
 
-    /// The bytes that an operator is for.
+    /// The bytes that an operator acts on.
     pub fn part(
         &mut self,
         count: Option<usize>,
@@ -82,7 +82,7 @@ impl Finds {
         };
         let of_word = |big| class(text, caret, big) != Class::Space && caret < text.len();
         let motion = match motion {
-            // As everyone knows it: the word is changed, not the space behind it.
+            // As in vim, `cw` changes the word but not the space after it.
             Motion::Word { big } if operator == Operator::Change && of_word(big) => {
                 let mut to = end_of_this(text, caret, big);
                 if let Some(more) = count.unwrap_or(1).checked_sub(1).filter(|more| *more > 0) {
@@ -95,7 +95,7 @@ impl Finds {
         let (to, span) = self.target(count, motion, draft)?;
         let (start, mut end) = (caret.min(to), caret.max(to));
         if let Motion::Word { .. } = motion {
-            // The last word of a line ends with it.
+            // On the last word of a line, stop at the line's end.
             let words = text[start..end].trim_end();
             let behind = start + words.len();
             if let Some(line_feed) = text[behind..end].find('\n').filter(|_| !words.is_empty()) {

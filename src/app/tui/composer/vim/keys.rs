@@ -1,22 +1,22 @@
-//! The editor's keys for vim: what comes in, and what the screen tells of it.
+//! The editor's interface to vim: keys in, mode out.
 
 use super::super::editor::Composer;
 use super::mode::{VimKey, VimMode};
 use super::state::Vim;
 
 impl Composer {
-    /// Lets keys be vim's, or not.
+    /// Turns vim keys on or off.
     pub fn set_vim(&mut self, on: bool) {
         self.vim = on.then(Vim::default);
         self.vim_insert();
     }
 
-    /// Vim's mode, and the keys of a command that is not whole yet; none where keys are not vim's.
+    /// Vim's mode and the keys of an incomplete command; `None` without vim keys.
     pub fn vim(&self) -> Option<(VimMode, String)> {
         self.vim.as_ref().map(|vim| (vim.mode(), vim.keys()))
     }
 
-    /// A key for vim; false where it is not for it.
+    /// Handles a vim key; false if vim doesn't use it.
     pub fn vim_press(&mut self, key: VimKey) -> bool {
         let Some(mut vim) = self.vim.take() else {
             return false;
@@ -26,7 +26,7 @@ impl Composer {
         taken
     }
 
-    /// What is typed next is text.
+    /// Switches to insert mode.
     pub fn vim_insert(&mut self) {
         self.visual = None;
         let mark = self.draft.undo.mark();
@@ -35,7 +35,7 @@ impl Composer {
         }
     }
 
-    /// Ends visual mode: something else than vim's keys did away with what was selected.
+    /// Ends visual mode after something other than vim removed the selection.
     pub(in super::super) fn vim_deselect(&mut self) {
         self.visual = None;
         if let Some(vim) = &mut self.vim {
@@ -43,7 +43,7 @@ impl Composer {
         }
     }
 
-    /// The caret may have moved by an action that is not vim's: what is selected goes up to it.
+    /// Another action may have moved the caret: extends the selection to it.
     pub(in super::super) fn vim_follow(&mut self) {
         if let (Some(vim), Some((_, revision))) = (&self.vim, &self.visual) {
             if *revision == self.draft.revision() {

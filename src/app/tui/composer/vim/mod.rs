@@ -1,9 +1,10 @@
-//! Vim's way of editing, as an option: keys in normal and visual mode to changes of the draft.
+//! Optional vim editing: turns keys in normal and visual mode into changes of the draft.
 //!
-//! [`command`] reads keys, [`motion`] and [`object`] know where they lead in a text, [`finds`] what a
-//! command is for, [`state`] holds the modes, [`change`] does what changes the text, [`keys`] are the editor's door to it.
-//! In insert mode every key but Esc is the editor's own. What is deleted or copied goes to the kill ring,
-//! from which `p` puts it; lines are what ends with a line feed there.
+//! [`command`] parses keys, [`motion`] and [`object`] find places in a text, [`finds`] gives the
+//! range of a command, [`state`] holds the modes, [`change`] has the commands that change text, and
+//! [`keys`] is the editor's interface. In insert mode the editor handles every key but Esc. Deleted
+//! and copied text goes to the kill ring, from which `p` puts it; text that ends with a line feed
+//! is whole lines.
 
 mod mode;
 mod command;

@@ -1,6 +1,6 @@
-//! The modes, and the keys that they are told of.
+//! Vim's modes and keys.
 
-/// What keys mean.
+/// The mode: what keys mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VimMode {
     /// Text.
@@ -8,7 +8,7 @@ pub enum VimMode {
     Insert,
     /// Commands.
     Normal,
-    /// Commands on what is selected.
+    /// Commands on the selection.
     Visual {
         /// By whole lines.
         lines: bool,
@@ -27,15 +27,15 @@ impl VimMode {
     }
 }
 
-/// A key as far as this looks at keys.
+/// A key as vim sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VimKey {
     /// A character.
     Char(char),
     /// Back to normal mode.
     Escape,
-    /// What was undone, again.
+    /// Redo.
     Redo,
-    /// Without the last key of what is searched for.
+    /// Deletes the last character of the search text.
     Erase,
 }

@@ -1,4 +1,4 @@
-//! Where motions lead: from one place of a text to another.
+//! Where motions lead in a text.
 
 use super::super::motion::{line_end, line_start, next, prev, snap_right};
 use super::super::placeholders::is_placeholder;
@@ -19,7 +19,8 @@ pub enum Class {
     Paste,
 }
 
-/// Where a motion leads, and what it passes; none where it cannot go. A find has no `;` here any more.
+/// Where a motion leads and the range it passes; `None` if it can't go there. Repeated finds are
+/// resolved already.
 pub fn target(
     text: &str,
     from: usize,
@@ -107,7 +108,7 @@ fn start_of_this(text: &str, mut at: usize, big: bool) -> usize {
     at
 }
 
-/// The first place of the line with something else than a space.
+/// The first non-blank of the line.
 pub fn first_text(text: &str, at: usize) -> usize {
     let (start, end) = (line_start(text, at), line_end(text, at));
     let line = &text[start..end];
@@ -126,7 +127,7 @@ fn word(text: &str, mut at: usize, big: bool) -> usize {
         at = next(text, end_of_this(text, at, big));
     }
     while at < text.len() && class(text, at, big) == Class::Space {
-        // An empty line is a word too.
+        // An empty line counts as a word.
         if moved && is_empty_line(text, at) {
             break;
         }
@@ -169,7 +170,7 @@ fn end_back(text: &str, from: usize, big: bool) -> usize {
     at
 }
 
-/// The bracket that the next one of the line belongs to.
+/// The bracket that matches the next one on the line.
 fn bracket(text: &str, from: usize) -> Option<usize> {
     const PAIRS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('{', '}')];
     let line = &text[from..line_end(text, from)];
@@ -184,7 +185,7 @@ fn bracket(text: &str, from: usize) -> Option<usize> {
     Some(behind + unmatched(text[behind..].char_indices(), close, open)?)
 }
 
-/// The first `bracket` of `chars` that belongs to no `other` among them.
+/// The first unmatched `bracket` in `chars`.
 pub fn unmatched(
     mut chars: impl Iterator<Item = (usize, char)>,
     bracket: char,
@@ -198,7 +199,7 @@ pub fn unmatched(
     found.map(|(place, _)| place)
 }
 
-/// The end of so many lines from a place on.
+/// The end of this many lines.
 pub fn lines_on(text: &str, from: usize, count: usize) -> usize {
     let mut end = line_end(text, from);
     for _ in 1..count {
@@ -207,7 +208,7 @@ pub fn lines_on(text: &str, from: usize, count: usize) -> usize {
     end
 }
 
-/// The next empty line behind a paragraph, or the one before it; else the end or start of the text.
+/// The next empty line after a paragraph, or the previous one; else the end or start of the text.
 fn paragraph(text: &str, from: usize, forward: bool) -> usize {
     let mut at = line_start(text, from);
     let mut passed = false;
@@ -231,8 +232,8 @@ fn paragraph(text: &str, from: usize, forward: bool) -> usize {
     }
 }
 
-/// Where `words` stand next, behind `from` or before it, and on from the other end of the text. Capitals
-/// count where there are some.
+/// The next match of `words` after `from`, or the previous one, wrapping around. Capitals make it
+/// case-sensitive.
 pub fn search(text: &str, from: usize, words: &str, forward: bool) -> Option<usize> {
     let any_case = !words.contains(char::is_uppercase);
     let found = regex::RegexBuilder::new(&regex::escape(words))
@@ -254,7 +255,7 @@ fn is_empty_line(text: &str, at: usize) -> bool {
     text[at..].starts_with('\n') && (at == 0 || text[..at].ends_with('\n'))
 }
 
-/// The start of a line, counted from 1; or of the last one.
+/// The start of a line, counted from 1, or of the last line.
 fn line(text: &str, number: usize) -> usize {
     let mut starts = text.match_indices('\n').map(|(at, _)| at + 1);
     let last = text.rfind('\n').map_or(0, |at| at + 1);
@@ -264,7 +265,7 @@ fn line(text: &str, number: usize) -> usize {
     }
 }
 
-/// The start of the line so many lines away; none where there are not so many.
+/// The start of the line this many lines away; `None` if there are fewer.
 fn vertically(text: &str, from: usize, motion: Motion, times: usize) -> Option<usize> {
     let mut at = line_start(text, from);
     for _ in 0..times {

@@ -1,4 +1,4 @@
-//! Text objects: what belongs together around a place.
+//! Text objects.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::super::motion::{line_end, line_start, next, prev};
 use super::command::{Object, ObjectKind};
 use super::motion::{Class, class, end_of_this, unmatched};
 
-/// The bytes of the object around `at`; none where there is none.
+/// The bytes of the object around `at`, if there is one.
 pub fn range(text: &str, at: usize, object: Object) -> Option<Range<usize>> {
     match object.kind {
         ObjectKind::Word { big } => word(text, at, big, object.around),
@@ -51,7 +51,7 @@ fn word(text: &str, at: usize, big: bool, around: bool) -> Option<Range<usize>> 
     Some(start..inner.end)
 }
 
-/// Quotes of one line, in pairs from its start; those around the place, or the next.
+/// A pair of quotes on the line: the one around the place, or the next.
 fn quotes(text: &str, at: usize, quote: char, around: bool) -> Option<Range<usize>> {
     let (start, end) = (line_start(text, at), line_end(text, at));
     let line = &text[start..end];
@@ -84,7 +84,7 @@ fn brackets(
     Some(pair(start, end, around))
 }
 
-/// What is between two marks of one byte, or that and the marks.
+/// The text between two one-byte delimiters, or including them.
 fn pair(open: usize, close: usize, around: bool) -> Range<usize> {
     let mark = usize::from(around);
     open + 1 - mark..close + mark

@@ -1,4 +1,4 @@
-//! The modes, and what commands do in them.
+//! The modes, and running commands in them.
 
 use std::ops::Range;
 
@@ -13,21 +13,21 @@ use super::motion::{Span, lines_on};
 use super::{change, characters, object};
 use crate::app::action::Action;
 
-/// The mode, and what is remembered for the next command.
+/// The mode, and the state for the next command.
 #[derive(Clone, Debug, Default)]
 pub struct Vim {
     mode: VimMode,
-    /// Of a command that is not whole yet.
+    /// The keys of an incomplete command.
     keys: Vec<char>,
     finds: Finds,
     anchor: usize,
-    /// The last selection: where it began, where the caret was, whether by lines.
+    /// The last selection: its start, the caret, whether by lines.
     selected: Option<(usize, usize, bool)>,
-    /// What `.` does again, and the text that was inserted with it.
+    /// What `.` repeats, and the text inserted with it.
     change: Option<(Option<usize>, Command, String)>,
-    /// Whether what is typed belongs to it.
+    /// Whether typed text belongs to it.
     records: bool,
-    /// Where inserting began: the steps since then are one.
+    /// Where inserting started: all steps since then are one.
     inserted_from: u64,
 }
 
@@ -36,12 +36,12 @@ impl Vim {
         self.mode
     }
 
-    /// The keys of a command that is not whole yet.
+    /// The keys of an incomplete command.
     pub fn keys(&self) -> String {
         self.keys.iter().collect()
     }
 
-    /// Takes a key; false where it is not for it.
+    /// Handles a key; false if vim doesn't use it.
     pub fn press(&mut self, key: VimKey, editor: &mut Composer) -> bool {
         if let VimMode::Visual { lines } = self.mode {
             self.selected = Some((self.anchor, editor.draft.caret(), lines));
@@ -71,9 +71,9 @@ impl Vim {
         true
     }
 
-    /// What is typed next is text, and belongs to no command; `mark` is where it begins.
+    /// Switches to insert mode outside of any command; `mark` is the start of the undo step.
     pub fn begin_anew(&mut self, mark: u64) {
-        // Of a change that nobody ended it is not known what was typed.
+        // An unfinished change has no known text.
         self.change
             .take_if(|_| self.records && self.mode == VimMode::Insert);
         self.mode = VimMode::Insert;
@@ -93,7 +93,7 @@ impl Vim {
         matches!(self.mode, VimMode::Visual { .. })
     }
 
-    /// Keeps the caret on a character, and what is selected shown.
+    /// Keeps the caret on a character, and updates the selection.
     fn settle(&mut self, editor: &mut Composer) {
         editor.visual = None;
         let (text, caret) = (editor.draft.text(), editor.draft.caret());
@@ -138,12 +138,12 @@ impl Vim {
             self.change = Some((count, command, String::new()));
         }
         self.inserted_from = editor.draft.undo.mark();
-        // These go on with the column, or the prompt, of the one before.
+        // These keep the column, or the history prompt, of the motion before.
         if !matches!(command, Command::Move(Motion::Up | Motion::Down)) {
             editor.settle();
         }
         self.carry_out(count, command, editor);
-        // Up and down stay at line ends.
+        // After `$`, up and down stay at line ends.
         if command == Command::Move(Motion::LineEnd) {
             editor.goal = Some(usize::MAX);
         }
@@ -220,7 +220,7 @@ impl Vim {
         }
     }
 
-    /// What is selected, which is not any more.
+    /// Takes the selection and clears it.
     fn take_selected(&mut self, editor: &Composer) -> Range<usize> {
         let range = self.selected(&editor.draft);
         self.mode = VimMode::Normal;
@@ -230,7 +230,7 @@ impl Vim {
     fn go(&mut self, count: Option<usize>, motion: Motion, editor: &mut Composer) {
         let times = count.unwrap_or(1);
         match motion {
-            // By the rows that are seen; without a count from the first and last on to other prompts.
+            // Moves by visual rows; without a count, from the first or last row to other prompts.
             Motion::Up | Motion::Down => {
                 let action = if motion == Motion::Up {
                     Action::Up
@@ -254,8 +254,8 @@ impl Vim {
         }
     }
 
-    /// Goes to where the text stands that was typed behind `/` or `?`, or does something with all up to
-    /// there; without one, the last one again.
+    /// Goes to the next match of the text typed after `/` or `?`, or applies the operator up to it;
+    /// without a text, repeats the last search.
     fn search(&mut self, editor: &mut Composer) {
         let keys = std::mem::take(&mut self.keys);
         let Some((before, [sign, words @ ..])) = search_in(&keys) else {
@@ -263,7 +263,7 @@ impl Vim {
         };
         let forward = *sign == '/';
         self.finds.search_for(words.iter().collect(), forward);
-        // As if `n` had been typed in its place.
+        // Continue as if the user had typed `n`.
         let keys: Vec<char> = before.iter().copied().chain(['n']).collect();
         if let Ok((count, command)) = read(&keys, self.mode != VimMode::Normal) {
             self.perform(count, command, editor);
@@ -289,7 +289,7 @@ impl Vim {
         }
     }
 
-    /// Changes each character that is selected, or so many from the caret on.
+    /// Changes each selected character, or this many from the caret.
     fn change_characters(&mut self, times: usize, to: Option<char>, editor: &mut Composer) {
         if self.is_visual() {
             let range = self.take_selected(editor);
@@ -302,7 +302,7 @@ impl Vim {
             return;
         }
         if to == Some('\n') {
-            // All of them become one line end.
+            // All of them become a single line end.
             return editor.draft.replace(range, "\n", StepKind::Single);
         }
         change::change_characters(editor, range, to);
@@ -333,7 +333,7 @@ impl Vim {
         self.mode = VimMode::Insert;
     }
 
-    /// What was inserted is what `.` inserts again, and what a count wants more often than once.
+    /// Ends inserting: notes the text for `.`, and repeats it for a count.
     fn leave_insert(&mut self, editor: &mut Composer) {
         self.mode = VimMode::Normal;
         let inserted = editor.draft.take_tracked();
@@ -351,7 +351,7 @@ impl Vim {
     }
 }
 
-/// A place that was remembered, in what may be another text now.
+/// A remembered place, adjusted to a text that may have changed.
 fn snap(text: &str, at: usize) -> usize {
     snap_right(text, text.floor_char_boundary(at))
 }

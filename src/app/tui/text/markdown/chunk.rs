@@ -1,4 +1,4 @@
-//! What is written at once: a chunk of source, what it is written on, and what writing found out.
+//! The unit of writing: a chunk of source, where to write it, and the results.
 
 use std::rc::Rc;
 
@@ -8,57 +8,57 @@ use super::table::TableLayout;
 
 #[derive(Clone, Copy, Debug)]
 pub struct BlockStart {
-    /// Byte of the chunk at which its first line begins.
+    /// The start of its first line, as a byte of the chunk.
     pub byte: usize,
     /// Rows before it, and before the blank row above it.
     pub rows: usize,
-    /// Whether a blank row is due before it.
+    /// Whether it needs a blank row before it.
     pub gap: bool,
     pub code_blocks: u32,
-    /// How far it goes, if it is fenced code.
+    /// For fenced code: how far it is complete.
     pub code: Option<CodeLines>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct CodeLines {
     pub count: usize,
-    /// Whether the line that ends the block is among them.
+    /// Whether they include the closing line.
     pub is_closed: bool,
-    /// Byte of the chunk behind them.
+    /// The byte of the chunk after them.
     pub byte: usize,
     pub rows: usize,
 }
 
-/// What is open where a large block is cut in two.
+/// The open blocks where a large block is cut in two.
 #[derive(Clone, Debug)]
 pub struct OpenLeaf {
-    /// Byte of the chunk at which the line that opens it begins.
+    /// The start of its opening line, as a byte of the chunk.
     pub byte: usize,
-    /// Where the items and quotes around it begin, from the outermost.
+    /// The starts of the items and quotes around it, outermost first.
     pub around: Vec<usize>,
     pub kind: LeafKind,
 }
 
-/// A block that goes on behind the line that opens it.
+/// A block that continues after its opening line.
 #[derive(Clone, Debug)]
 pub enum LeafKind {
-    /// Fenced code, with so many complete lines.
+    /// Fenced code with this many complete lines.
     Code(usize),
     Table(Rc<TableLayout>),
 }
 
-/// A chunk of source and how it joins what stands before it.
+/// A chunk of source, and how it joins the text before it.
 #[derive(Clone, Debug, Default)]
 pub struct Chunk<'a> {
     pub source: &'a str,
-    /// Byte of the whole source at which it begins.
+    /// Its start in the whole source.
     pub base: usize,
-    /// Whether a blank row is due before its first block.
+    /// Whether its first block needs a blank row before it.
     pub gap: bool,
     pub code_blocks: u32,
-    /// Lines that the code block it begins with has already.
+    /// Lines of its first code block that are already written.
     pub code_lines: usize,
-    /// Bytes at its beginning that only say what is open; no row shows them.
+    /// Bytes at its start that only reopen blocks and get no row.
     pub opening: usize,
     pub table: Option<Rc<TableLayout>>,
     /// Whether its last line can still grow.
@@ -66,8 +66,8 @@ pub struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Reads it: GitHub's dialect, with footnotes. Formulas are found in its text (`math`): the
-    /// parser would take dollars of shells, makefiles and patterns for theirs.
+    /// Parses it as GitHub's dialect with footnotes. tiller finds formulas itself (`math`): the
+    /// parser would mistake dollars in shell code, makefiles and patterns for them.
     pub fn parser(&self) -> Parser<'a> {
         let options = Options::ENABLE_TABLES
             | Options::ENABLE_STRIKETHROUGH
@@ -81,11 +81,11 @@ impl<'a> Chunk<'a> {
 #[derive(Debug, Default)]
 pub struct RenderOutput {
     pub last_block: Option<BlockStart>,
-    /// The code or the table that ends it, and may go on.
+    /// The code or table at its end, which may continue.
     pub last_leaf: Option<OpenLeaf>,
-    /// Whether a blank row is due before what follows.
+    /// Whether the next text needs a blank row before it.
     pub gap: bool,
     pub code_blocks: u32,
-    /// Whether it defines link references, which change text that stands before them.
+    /// Whether it defines link references, which change earlier text.
     pub has_definitions: bool,
 }

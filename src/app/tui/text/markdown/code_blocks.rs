@@ -1,10 +1,10 @@
-//! The code in a markdown text, for those who want only that.
+//! Extracts the code blocks of a markdown text.
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
 use super::fence::language;
 
-/// The blocks of code in `source`, in order: language and text.
+/// The code blocks in `source`, in order: language and text.
 pub fn code_blocks(source: &str) -> Vec<(String, String)> {
     let mut blocks = Vec::new();
     let mut open: Option<(String, String)> = None;

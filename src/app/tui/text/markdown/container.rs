@@ -1,4 +1,4 @@
-//! The blocks around what is written: their bars, markers and indents.
+//! The blocks around the text: their bars, markers and indents.
 
 use std::borrow::Cow;
 
@@ -14,11 +14,11 @@ use crate::app::tui::theme::Theme;
 
 pub enum Container {
     Quote,
-    /// An item; its marker stands on the first row written in it.
+    /// An item; its marker is on its first row.
     Item {
         marker: Option<Line>,
         indent: usize,
-        /// Whether a blank row stands behind it.
+        /// Whether a blank row follows.
         loose: bool,
     },
 }
@@ -32,7 +32,7 @@ impl Container {
         }
     }
 
-    /// An item that is done or is not.
+    /// A task list item, done or not.
     pub fn task(theme: &Theme, done: bool) -> Self {
         Self::item(if done {
             Line::of("☑ ", theme.task_done)
@@ -42,7 +42,7 @@ impl Container {
     }
 }
 
-/// What stands before the next item of the innermost of these lists, numbers for those that have some.
+/// The marker of the next item of the innermost list, a number if it's ordered.
 pub fn marker(lists: &mut [Option<u64>]) -> String {
     let depth = lists.len().max(1) - 1;
     match lists.last_mut() {
@@ -55,7 +55,7 @@ pub fn marker(lists: &mut [Option<u64>]) -> String {
     }
 }
 
-/// The label above a quote of a kind, and how it looks.
+/// The label above a quote of this kind, and its style.
 pub fn alert(theme: &Theme, kind: BlockQuoteKind) -> (&'static str, Style) {
     match kind {
         BlockQuoteKind::Note => ("Note", theme.accent),
@@ -66,7 +66,7 @@ pub fn alert(theme: &Theme, kind: BlockQuoteKind) -> (&'static str, Style) {
     }
 }
 
-/// How a footnote is called: by a small number, or by its name in brackets.
+/// The label of a footnote: a small number, or its name in brackets.
 pub fn footnote(name: &str) -> String {
     let small = name.chars().map(|c| {
         let digit = c.to_digit(10)? as usize;
@@ -76,7 +76,7 @@ pub fn footnote(name: &str) -> String {
     small.unwrap_or_else(|| format!("[{}]", visible_line(name)))
 }
 
-/// Lines of the source without the signs of the quotes they stand in.
+/// The lines of the source without the `>` of their quotes.
 pub fn unquoted<'a>(containers: &[Container], text: &'a str) -> Cow<'a, str> {
     match text.split_once('\n') {
         Some((first, rest)) if containers.iter().any(|it| matches!(it, Container::Quote)) => {
@@ -88,7 +88,7 @@ pub fn unquoted<'a>(containers: &[Container], text: &'a str) -> Cow<'a, str> {
     }
 }
 
-/// What stands before the next rows. Markers of items are used up.
+/// The prefixes of the next rows. Uses up the markers of items.
 pub fn prefix(context: &RenderContext<'_>, containers: &mut [Container]) -> Prefix {
     let rest = continued(context, containers);
     let mut first = context.indent();
@@ -104,7 +104,7 @@ pub fn prefix(context: &RenderContext<'_>, containers: &mut [Container]) -> Pref
     Prefix { first, rest }
 }
 
-/// What stands before rows that go on: bars go through, markers do not.
+/// The prefixes of continuation rows: bars continue, markers don't.
 pub fn continued(context: &RenderContext<'_>, containers: &[Container]) -> Line {
     let mut line = context.indent();
     for container in containers {

@@ -1,4 +1,4 @@
-//! Code blocks: what a fence says, and what a line of code looks like.
+//! Code blocks: info strings and lines of code.
 
 use ratatui::style::{Color, Style};
 
@@ -12,10 +12,10 @@ use crate::app::tui::text::row_log::RowLog;
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 
-/// Blanks that may stand before a fence.
+/// The most blanks before a fence.
 const MAX_INDENT: usize = 3;
 
-/// The language an info string names: its first word, without what follows a comma or a brace.
+/// The language in an info string: its first word, up to a comma or brace.
 pub fn language(info: &str) -> String {
     let word = info.split_whitespace().next().unwrap_or_default();
     let word = word.trim_start_matches("{.").trim_start_matches('.');
@@ -23,25 +23,25 @@ pub fn language(info: &str) -> String {
     word[..end].to_owned()
 }
 
-/// A code block being read from the parser's events.
+/// A code block, built from the parser's events.
 pub struct OpenCode {
-    /// Number of the block within the cell.
+    /// The number of the block within the cell.
     pub block: u32,
-    /// Lines of it that stand in an earlier chunk.
+    /// Lines of it in earlier chunks.
     pub lines_before: usize,
     pub is_fenced: bool,
     pub language: String,
     pub text: String,
-    /// Byte of the chunk at which it begins.
+    /// Its start, as a byte of the chunk.
     pub byte: usize,
-    /// The same of each line of its text.
+    /// The starts of its lines of text.
     pub lines: Vec<usize>,
 }
 
 impl OpenCode {
-    /// Adds a chunk of the block's text that stands at byte `at` of `source`.
+    /// Adds part of the block's text, from byte `at` of `source`.
     pub fn push(&mut self, text: &str, at: usize, source: &str) {
-        // The parser leaves the CR of an empty line out.
+        // The parser omits the CR of an empty line.
         let cr = text.starts_with('\n') && source[..at].ends_with('\r');
         let mut end = at;
         for (number, line) in text.split_inclusive('\n').enumerate() {
@@ -53,13 +53,13 @@ impl OpenCode {
         }
     }
 
-    /// Writes its lines; answers how far an outermost block has complete ones.
+    /// Writes its lines; returns how far an outermost block is complete.
     pub fn write(&self, target: &mut CodeTarget<'_>) -> Option<CodeLines> {
         let rows_before = target.rows.tail().len();
         let unfinished = target.chunk.open && !self.text.ends_with('\n');
         let complete = self.text.matches('\n').count();
         let lines = self.text.strip_suffix('\n').unwrap_or(&self.text);
-        // A block without any line is a row, too.
+        // A block without lines gets a row, too.
         let is_nothing_new = lines.is_empty() && complete == 0 && self.lines_before > 0;
         let count = if is_nothing_new { 0 } else { usize::MAX };
         for (number, line) in lines.split('\n').enumerate().take(count) {
@@ -76,8 +76,8 @@ impl OpenCode {
         self.complete_lines(target, complete, rows_before)
     }
 
-    /// Writes line `number` of the chunk's part of it; the colors of one that is `open`, and can still
-    /// grow, are not looked for.
+    /// Writes line `number` of the chunk's part; an `open` line can still grow, so it isn't
+    /// highlighted.
     fn write_line(&self, target: &mut CodeTarget<'_>, number: usize, line: &str, open: bool) {
         let (context, chunk) = (target.context, target.chunk);
         let style = context.theme.code_block;
@@ -91,7 +91,7 @@ impl OpenCode {
                 .queue_line(key, &self.language, number, &clean);
         }
         let (before, fill_from) = target.before();
-        // A tab that is cut by the fence's indentation is longer here than in the source.
+        // A tab that the fence's indentation cuts is longer here than in the source.
         let rest = chunk.source[start..].lines().next();
         let end = start + line.len().min(rest.map_or(0, str::len));
         let at = |byte: usize| (chunk.base + byte) as u32;
@@ -121,7 +121,7 @@ impl OpenCode {
     ) -> Option<CodeLines> {
         let last_line = complete.checked_sub(1).and_then(|at| self.lines.get(at));
         let start = *last_line.unwrap_or(&self.byte);
-        // Behind the last line of code, and behind the fence that follows it.
+        // The end of the last line of code, and of the fence after it.
         let rest = &target.chunk.source.as_bytes()[start..];
         let mut line_ends = memchr::memchr_iter(b'\n', rest);
         let (end, closed) = (line_ends.next(), line_ends.next());
@@ -138,7 +138,7 @@ impl OpenCode {
         })
     }
 
-    /// Whether a line of it that is not complete may become its end, in a chunk with this `source`.
+    /// Whether an incomplete line may become the closing fence, in a chunk with this `source`.
     fn may_end_with(&self, line: &str, source: &str) -> bool {
         let mark = source.as_bytes()[self.byte];
         let trimmed = line.trim_start_matches(' ');
@@ -158,12 +158,12 @@ pub struct CodeTarget<'a> {
 }
 
 impl CodeTarget<'_> {
-    /// What stands before a line, and the column that its ground begins at.
+    /// The prefix of a line, and the first column of its background.
     fn before(&mut self) -> (Line, usize) {
         let context = self.context;
         let mut before = container::prefix(context, self.containers).first;
         let fill_from = width(&before.text);
-        // Code without a ground of its own has an edge.
+        // Code without a background has an edge.
         if matches!(context.theme.code_block.bg, None | Some(Color::Reset)) {
             before.push("│", context.theme.faint);
         }

@@ -1,4 +1,4 @@
-//! Tags of HTML within a line that only say how text looks: `<kbd>`, `<sub>` and their like.
+//! Inline HTML tags that only change the style of text: `<kbd>`, `<sub>` and similar.
 
 use std::ops::Range;
 
@@ -7,22 +7,23 @@ use ratatui::style::Style;
 use super::math::small;
 use crate::app::tui::theme::Theme;
 
-/// Their names. Those that names of types are often written with are left out.
+/// The supported tags. Names that are also common type names are left out.
 const LOOKS: [&str; 10] = [
     "kbd", "code", "sub", "sup", "b", "strong", "i", "em", "mark", "u",
 ];
 
-/// Tags within tags that are taken, and bytes from a tag to the one that ends it.
+/// The deepest nesting of tags, and the most bytes between a pair.
 const MAX_DEPTH: usize = 8;
 const MAX_WITHIN: usize = 2000;
 
-/// The tags that are open, and whether the text within them is in small letters.
+/// The open tags, and whether their text is superscript or subscript.
 #[derive(Default)]
 pub struct HtmlTags(Vec<(&'static str, bool)>);
 
 impl HtmlTags {
-    /// Takes the tag at `range` of `source` if it is one of these and a pair with another in the same block,
-    /// which ends at `block_end`; else it is shown as it stands. Returns what is shown in its place.
+    /// Handles the tag at `range` of `source` if it's supported and has a partner in the same
+    /// block, which ends at `block_end`. Otherwise it's shown as text. Returns the text to show for
+    /// it.
     pub fn take(
         &mut self,
         source: &str,
@@ -48,7 +49,7 @@ impl HtmlTags {
             _ => false,
         };
         self.0.push((name, is_small));
-        // Without a mark 10 to the power of 1.5 would be 101.5.
+        // Without a mark, 10 to the power of 1.5 would read 101.5.
         let follows = source[..range.start].ends_with(|c: char| c.is_alphanumeric() || c == ')');
         let is_text = within.starts_with(|c: char| c.is_alphanumeric() || "+-−".contains(c));
         Some(match name {
@@ -71,7 +72,7 @@ impl HtmlTags {
         })
     }
 
-    /// Text within them in small letters above or below the line, where it is to be and there are such.
+    /// The text in superscript or subscript letters, if there are any.
     pub fn small(&self, text: &str) -> Option<String> {
         let (name, is_small) = self.0.last()?;
         is_small.then(|| small(text, *name == "sup")).flatten()

@@ -1,10 +1,10 @@
-//! Where text within a line stands in the source, when the parser says it only in part.
+//! Maps inline text to its source where the parser gives only part of the mapping.
 
 use std::ops::Range;
 
-/// The text of a code span that stands at `range` of `source`, without its ticks: part by part, each
-/// with the bytes it stands at. The parser makes spaces of line ends, and leaves out what a quote or an
-/// item has before the next line.
+/// The text of the code span at `range` of `source`, without backticks, in parts with their source
+/// bytes. The parser turns line ends into spaces, and drops quote and item prefixes of the next
+/// line.
 pub fn inside_ticks(source: &str, text: &str, range: &Range<usize>) -> Vec<(String, Range<usize>)> {
     let raw = &source[range.clone()];
     let ticks = raw.len() - raw.trim_start_matches('`').len();
@@ -25,7 +25,7 @@ pub fn inside_ticks(source: &str, text: &str, range: &Range<usize>) -> Vec<(Stri
             '\\' if source[at + 1..inside.end].starts_with(c) => (Some(at), at + 1 + c.len_utf8()),
             _ => return whole(),
         };
-        // A part is as it stands, unless it is a mark with what it stands for, or a line end.
+        // A part is verbatim, unless it's an escape or a line end.
         let is_plain = |text: &str, range: &Range<usize>| {
             text.len() == range.len() && !source[range.start..].starts_with(['\n', '\r'])
         };
@@ -41,7 +41,7 @@ pub fn inside_ticks(source: &str, text: &str, range: &Range<usize>) -> Vec<(Stri
     parts
 }
 
-/// Where the text of the line begins that follows the line end at `at`.
+/// The start of text on the line after the line end at `at`.
 fn line_start(source: &str, at: usize, end: usize) -> usize {
     let rest = &source[at..end];
     let line_end = if rest.starts_with("\r\n") { 2 } else { 1 };

@@ -1,4 +1,4 @@
-//! Links: their text, and the address behind it.
+//! Links: their text and URL.
 
 use std::ops::Range;
 
@@ -7,15 +7,15 @@ use crate::app::sanitize::visible_line;
 /// A link whose text is being written.
 pub struct OpenLink {
     pub url: String,
-    /// Byte of the line at which its text begins.
+    /// The start of its text in the line.
     pub text: usize,
-    /// Where it stands in the chunk.
+    /// Its place in the chunk.
     pub range: Range<usize>,
 }
 
 impl OpenLink {
-    /// The address that is shown behind the text of the link, which ends `line`, and where it stands in
-    /// `source`; none where the text is the address.
+    /// The URL to show after the link text at the end of `line`, and its place in `source`; `None`
+    /// if the text is the URL.
     pub fn address(&self, line: &str, source: &str) -> Option<(String, Option<Range<usize>>)> {
         let text = line.get(self.text..).unwrap_or_default();
         let url = visible_line(&self.url).into_owned();

@@ -1,10 +1,10 @@
-//! Formulas in LaTeX as text that can be read: Greek letters, signs, powers and indices, fractions, roots.
-//! What is not known stays as it was written; nothing is laid out in two dimensions.
+//! LaTeX formulas as readable text: Greek letters, signs, powers and indices, fractions, roots.
+//! Unknown commands stay as written; there is no two-dimensional layout.
 
 use std::ops::Range;
 
-/// The first formula between `$$` and `$$` that begins in `range` of `source` and ends before `end`. A single
-/// dollar is never a mark: variables, makefiles, patterns and sums of money are full of them.
+/// The first formula in `$$` that starts in `range` of `source` and ends before `end`. A single
+/// dollar is never a delimiter: variables, makefiles, patterns and sums of money are full of them.
 pub fn between_dollars(source: &str, range: &Range<usize>, end: usize) -> Option<Range<usize>> {
     memchr::memchr(b'$', source.get(range.clone())?.as_bytes())?;
     let end = source.floor_char_boundary(end.min(range.end + MAX_BRACKETED));
@@ -24,12 +24,12 @@ pub fn between_dollars(source: &str, range: &Range<usize>, end: usize) -> Option
     None
 }
 
-/// Whether what stands between dollars at `range` of `source` is a formula, not the `$$` of a shell, which
-/// stand in the middle of a command.
+/// Whether the text between dollars at `range` of `source` is a formula, and not a shell's `$$` in
+/// the middle of a command.
 fn is_formula(source: &str, range: &Range<usize>) -> bool {
     let (before, behind) = (&source[..range.start], &source[range.end..]);
     let text = source[range.clone()].trim_matches('$');
-    // As much of the line as tells it.
+    // Enough of the line to tell.
     let before = &before[before.ceil_char_boundary(before.len().saturating_sub(MAX_BRACKETED))..];
     let behind = &behind[..behind.floor_char_boundary(MAX_BRACKETED)];
     let line = before.rsplit('\n').next().unwrap_or_default();
@@ -37,7 +37,7 @@ fn is_formula(source: &str, range: &Range<usize>) -> bool {
     let alone = !line.contains(char::is_alphabetic) && !rest.contains(char::is_alphabetic);
     let begins = text.starts_with(|c: char| c.is_alphanumeric() || "([{|+-".contains(c));
     let ends = text.ends_with(|c: char| c.is_alphanumeric() || ")]}|'!".contains(c));
-    // Those of a command, a makefile or a pattern touch what is around them.
+    // In commands, makefiles and patterns, the dollars touch other characters.
     let apart =
         before.is_empty() || before.ends_with(|c: char| c.is_whitespace() || "([".contains(c));
     let apart = apart
@@ -48,8 +48,8 @@ fn is_formula(source: &str, range: &Range<usize>) -> bool {
     !text.is_empty() && (alone || apart && (begins && ends || text.contains(['\\', '^'])))
 }
 
-/// Where a formula stands in `source` between `\(` and `\)` or `\[` and `\]`, when `at` is the first
-/// bracket: the parser takes these for brackets that are no marks.
+/// The formula in `source` between `\(` and `\)` or `\[` and `\]`, where `at` is the first bracket:
+/// to the parser, these are escaped brackets.
 pub fn bracketed(source: &str, at: usize) -> Option<Range<usize>> {
     let inside = &source[at..];
     let close = match inside.chars().next()? {
@@ -73,7 +73,7 @@ pub fn bracketed(source: &str, at: usize) -> Option<Range<usize>> {
     (is_it && apart && one_block).then_some(at - 1..at + 1 + formula.len() + close.len())
 }
 
-/// Bytes between such brackets at most.
+/// The most bytes between such brackets.
 const MAX_BRACKETED: usize = 2000;
 
 /// A formula as one line of text.
@@ -87,7 +87,7 @@ pub fn readable(formula: &str) -> String {
     words.join(" ")
 }
 
-/// Groups within groups beyond which a formula is shown as it stands.
+/// The deepest nesting of groups; deeper formulas stay as written.
 const MAX_DEPTH: usize = 24;
 
 struct Reader<'a> {
@@ -127,7 +127,7 @@ impl Reader<'_> {
         Some(c)
     }
 
-    /// What follows a command, a `^` or a `_`: a group, a command or a character.
+    /// The argument of a command, a `^` or a `_`: a group, a command or a character.
     fn argument(&mut self) -> String {
         self.rest = self.rest.trim_start();
         match self.next() {
@@ -144,7 +144,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands in brackets behind a command, if something does.
+    /// The optional argument in brackets after a command.
     fn option(&mut self) -> Option<String> {
         if self.depth > MAX_DEPTH {
             return None;
@@ -153,7 +153,7 @@ impl Reader<'_> {
         Some(self.group(Some(']')))
     }
 
-    /// A command, behind its backslash.
+    /// A command, after its backslash.
     fn command(&mut self, out: &mut String) {
         let letters = |c: char| c.is_ascii_alphabetic();
         let name = &self.rest[..self.rest.len() - self.rest.trim_start_matches(letters).len()];
@@ -211,7 +211,7 @@ impl Reader<'_> {
             }
             "left" | "right" | "big" | "Big" | "bigg" | "Bigg" | "bigl" | "bigr" | "Bigl"
             | "Bigr" | "limits" | "nolimits" | "displaystyle" | "textstyle" => {
-                // A dot stands for no bracket.
+                // A dot means no bracket.
                 if matches!(name, "left" | "right") {
                     self.rest = self.rest.strip_prefix('.').unwrap_or(self.rest);
                 }
@@ -219,7 +219,7 @@ impl Reader<'_> {
             name => match SIGNS.iter().find(|(known, _)| *known == name) {
                 Some((_, sign)) => out.push_str(sign),
                 None if FUNCTIONS.contains(&name) => {
-                    // A function stands apart from what it is of.
+                    // A space separates a function from its argument.
                     if out.ends_with(char::is_alphanumeric) {
                         out.push(' ');
                     }
@@ -237,7 +237,7 @@ impl Reader<'_> {
     }
 }
 
-/// `text` in parentheses, unless it is one thing.
+/// `text` in parentheses, unless it's a single term.
 fn enclosed(text: &str) -> String {
     let text = text.trim();
     let is_shifted = |c| SHIFTED.iter().any(|(_, up, down)| *up == c || *down == c);
@@ -250,7 +250,7 @@ fn enclosed(text: &str) -> String {
     }
 }
 
-/// `text` as a power or an index, with small letters as far as there are all of them.
+/// `text` as a power or index, in small letters if all of them exist.
 fn shifted(text: &str, up: bool) -> String {
     let text = text.trim();
     match small(text, up) {
@@ -264,7 +264,7 @@ fn shifted(text: &str, up: bool) -> String {
     }
 }
 
-/// `text` in small letters above or below the line, if there are such for all of it.
+/// `text` in superscript or subscript letters, if all of them exist.
 pub fn small(text: &str, up: bool) -> Option<String> {
     let small = text.chars().map(|c| {
         let (_, above, below) = SHIFTED.iter().find(|(plain, ..)| *plain == c)?;
@@ -286,7 +286,7 @@ fn double_struck(c: char) -> char {
     }
 }
 
-/// Characters with their forms above and below the line; a blank where there is none.
+/// Characters with their superscript and subscript forms; a blank if there is none.
 #[rustfmt::skip]
 const SHIFTED: &[(char, char, char)] = &[
     ('0', '⁰', '₀'), ('1', '¹', '₁'), ('2', '²', '₂'), ('3', '³', '₃'), ('4', '⁴', '₄'),

@@ -1,7 +1,7 @@
-//! Markdown to rows, whole or as it streams in.
+//! Turns markdown into rows, whole or as it streams in.
 //!
-//! `writer` turns a `chunk` of source into rows, `table` and `fence` have the two blocks with rules of
-//! their own, and `stream` decides which chunk has to be written again when more text has come.
+//! `writer` turns a `chunk` of source into rows, `table` and `fence` handle two special blocks, and
+//! `stream` decides which chunk to write again when more text arrives.
 
 mod stream;
 mod chunk;

@@ -1,5 +1,5 @@
-//! Markdown as the text that is read on the screen, without wrapping and decoration: for finding text in
-//! it. Knows nothing of rows.
+//! The displayed text of markdown, without wrapping and decoration, for searching. Knows nothing
+//! about rows.
 
 use std::ops::Range;
 
@@ -10,16 +10,16 @@ use super::inline::inside_ticks;
 use super::link::OpenLink;
 use crate::app::tui::text::span::{SourceSpan, source_of};
 
-/// The text of markdown, and where each part of it comes from.
+/// The text of markdown, with the source of each part.
 #[derive(Debug, Default)]
 pub struct PlainText {
     pub text: String,
-    /// In the order of the text.
+    /// In text order.
     spans: Vec<SourceSpan>,
 }
 
 impl PlainText {
-    /// Reads `source`. Blocks end with a line end.
+    /// Parses `source`. Every block ends with a line end.
     pub fn of(source: &str) -> Self {
         let mut plain = Self::default();
         let mut links = Vec::new();
@@ -54,7 +54,7 @@ impl PlainText {
         plain
     }
 
-    /// The bytes of the source that these bytes of the text come from.
+    /// The source bytes of these bytes of the text.
     pub fn source_of(&self, text: Range<usize>) -> Option<Range<u32>> {
         let text = text.start as u32..text.end as u32;
         let from = self
@@ -66,7 +66,7 @@ impl PlainText {
         source_of(self.spans.get(from..to)?, &text)
     }
 
-    /// The address of a link is shown after its text.
+    /// The URL of a link is shown after its text.
     fn end_link(&mut self, link: Option<OpenLink>, source: &str) {
         let address = link.and_then(|link| link.address(&self.text, source));
         if let Some((url, place)) = address {

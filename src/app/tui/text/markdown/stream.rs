@@ -1,11 +1,12 @@
-//! Markdown that is still coming in. Blocks that can no longer change are written once and kept;
-//! only the open block at the end is written again.
+//! Markdown that is still streaming in. Blocks that can't change any more are written once and
+//! kept; only the open block at the end is written again.
 //!
-//! A block is closed when another begins after it, as far as complete lines tell: a partial line
-//! (`|`, `#`) can pass for a block that it will not be. Fenced code closes line by line. A block
-//! that grows beyond [`MAX_OPEN`] is closed at its last line, and what follows is read behind lines that
-//! say what is open: items and quotes, the fence of code, the head of a table. What cannot be said so
-//! looks rough; such a text, and one with link definitions, is written once more when it is complete.
+//! A block is closed when complete lines show that another one begins after it: a partial line
+//! (`|`, `#`) may look like a block that it won't be. Fenced code closes line by line. A block that
+//! grows beyond [`MAX_OPEN`] is closed at its last line. The rest is parsed after lines that reopen
+//! the block: items and quotes, the code fence, the table head. If they can't express it, the text
+//! looks rough; such a text, and one with link definitions, is written once more when it's
+//! complete.
 
 use std::rc::Rc;
 
@@ -16,47 +17,47 @@ use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::HighlightCache;
 use crate::app::tui::text::row_log::RowLog;
 
-/// Bytes an open block may have before it is closed at a line end.
+/// An open block of this many bytes is closed at a line end.
 const MAX_OPEN: usize = 8 * 1024;
-/// Bytes of the line that opens fenced code that are kept: enough for fence and language.
+/// Bytes of an opening fence to keep: enough for fence and language.
 const MAX_OPENING: usize = 128;
-/// Bytes of the lines that say what is open, with the head of a table.
+/// Bytes of reopening lines to keep, including the head of a table.
 const MAX_SEAM: usize = MAX_OPEN / 4;
 
 /// The rows of a growing markdown text.
 #[derive(Debug, Default)]
 pub struct MarkdownRows {
     rows: RowLog,
-    /// Rows of the tail of `rows`, bytes and code blocks that will not change any more.
+    /// Closed rows in the tail of `rows`, closed bytes, and closed code blocks.
     closed_rows: usize,
     closed: usize,
     code_blocks: u32,
-    /// Whether a blank row is due before the open block.
+    /// Whether the open block needs a blank row before it.
     gap: bool,
-    /// Up to where complete lines were searched for closed blocks.
+    /// Complete lines up to here were checked for closed blocks.
     searched: usize,
-    /// The block that is open, if lines of it are closed.
+    /// The open block, if some of its lines are closed.
     seam: Option<Seam>,
-    /// Bytes that were looked at.
+    /// Bytes checked so far.
     decided: usize,
     /// Whether the rows may differ from those of the whole text.
     is_rough: bool,
     written: usize,
 }
 
-/// A block whose end has not come. What follows is read behind the lines that open it.
+/// A block without its end yet. The rest is parsed after its opening lines.
 #[derive(Debug)]
 struct Seam {
-    /// Those lines; most of a long one is left out.
+    /// Those lines; long ones are shortened.
     opening: String,
-    /// Lines of code that are closed; none of a table.
+    /// Closed lines of code; `None` for a table.
     lines: usize,
-    /// The columns of a table.
+    /// The column layout of a table.
     table: Option<Rc<TableLayout>>,
 }
 
 impl Seam {
-    /// What says that the block `leaf` of `text` is open, where it can be said.
+    /// Lines that reopen the block `leaf` of `text`, if possible.
     fn of(text: &str, leaf: OpenLeaf) -> Option<Self> {
         let (line_count, lines, table) = match leaf.kind {
             LeafKind::Code(lines) => (1, lines, None),
@@ -81,7 +82,7 @@ impl Seam {
             opening.push_str(marker.get(..number + 1)?);
         }
         if !opening.is_empty() {
-            // An empty heading: `- - -` alone is a rule, and a table begins no line of a paragraph.
+            // An empty heading: `- - -` alone is a rule, and a table can't interrupt a paragraph.
             opening.push_str(" #\n");
         }
         let block = text[leaf.byte..].split_inclusive('\n').take(line_count);
@@ -94,8 +95,8 @@ impl Seam {
     }
 }
 
-/// How much of a growing text can be shown: not the beginning of a table before the line that makes it
-/// one, nor a fence before its language is complete. They would look like something else for a moment.
+/// How much of a growing text to show: no start of a table before its delimiter row, and no fence
+/// before its language is complete. They would briefly look like something else.
 fn decided(source: &str) -> usize {
     let start_of = |end: usize| source[..end].rfind('\n').map_or(0, |at| at + 1);
     let is_table = |line: &str| line.trim_start_matches([' ', '>']).starts_with('|');
@@ -139,7 +140,7 @@ impl MarkdownRows {
         &self.rows
     }
 
-    /// How many of them will not change any more.
+    /// How many of them can't change any more.
     pub fn closed_rows(&self) -> usize {
         if self.is_rough {
             0
@@ -148,13 +149,13 @@ impl MarkdownRows {
         }
     }
 
-    /// Bytes of source written so far; what is open counts each time. For tests.
+    /// Bytes of source written so far, including repeated ones. For tests.
     pub fn written(&self) -> usize {
         self.written
     }
 
-    /// Brings the rows up to `source`, which has only grown since the last call. `live` says
-    /// whether it may grow further.
+    /// Updates the rows to `source`, which has only grown since the last call. `live` says whether
+    /// it may grow further.
     pub fn update(
         &mut self,
         context: &RenderContext<'_>,
@@ -162,7 +163,7 @@ impl MarkdownRows {
         live: bool,
         highlights: &mut HighlightCache,
     ) {
-        // A CR at the end may be half of a line end: what comes next decides.
+        // A CR at the end may be half of a line end.
         let source = match source.strip_suffix('\r') {
             Some(decided) if live => decided,
             _ => source,
@@ -194,7 +195,7 @@ impl MarkdownRows {
         }
     }
 
-    /// Closes what can be closed and writes the rest. Answers whether there is more to do.
+    /// Closes as much as possible and writes the rest. Returns whether there is more to do.
     fn step(&mut self, input: &mut Input<'_>, live: bool) -> bool {
         if !live {
             self.finish(input);
@@ -211,7 +212,7 @@ impl MarkdownRows {
         false
     }
 
-    /// Writes everything that is left, for good.
+    /// Writes the rest, for good.
     fn finish(&mut self, input: &mut Input<'_>) {
         let end = input.source.len();
         let output = self.write(input, end, false);
@@ -219,8 +220,8 @@ impl MarkdownRows {
         self.close(end, output.gap, output.code_blocks);
     }
 
-    /// Closes the blocks before the last one, and the lines of that if it is fenced code, as far as
-    /// complete lines have come since the last look.
+    /// Closes the blocks before the last one, or the lines of fenced code, as far as there are new
+    /// complete lines.
     fn close_blocks(&mut self, input: &mut Input<'_>) -> bool {
         let source = input.source;
         let line_end = source[self.closed..].rfind('\n');
@@ -242,7 +243,7 @@ impl MarkdownRows {
                     return true;
                 }
                 let (opening, before) = match self.seam.take() {
-                    // It goes on.
+                    // It continues.
                     Some(open) if last.byte == 0 => (open.opening, open.lines),
                     _ => (self.opening(&source[start..]), 0),
                 };
@@ -266,7 +267,7 @@ impl MarkdownRows {
         false
     }
 
-    /// The line at the start of `code` that opens it, as it is read with every update.
+    /// The opening line at the start of `code`, to be parsed with every update.
     fn opening(&mut self, code: &str) -> String {
         let line = code.split_inclusive('\n').next().unwrap_or_default();
         if line.len() <= MAX_OPENING {
@@ -295,7 +296,7 @@ impl MarkdownRows {
         let is_line = text.ends_with('\n');
         let leaf = output.last_leaf;
         let is_code = matches!(&leaf, Some(leaf) if matches!(leaf.kind, LeafKind::Code(_)));
-        // Rows of an outermost table whose columns are known are those of the whole.
+        // Once the columns of an outermost table are known, its rows are final.
         let is_exact = |leaf: &OpenLeaf| match &leaf.kind {
             LeafKind::Table(layout) => layout.is_final && leaf.around.is_empty(),
             LeafKind::Code(_) => false,
@@ -314,13 +315,13 @@ impl MarkdownRows {
         };
         is_exact &= self.seam.is_some();
         self.is_rough |= !is_exact;
-        // What follows in fenced code is the rest of it, or of the same line.
+        // The next chunk of fenced code continues the block, or the same line.
         let goes_on = is_code && self.seam.is_some();
         let code_blocks = output.code_blocks - u32::from(goes_on);
         self.close(end, false, code_blocks);
     }
 
-    /// Writes the source from what is closed up to `end`.
+    /// Writes the source from the closed part up to `end`.
     fn write(&mut self, input: &mut Input<'_>, end: usize, open: bool) -> RenderOutput {
         let source = input.source;
         let rest = &source[self.closed..end];
@@ -348,12 +349,12 @@ impl MarkdownRows {
         output
     }
 
-    /// Where the open part would begin if all of it stood in one piece.
+    /// The start of the open part, if all of it were in one piece.
     fn base(&self) -> usize {
         self.closed - self.seam.as_ref().map_or(0, |seam| seam.opening.len())
     }
 
-    /// Everything up to here will not change any more.
+    /// Closes everything up to here.
     fn close(&mut self, end: usize, gap: bool, code_blocks: u32) {
         self.closed = end;
         let closed = self.rows.tail().len();
@@ -363,8 +364,8 @@ impl MarkdownRows {
     }
 }
 
-/// Whether a lone CR is in it: that ends a line of markdown, but not one of ours. A text with one is
-/// written as a whole at its end.
+/// Whether it has a lone CR, which ends a line in markdown but not for us. Such a text is written
+/// again as a whole at its end.
 fn has_lone_cr(text: &str) -> bool {
     let bytes = text.as_bytes();
     let next = |at: usize| bytes.get(at + 1);

@@ -1,5 +1,5 @@
-//! Tables: columns as wide as they need to be, narrower and wrapped when there is no room, and a
-//! list of `head: value` when there is no room at all.
+//! Tables. Columns are as wide as they need to be, or wrapped if there's little room; with too
+//! little room, the table becomes a list of `head: value`.
 
 use std::rc::Rc;
 
@@ -11,33 +11,32 @@ use crate::app::tui::text::row::{Line, Row, end_of};
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 
-/// A table that is being read. Rows are written as soon as the columns are known: those of a large table
-/// are measured in its first rows, so that it is never in memory as a whole, and a row that comes later
-/// changes none that stands already.
+/// A table being parsed. Rows are written once the columns are known: a large table is measured by
+/// its first rows, so it's never in memory as a whole, and later rows don't change earlier ones.
 #[derive(Debug)]
 pub struct Table {
     alignments: Vec<Alignment>,
-    /// Byte of the chunk at which it begins.
+    /// Its start, as a byte of the chunk.
     start: usize,
     head: Vec<Line>,
-    /// Rows that wait for the columns.
+    /// Rows waiting for the columns.
     waiting: Vec<Vec<Line>>,
-    /// The row that is being read.
+    /// The row being parsed.
     cells: Vec<Line>,
     layout: Option<Rc<TableLayout>>,
-    /// What stands before its first row, and before the others.
+    /// The prefixes of its first row and of the others.
     prefix: Prefix,
-    /// Whether a record was written, which is set apart from the next.
+    /// Whether a record was written, so that the next one needs a gap.
     has_record: bool,
 }
 
-/// How wide the columns of a table are.
+/// The column widths of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableLayout {
     widths: Vec<usize>,
-    /// There is no room for columns: each row is a list of `head: value`.
+    /// No room for columns: each row is a list of `head: value`.
     as_records: bool,
-    /// Whether more rows change nothing.
+    /// Whether more rows can't change it.
     pub is_final: bool,
 }
 
@@ -47,13 +46,13 @@ pub struct TableTarget<'a> {
 }
 
 const SEPARATOR: &str = " │ ";
-/// Columns that text can be wrapped to and still be read.
+/// The narrowest column in which wrapped text is readable.
 const MIN_COLUMN: usize = 8;
-/// Bytes of a table in which rows begin that are measured.
+/// Rows that start within this many bytes of a table are measured.
 pub const MEASURED: usize = 4 * 1024;
 
 impl Table {
-    /// A table that begins at byte `start`; with a layout it goes on behind rows that were written.
+    /// A table that starts at byte `start`; with a layout, it continues after written rows.
     pub fn new(
         alignments: Vec<Alignment>,
         start: usize,
@@ -72,7 +71,7 @@ impl Table {
         }
     }
 
-    /// Adds a cell to the row that is being read.
+    /// Adds a cell to the current row.
     pub fn push(&mut self, cell: Line) {
         self.cells.push(cell);
     }
@@ -81,12 +80,12 @@ impl Table {
         self.head = std::mem::take(&mut self.cells);
     }
 
-    /// Whether a row that begins at this byte makes the columns known.
+    /// Whether the columns are known once a row starts at this byte.
     pub fn is_measured_by(&self, byte: usize) -> bool {
         self.layout.is_none() && byte >= self.start + MEASURED
     }
 
-    /// Writes the rows that wait, in columns that later rows do not change.
+    /// Writes the waiting rows with final columns.
     pub fn fix(&mut self, target: &mut TableTarget<'_>) {
         self.lay_out(target, true);
     }
@@ -99,7 +98,7 @@ impl Table {
         }
     }
 
-    /// All rows are complete. Answers how it is laid out.
+    /// The table is complete. Returns its layout.
     pub fn finish(&mut self, target: &mut TableTarget<'_>) -> Option<Rc<TableLayout>> {
         if self.layout.is_none() {
             self.lay_out(target, false);
@@ -114,7 +113,7 @@ impl Table {
         let mut widths = self.fit(room);
         let mut spare = room.saturating_sub(widths.iter().sum::<usize>() + (columns - 1) * 3);
         if is_final {
-            // Later rows may need a little more.
+            // Later rows may need a little more room.
             for width in &mut widths {
                 let more = (*width / 4).max(2).min(spare);
                 *width += more;
@@ -146,8 +145,9 @@ impl Table {
         }
     }
 
-    /// What each column gets of `room`, where that can be: what it needs, or else its longest word and a
-    /// fair share of the rest. Where the words do not fit, a share in which they can still be read.
+    /// The widths of the columns within `room`, if possible: what each needs, or else its longest
+    /// word and a fair share of the rest. If the words are too wide, a share that is still
+    /// readable.
     fn fit(&self, room: usize) -> Vec<usize> {
         let room = room.saturating_sub((self.alignments.len().max(1) - 1) * 3);
         let needed = self.widest(width);
@@ -159,7 +159,7 @@ impl Table {
             .unwrap_or(least)
     }
 
-    /// For each column the largest of its cells, of those that are there.
+    /// The maximum over the cells of each column.
     fn widest(&self, columns: impl Fn(&str) -> usize) -> Vec<usize> {
         let mut widths = vec![1; self.alignments.len().max(1)];
         for row in std::iter::once(&self.head).chain(&self.waiting) {
@@ -205,7 +205,7 @@ impl Table {
             }
             let mut row = line.into_row();
             if let (true, Some(above)) = (row.source.is_empty(), target.rows.last()) {
-                // Nothing of it comes from the source: it stands where the row above begins.
+                // It has no source of its own: it belongs to the start of the row above.
                 row.source = above.source.start..above.source.start;
             }
             target.rows.push(row);
@@ -243,8 +243,8 @@ impl Table {
     }
 }
 
-/// Gives each column as much as the others of what `widths` leave of `room`, as far as it needs that.
-/// None where they leave nothing.
+/// Gives all columns an equal share of the room that `widths` leave, up to what each needs. `None`
+/// if there is no room left.
 fn share_out(mut widths: Vec<usize>, needed: &[usize], room: usize) -> Option<Vec<usize>> {
     let mut left = room.checked_sub(widths.iter().sum())?;
     loop {
@@ -292,9 +292,9 @@ mod tests {
     use super::*;
     use crate::app::tui::theme::{ColorDepth, Theme};
 
-    /// However many rows it has, few wait until they are written.
+    /// However many rows it has, only a few wait to be written.
     #[test]
-    fn a_large_table_is_written_as_it_is_read() {
+    fn a_large_table_is_written_row_by_row() {
         let theme = Theme::load("dark", ColorDepth::TrueColor).unwrap();
         let context = RenderContext {
             theme: &theme,

@@ -1,4 +1,4 @@
-//! What is written within a block: words, formulas and breaks, in the style of what is around them.
+//! Inline text: words, formulas and breaks, in the current style.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Writes the line under way, if there is one.
+    /// Writes the current line, if there is one.
     pub(super) fn flush(&mut self) {
         if self.line.is_empty() || self.table.is_some() {
             return;
@@ -35,7 +35,7 @@ impl Writer<'_, '_> {
         );
     }
 
-    /// What stands before the next rows. Markers of items are used up.
+    /// The prefixes of the next rows. Uses up the markers of items.
     pub(super) fn prefix(&mut self) -> Prefix {
         container::prefix(self.context, &mut self.containers)
     }
@@ -46,7 +46,7 @@ impl Writer<'_, '_> {
         {
             return self.formula(formula);
         }
-        // What ends a formula begins a text.
+        // The end delimiter of a formula starts a text event.
         let mut rest = range.start.max(self.formula.end)..range.end;
         while let Some(formula) = between_dollars(source, &rest, self.block_end) {
             let before = rest.start..formula.start;
@@ -87,7 +87,7 @@ impl Writer<'_, '_> {
         self.line.push_source(&clean, style, source);
     }
 
-    /// A range of the chunk as one of the whole source.
+    /// Converts a range of the chunk to one of the whole source.
     pub(super) fn source(&self, range: &Range<usize>) -> Range<u32> {
         self.byte(range.start)..self.byte(range.end)
     }

@@ -1,5 +1,5 @@
-//! Writes a chunk of markdown as rows. Knows nothing of streaming, except that it notes where the
-//! outermost blocks begin, so that those before the last need not be written again.
+//! Writes a chunk of markdown as rows. It knows nothing about streaming, except that it notes where
+//! the outermost blocks start, so that those before the last needn't be written again.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::app::tui::text::row::{Line, end_of};
 use crate::app::tui::text::row_log::RowLog;
 use crate::app::tui::text::width::width;
 
-/// Items and quotes within each other beyond which nothing is indented any more.
+/// Deeper nesting of items and quotes isn't indented.
 const MAX_CONTAINERS: usize = 16;
 
 /// Writes `chunk` and appends the rows.
@@ -65,7 +65,7 @@ pub fn write(
             writer.drop_opening();
         }
         writer.event(event, range);
-        // Nothing of what ends here is taken back.
+        // From here on, nothing is taken back.
         if !chunk.open {
             writer.rows.pack_all();
         }
@@ -83,25 +83,25 @@ pub(super) struct Writer<'a, 'b> {
     pub(super) rows: &'b mut RowLog,
     pub(super) line: Line,
     pub(super) containers: Vec<Container>,
-    /// Containers within all of those, which are too deep to be shown.
+    /// Containers nested too deeply to be shown.
     pub(super) beyond: usize,
-    /// Where the containers begin.
+    /// The starts of the containers.
     pub(super) around: Vec<usize>,
-    /// Rows before the chunk, while those of its opening are written.
+    /// Rows before the chunk, while its reopening lines are written.
     pub(super) before: Option<usize>,
     pub(super) styles: Vec<Style>,
     pub(super) links: Vec<OpenLink>,
-    /// The next number of each list around, none for bullets.
+    /// The next number of each list, or `None` for bullets.
     pub(super) lists: Vec<Option<u64>>,
     pub(super) code: Option<OpenCode>,
     pub(super) table: Option<Table>,
     pub(super) table_at: usize,
     pub(super) html: HtmlTags,
-    /// Where the innermost block ends that holds text.
+    /// The end of the innermost block with text.
     pub(super) block_end: usize,
-    /// A formula that was written, whose parts the parser takes for text and marks.
+    /// The last written formula; the parser sees text and markup in it.
     pub(super) formula: Range<usize>,
-    /// Lines that the next code block has already.
+    /// Lines of the next code block that are already written.
     pub(super) code_lines: usize,
     pub(super) depth: usize,
     pub(super) gap: bool,
@@ -150,7 +150,7 @@ impl Writer<'_, '_> {
                     None => self.inline(&text, self.context.theme.dim, &range),
                 },
             },
-            // Not asked for: `text` finds formulas.
+            // Math is off in the parser: `text` finds formulas.
             Event::InlineMath(_) | Event::DisplayMath(_) => {}
             Event::SoftBreak => self.inline(" ", self.style(), &range),
             Event::HardBreak => self.hard_break(),
@@ -177,13 +177,13 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Takes back the rows of what only says what is open.
+    /// Takes back the rows of the reopening lines.
     fn drop_opening(&mut self) {
         if let Some(before) = self.before.take() {
             self.flush();
             let before = before - self.rows.packed();
             self.rows.tail().truncate(before);
-            // Markers stand there already, and so does what is above the block that goes on.
+            // The markers are already written, and so is the start of the block.
             self.prefix();
             if self.code.is_some() || self.table.is_some() {
                 self.gap = self.chunk.gap;
@@ -200,7 +200,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// The container that ends, unless it is too deep to be shown.
+    /// The container that ends, unless it's too deep to be shown.
     fn end_container(&mut self) -> Option<Container> {
         if self.beyond > 0 {
             self.beyond -= 1;
@@ -210,7 +210,7 @@ impl Writer<'_, '_> {
         self.containers.pop()
     }
 
-    /// Notes where an outermost block begins.
+    /// Notes where an outermost block starts.
     fn start_block(&mut self, range: &Range<usize>) {
         if self.depth > 0 {
             return;
@@ -277,7 +277,7 @@ impl Writer<'_, '_> {
                 self.begin_container(Container::item(marker), range.start);
             }
             Tag::FootnoteDefinition(name) => {
-                // References stand before it.
+                // References come before it.
                 self.out.has_definitions = true;
                 self.begin_block();
                 let mut marker = Line::of(container::footnote(&name), theme.link);
@@ -339,7 +339,7 @@ impl Writer<'_, '_> {
             TagEnd::Item | TagEnd::FootnoteDefinition => {
                 self.html.end();
                 self.flush();
-                // One without anything in it still has its marker.
+                // An empty item still has its marker.
                 if let (
                     0,
                     Some(Container::Item {
@@ -408,7 +408,7 @@ impl Writer<'_, '_> {
     }
 
     fn write_code(&mut self) {
-        // Before the row of a block that has no line.
+        // Before the row of a block without a line.
         self.drop_opening();
         let Some(code) = self.code.take() else { return };
         let start = code.byte;
@@ -454,7 +454,7 @@ impl Writer<'_, '_> {
         Some(done)
     }
 
-    /// A block that began at this byte and may go on, unless it is too deep.
+    /// The block that started at this byte and may continue, unless it's too deep.
     fn leaf(&self, byte: usize, kind: LeafKind) -> Option<OpenLeaf> {
         let line = self.chunk.source[..byte].rfind('\n').map_or(0, |at| at + 1);
         (self.beyond == 0).then(|| OpenLeaf {
@@ -464,7 +464,7 @@ impl Writer<'_, '_> {
         })
     }
 
-    /// Gets ready for a block: what is open is written, and a blank row if one is due.
+    /// Prepares for a block: writes the current line, and a blank row if needed.
     fn begin_block(&mut self) {
         self.flush();
         self.out.last_leaf = None;

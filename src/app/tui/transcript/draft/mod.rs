@@ -1,5 +1,5 @@
-//! What a change is going to be, while the model still writes the call: files, counts and the last
-//! lines, for the screen. Never complete, never applied. Constant work per piece of text.
+//! A preview of a change while the model still writes the call: files, line counts and the last
+//! lines, for the screen only. It takes constant work per piece of text.
 
 mod naming;
 mod strings;

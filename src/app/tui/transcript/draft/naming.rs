@@ -1,26 +1,25 @@
-//! What a call is about, while the model still writes it: the argument that tells most, as soon as it
-//! is there.
+//! Finds the subject of a call while the model still writes it: its most telling argument so far.
 
 use super::strings::{Found, Strings};
 
-/// Names of arguments that say what a call is about, those that say most first.
+/// Arguments that name the subject of a call, the most telling first.
 pub const SUBJECTS: [&str; 5] = ["command", "pattern", "file_path", "path", "url"];
-/// Bytes of it at most.
+/// The longest subject, in bytes.
 const LONGEST: usize = 400;
 
-/// Reads the subject of a call off its argument text.
+/// Finds the subject of a call in its argument text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Naming {
     strings: Strings,
-    /// The place of the argument in [`SUBJECTS`], once one was found.
+    /// The index in [`SUBJECTS`] of the best argument found so far.
     found: Option<usize>,
-    /// The same of the one that is being read.
+    /// The index of the argument being read.
     reads: Option<usize>,
     text: String,
 }
 
 impl Naming {
-    /// Reads on; gives the subject when another one is complete: its first line.
+    /// Reads more text. Returns the first line of a better subject once that argument is complete.
     pub fn push(&mut self, piece: &str) -> Option<String> {
         let Self {
             strings,

@@ -1,11 +1,11 @@
-//! The texts in a JSON document that arrives in pieces: each string value with the key it stands
-//! under, unescaped, as far as it is there. Takes broken documents for what they look like.
+//! Reads the strings in a JSON document that arrives in pieces: each value with its key, unescaped,
+//! as it arrives. Tolerates broken documents.
 
 use std::mem::take;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found<'a> {
-    /// A string value under this key begins.
+    /// A string value starts under this key.
     Start(&'a str),
     Text(&'a str),
     End,
@@ -13,12 +13,12 @@ pub enum Found<'a> {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Strings {
-    /// For each open bracket, whether it is an object that waits for a key.
+    /// For each open bracket, whether it's an object waiting for a key.
     open: Vec<Open>,
     state: State,
     part: Part,
     key: String,
-    /// The first half of a character that takes two escapes.
+    /// The first half of a surrogate pair.
     half: Option<u32>,
 }
 
@@ -141,7 +141,7 @@ impl Strings {
 
     fn text(&mut self, text: &str, found: &mut impl FnMut(Found<'_>)) {
         match self.part {
-            // A key nobody waits for may be of any length.
+            // An unknown key may be of any length.
             Part::Key if self.key.len() < 100 => self.key.push_str(text),
             Part::Value if !text.is_empty() => found(Found::Text(text)),
             _ => {}

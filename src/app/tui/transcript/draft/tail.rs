@@ -1,25 +1,25 @@
-//! The last lines of a diff that grows.
+//! The last lines of a growing diff.
 
 use std::fmt::Write;
 
 use crate::agent::tool::DiffDetails;
 
-/// Lines kept at least and, between two clearances, at most.
+/// The fewest lines kept, and the most between two clean-ups.
 const KEPT: usize = 200;
 const MOST: usize = 400;
-/// Lines kept of a file that is written already, while others follow.
+/// Lines kept of a finished file while others follow.
 const KEPT_BEHIND: usize = 12;
-/// Bytes of a line that are kept.
+/// Bytes kept of a line.
 const MAX_LEN: usize = 500;
 
-/// Appends lines to a diff, and takes away the oldest, so that its size stays bounded.
+/// Appends lines to a diff and drops the oldest, to limit its size.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tail {
     lines: usize,
 }
 
 impl Tail {
-    /// Appends a line; `number` is its number in the file, where that is known.
+    /// Appends a line; `number` is its line number in the file, if known.
     pub fn push(&mut self, diff: &mut DiffDetails, sign: char, number: Option<u64>, text: &str) {
         match sign {
             '+' => diff.added += 1,
@@ -38,7 +38,7 @@ impl Tail {
         self.count(out);
     }
 
-    /// Says that lines are left out here.
+    /// Marks that lines are omitted here.
     pub fn skip(&mut self, diff: &mut DiffDetails) {
         if !diff.diff.is_empty() {
             diff.diff.push_str("\n  ...");
@@ -46,7 +46,7 @@ impl Tail {
         }
     }
 
-    /// Keeps only the end of what has been written: another file begins.
+    /// Another file starts: keeps only the end of this one.
     pub fn leave(&mut self, diff: &mut DiffDetails) {
         drop_first(&mut diff.diff, self.lines.saturating_sub(KEPT_BEHIND));
         self.lines = 0;
@@ -62,7 +62,7 @@ impl Tail {
     }
 }
 
-/// Takes the first `count` lines away.
+/// Drops the first `count` lines.
 fn drop_first(text: &mut String, count: usize) {
     let ends = text.match_indices('\n').map(|(at, _)| at);
     if let Some(end) = ends.take(count).last() {

@@ -1,22 +1,22 @@
-//! From the argument text of a call, as it arrives, to what the screen shows of it.
+//! Turns a call's argument text, as it arrives, into what the screen shows of the change.
 
 use super::strings::{Found, Strings};
 use super::tail::Tail;
 use crate::agent::tool::{DiffDetails, FileChange};
 use crate::agent::tools::{Marker, marker};
 
-/// Bytes of a line that are kept while it grows.
+/// Bytes kept of a line while it grows.
 const MAX_LINE_BYTES: usize = 4_000;
 
 /// A change that is still being written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
     shape: Shape,
-    /// None when the argument is plain text.
+    /// `None` when the argument is plain text.
     strings: Option<Strings>,
     field: Field,
     line: String,
-    /// Lines of the new file so far, where that is known.
+    /// Lines of the new file so far, if known.
     number: u64,
     tail: Tail,
 }
@@ -39,8 +39,8 @@ enum Field {
 }
 
 impl Draft {
-    /// A draft of a call to `tool`, if that is a tool that changes files. The argument of a custom
-    /// call is plain text.
+    /// Drafts a call to `tool` if that tool changes files. The argument of a custom call is plain
+    /// text.
     pub fn new(tool: &str, custom: bool) -> Option<Self> {
         let shape = match tool {
             "apply_patch" => Shape::Patch,
@@ -62,7 +62,7 @@ impl Draft {
         })
     }
 
-    /// Reads on in the argument text. Answers whether `diff` changed.
+    /// Reads more argument text. Returns whether `diff` changed.
     pub fn push(&mut self, piece: &str, diff: &mut DiffDetails) -> bool {
         let before = (diff.added, diff.removed, diff.path.len(), diff.files.len());
         match self.strings.take() {
@@ -167,7 +167,7 @@ impl Draft {
         }
     }
 
-    /// A further file begins; of the one before only the last lines stay.
+    /// Another file starts; only the last lines of the one before stay.
     fn open(&mut self, diff: &mut DiffDetails, path: &str, change: FileChange) {
         let file = DiffDetails {
             path: path.to_owned(),

@@ -1,4 +1,4 @@
-//! What the commands about sessions come to.
+//! The commands about sessions.
 
 use super::list;
 use super::open::open;
@@ -14,7 +14,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         return Vec::new();
     }
     let Some(session) = &mut app.status.session else {
-        return app.say("Nothing is stored in this run: there are no sessions");
+        return app.say("This run isn't stored, so it has no sessions");
     };
     match action {
         Action::Resume => list::open(app),
@@ -29,9 +29,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::SessionFacts => vec![Effect::Session(SessionEffect::ReadFacts(
             session.file.clone(),
         ))],
-        Action::CloneSession if session.title.is_empty() => {
-            app.say("Nothing was said yet: there is nothing to copy")
-        }
+        Action::CloneSession if session.title.is_empty() => app.say("Nothing to copy yet"),
         Action::CloneSession => {
             let file = session.file.clone();
             open(app, Choice::Clone(file))
@@ -43,7 +41,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
 
 fn import(app: &mut App, argument: &str) -> Vec<Effect> {
     if argument.is_empty() {
-        return app.say("Which file? /import FILE");
+        return app.say("Usage: /import FILE");
     }
     let home = app.status.home.as_deref();
     let file = match (argument.strip_prefix("~/"), home) {

@@ -1,4 +1,4 @@
-//! The list of sessions: its keys, and what is read for it while it is open.
+//! The session list: its keys, and loading its contents.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(super) fn listed(app: &mut App, scope: SessionScope, rows: Result<Vec<Sessio
         Err(error) => {
             app.overlays
                 .retain(|it| !matches!(it, Overlay::Sessions(_)));
-            let text = format!("The sessions cannot be read: {error}");
+            let text = format!("Couldn't read the sessions: {error}");
             return app.transcript.push_notice(NoticeLevel::Error, text);
         }
     };
@@ -71,7 +71,7 @@ pub(super) fn renamed(app: &mut App, path: &Path, name: &str, renamed: Result<()
     }
 }
 
-/// A session was moved to the trash, into this folder, or was not.
+/// The outcome of moving a session to the trash, with the trash folder.
 pub(super) fn removed(app: &mut App, path: &Path, removed: Result<PathBuf, String>) {
     match removed {
         Ok(folder) => {
@@ -84,7 +84,7 @@ pub(super) fn removed(app: &mut App, path: &Path, removed: Result<PathBuf, Strin
     }
 }
 
-/// Something could not be done: the open list says so, as the conversation is behind it.
+/// Shows an error in the open list, since it covers the conversation.
 fn not_done(app: &mut App, error: String) {
     match list(app) {
         Some((list, _)) => list.error = Some(error),
@@ -120,7 +120,7 @@ pub fn look(app: &mut App) {
     }
 }
 
-/// A key that means something in this list only; none if it has no such meaning.
+/// Handles a key that only this list has; otherwise `None`.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
     let (list, _) = list(app)?;
     list.error = None;
@@ -131,7 +131,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<V
     }
 }
 
-/// Takes the chosen session; without one the list stays open.
+/// Opens the chosen session; without one the list stays open.
 pub fn choose(app: &mut App) -> Vec<Effect> {
     take(app, Choice::Open)
 }
@@ -159,11 +159,11 @@ fn choosing(app: &mut App, action: Action) -> Option<Vec<Effect>> {
             ]);
         }
         Action::SessionRename if list.chosen()?.is_open() => {
-            return Some(app.say("It is open elsewhere: rename it there"));
+            return Some(app.say("Open in another tiller: rename it there"));
         }
         Action::SessionRename => rename(list),
         Action::SessionRemove if list.chosen()?.is_open() => {
-            return Some(app.say("It is open elsewhere: leave it there first, then remove it"));
+            return Some(app.say("Open in another tiller: close it there first"));
         }
         Action::SessionRemove => list.mode = SessionMode::Removing(AnswerDelay::starting(now)),
         Action::SessionCopy => return Some(take(app, Choice::Fork)),
@@ -218,7 +218,7 @@ fn removing(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<Ve
             return Some(remove.into_iter().collect());
         }
         Some(Action::Back | Action::Interrupt) => list.mode = SessionMode::Choosing,
-        // Who types looks for another session.
+        // Typing means looking for another session.
         None if press.text().is_some() => {
             list.mode = SessionMode::Choosing;
             return None;
@@ -239,7 +239,7 @@ fn take(app: &mut App, how: impl FnOnce(PathBuf) -> Choice) -> Vec<Effect> {
     effects
 }
 
-/// The list, if it is open, and the time.
+/// The list, if it's open, and the current time.
 fn list(app: &mut App) -> Option<(&mut SessionPicker, i64)> {
     let mut overlays = app.overlays.iter_mut().rev();
     let list = overlays.find_map(|it| match it {

@@ -1,4 +1,4 @@
-//! Sessions on the screen: the list of them, and going on with another one.
+//! The session list, and switching to another session.
 
 mod route;
 mod command;

@@ -1,5 +1,4 @@
-//! Going on with another session: what was asked for, and the conversation that takes the place of the
-//! one before.
+//! Switching to another session, and what happens to unsent text then.
 
 use super::super::overlay::topmost;
 use crate::agent::NoticeLevel;
@@ -18,7 +17,7 @@ use crate::app::tui::session_switch::Arriving;
 use crate::app::tui::update::refusal::is_busy;
 use crate::app::tui::update::{editor, shell, stop};
 
-/// Opens what was chosen, when nothing is under way.
+/// Opens the chosen session, unless the agent is working.
 pub(super) fn open(app: &mut App, choice: Choice) -> Vec<Effect> {
     if is_busy(app) {
         return Vec::new();
@@ -27,7 +26,7 @@ pub(super) fn open(app: &mut App, choice: Choice) -> Vec<Effect> {
     vec![Effect::Session(SessionEffect::Open(choice))]
 }
 
-/// The session used last was found: it is offered as long as nothing is said in this one.
+/// Offers to resume the latest session while this one is empty.
 pub(super) fn recent(app: &mut App, recent: Option<Recent>) {
     if app.transcript.is_empty() {
         app.start.recent = recent;
@@ -35,14 +34,14 @@ pub(super) fn recent(app: &mut App, recent: Option<Recent>) {
 }
 
 pub fn go_on_with_recent(app: &mut App) -> Vec<Effect> {
-    // Where it was told: on the first screen.
+    // Only on the first screen, which offers it.
     match app.start.recent.take_if(|_| app.transcript.is_empty()) {
         Some(recent) => open(app, Choice::Open(recent.session.path)),
         None => Vec::new(),
     }
 }
 
-/// Text stays with the session it was typed in; where that one never began, it goes to the other one.
+/// Unsent text stays with its session, unless that session never started: then it moves along.
 fn arriving(app: &App, choice: &Choice) -> Arriving {
     let path = match choice {
         Choice::Open(path) | Choice::Look(path) => path,
@@ -57,7 +56,7 @@ fn arriving(app: &App, choice: &Choice) -> Arriving {
     }
 }
 
-/// The other session is there: what was typed comes along, or stays with the one before.
+/// The other session is open: moves unsent text along, or leaves it with the previous one.
 pub fn take_text_along(app: &mut App) -> Vec<Effect> {
     let Some(session) = &app.status.session else {
         return Vec::new();
@@ -68,7 +67,7 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
         shell::leave(app);
     }
     match arriving {
-        // So is what commands have written.
+        // The output of commands stays with the previous session, too.
         Arriving::Anew if !app.told.is_empty() => {
             app.hint = None;
             let told = SavedDraft {
@@ -94,14 +93,14 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
             vec![Effect::ChangeDraft(DraftChange::Stays(nothing), file)]
         }
         Arriving::WithoutText => {
-            // What was typed ahead does not.
+            // Input typed ahead belongs to the new session.
             let switch = std::mem::take(&mut app.switch);
             let left = app.draft();
             app.switch = switch;
             if !left.is_empty() {
                 app.composer.leave();
                 app.told.clear();
-                app.say("What was typed stays with the session before");
+                app.say("Your unsent text stays with the previous session");
             }
             app.save_draft_at = None;
             vec![Effect::ChangeDraft(DraftChange::Stays(left), file)]
@@ -132,8 +131,8 @@ pub(super) fn not_opened(app: &mut App, error: String) {
     app.say_for(error, 8000);
 }
 
-/// No session takes what was typed for the one that did not open: it edits the text in the editor, and
-/// nothing of it is sent or carried out. Returns whether there is any text.
+/// The session didn't open: input typed ahead for it edits the text in the editor, but sends and
+/// runs nothing. Returns whether it changed the text.
 pub fn give_up(app: &mut App) -> bool {
     let mut held = app.switch.fail();
     let is_enter = |it: &mut _| matches!(it, InputEvent::Key(it) if it.code == KeyCode::Enter);
@@ -170,7 +169,7 @@ pub fn ask_to_write(app: &mut App) {
     }
 }
 
-/// A key for the question. Text is text for the editor.
+/// Handles a key of the question. Typed text goes to the editor.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     let opening = topmost!(app, Opening);
     if matches!(action, Some(Action::Back | Action::Interrupt)) {
@@ -181,7 +180,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         app.overlays.pop();
         return effects;
     }
-    // Behind a text a digit goes on with it.
+    // After typed text, a digit is text as well.
     let is_text = opening.waits || opening.is_written && action.is_none();
     let count = if is_text { 0 } else { opening.ways.len() };
     match opening.answers.press(action, press.text(), count, app.now) {

@@ -1,4 +1,4 @@
-//! What came back about stored sessions: to whom it goes.
+//! Routes results about stored sessions to the module that asked.
 
 use super::{list, open};
 use crate::app::tui::app::App;
