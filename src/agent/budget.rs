@@ -178,7 +178,7 @@ impl State {
         // At the limit the end of the run says so.
         (part < 1.0).then(|| {
             let percent = (part * 100.0).floor();
-            format!("{percent} % of the budget is spent: {spent} of {limit}")
+            format!("{percent} % of the budget spent: {spent} of {limit}")
         })
     }
 
@@ -191,13 +191,13 @@ impl State {
         let name = model.full_id();
         self.unpriced.insert(name.clone()).then(|| {
             let (what, missing) = if model.prices.output > 0.0 {
-                ("the service tier that answered for ", "prices.service_tiers")
+                ("the service tier used for ", "prices.service_tiers")
             } else {
                 ("", "prices")
             };
             format!(
-                "The price of {what}{name} is not known: its calls do not count towards the budget of {}\n\
-                 Give its {missing} in models.toml, or limit tokens with budget.tokens",
+                "The price of {what}{name} is unknown, so the budget of {} doesn't cover its calls\nSet \
+                 its {missing} in models.toml, or limit tokens with budget.tokens",
                 BudgetLimit::Usd(self.limit.usd)
             )
         })

@@ -80,7 +80,8 @@ async fn the_result_of_a_call_is_stored_before_its_end_is_shown() {
     assert_eq!(
         request[2..5],
         [
-            "c1!: Execution cancelled: it was cut off while it ran, and may have done part of its work",
+            "c1!: Execution cancelled: tiller stopped while this ran; it may have done part of its \
+             work",
             "c2: 42",
             "c3!: broken",
         ]

@@ -76,7 +76,7 @@ impl Judging<'_> {
         let decision = match (mode, decision.verdict) {
             (PermissionMode::Plan, Verdict::Ask(_)) if decision.rule.is_some() => Decision {
                 reason: format!(
-                    "Plan mode: nothing is changed, and this would be asked: {}",
+                    "Plan mode changes nothing, and this needs the user's permission: {}",
                     decision.reason
                 ),
                 verdict: Verdict::Deny,
@@ -146,7 +146,7 @@ impl Judging<'_> {
                 });
             }
             (PermissionMode::Plan, None) => {
-                return allow("it runs in the sandbox, where nothing can be changed");
+                return allow("it runs in a read-only sandbox");
             }
             _ => {}
         }
@@ -171,15 +171,15 @@ impl Judging<'_> {
         };
         let asked: Vec<&Found> = found.iter().filter(|one| !quiet(one)).collect();
         if asked.is_empty() && !writes && !sets {
-            return allow("it only looks, or a rule allows it");
+            return allow("it only reads, or a rule allows it");
         }
         let why = match (mode, no_sandbox) {
             (PermissionMode::Plan, Some(why)) => {
                 return Decision::new(
                     Verdict::Deny,
                     format!(
-                        "Plan mode: nothing is changed, and no sandbox works here ({why}), so that only \
-                             commands run that open no file"
+                        "Plan mode changes nothing. No sandbox works here ({why}), so only commands that \
+                         open no file can run"
                     ),
                 );
             }
@@ -437,9 +437,9 @@ impl Judging<'_> {
         } else if one.allowed.is_some() {
             String::from("a rule allows it")
         } else if one.command.wraps {
-            String::from("it starts other commands, which are judged")
+            String::from("it runs other commands, which have their own verdicts")
         } else if is_read_only(one.command) {
-            String::from("it only looks")
+            String::from("it only reads")
         } else {
             format!("{} mode", self.policy.mode)
         };

@@ -12,8 +12,8 @@ use super::suggest;
 use crate::agent::workspace::{Access, Zone};
 
 /// What is said to the model where plan mode refuses something.
-const PLAN: &str = "Plan mode: nothing is changed. Look around, then say what you would change, where \
-                    and in which order; the user decides whether it is carried out";
+const PLAN: &str = "Plan mode changes nothing. Look around, then say what you would change, where and in \
+    which order; the user decides whether to run the plan";
 
 /// Decides about a call.
 pub fn decide(policy: &Policy, request: &Request) -> Decision {
@@ -41,7 +41,7 @@ pub fn decide(policy: &Policy, request: &Request) -> Decision {
     });
     strictest.unwrap_or_else(|| {
         tool_rules(policy, request, free, None)
-            .unwrap_or_else(|| Decision::new(Verdict::Allow(free), "it touches nothing"))
+            .unwrap_or_else(|| Decision::new(Verdict::Allow(free), "it touches no files"))
     })
 }
 
@@ -83,13 +83,13 @@ fn tool(policy: &Policy, request: &Request, confinement: Confinement) -> Decisio
         PermissionMode::Full => Decision::new(Verdict::Allow(confinement), "full mode"),
         PermissionMode::Plan => Decision::new(
             Verdict::Deny,
-            format!("{PLAN}. The tool '{tool}' does not say what it changes"),
+            format!("{PLAN}. The tool '{tool}' doesn't declare what it changes"),
         ),
         PermissionMode::Auto | PermissionMode::Ask => Decision {
             suggestions: vec![suggest::tool(tool)],
             ..Decision::new(
                 Verdict::Ask(confinement),
-                format!("the tool '{tool}' does not say what it does"),
+                format!("the tool '{tool}' doesn't declare what it does"),
             )
         },
     }
@@ -138,14 +138,16 @@ fn by_mode(
         (PermissionMode::Full, ..) => allow("full mode"),
         (PermissionMode::Plan, Access::Write, _) => refused_in_plan(None),
         (_, _, Zone::Protected) => ask(format!("{shown} may hold secrets")),
-        (_, Access::Read, _) => allow("it only looks"),
-        (_, Access::Write, Zone::ReadOnly) => ask(format!("{shown} can make code run")),
+        (_, Access::Read, _) => allow("it only reads"),
+        (_, Access::Write, Zone::ReadOnly) => {
+            ask(format!("other programs may run code from {shown}"))
+        }
         (_, Access::Write, Zone::Outside) => {
             with_suggestion(ask(format!("{shown} is outside the workspace")))
         }
         (PermissionMode::Ask, Access::Write, Zone::Inside) => {
             with_suggestion(ask(String::from("ask mode asks before each change")))
         }
-        (PermissionMode::Auto, Access::Write, Zone::Inside) => allow("within the workspace"),
+        (PermissionMode::Auto, Access::Write, Zone::Inside) => allow("it is in the workspace"),
     }
 }

@@ -34,10 +34,10 @@ impl PermissionMode {
     /// What is done without asking, in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Plan => "nothing is changed, a plan is made",
+            Self::Plan => "reads only, then proposes a plan",
             Self::Ask => "asks before each change and command",
-            Self::Auto => "free in the project, commands in a sandbox",
-            Self::Full => "everything, without asking and without a sandbox",
+            Self::Auto => "edits the project, runs commands in a sandbox",
+            Self::Full => "no limits and no sandbox",
         }
     }
 }

@@ -122,7 +122,7 @@ fn yes() -> bool {
 fn not_empty<'de, D: Deserializer<'de>>(prefix: D) -> Result<Vec<String>, D::Error> {
     let prefix = Vec::deserialize(prefix)?;
     if prefix.is_empty() {
-        let text = "prefix is empty: it holds of no command; leave it out for all";
+        let text = "`prefix` is empty and matches no command; remove it to match all";
         return Err(serde::de::Error::custom(text));
     }
     Ok(prefix)
@@ -187,7 +187,7 @@ impl Rule {
     /// Why it decides as it does, for users.
     pub(super) fn why(&self) -> String {
         match self.reason.as_str() {
-            "" => format!("a rule says so: {}", self.summary()),
+            "" => format!("a rule applies: {}", self.summary()),
             reason => reason.to_owned(),
         }
     }

@@ -39,7 +39,9 @@ pub(super) fn find(words: &[Word]) -> Through {
             }
             Some(_) => {}
             None if word.may_split() && at > 2 => {
-                through.add(Inner::doubt("find: an argument that may be several"));
+                through.add(Inner::doubt(
+                    "find: an argument that may expand to several words",
+                ));
             }
             None => {}
         }

@@ -62,7 +62,7 @@ pub(super) fn git(words: &[Word]) -> Through {
         return through;
     };
     let Some(name) = sub.exact() else {
-        return Through::doubt(format!("git: which command {sub} is"));
+        return Through::doubt(format!("git: the command {sub} isn't known until it runs"));
     };
     if at > 1 {
         let rest = [&words[..1], &words[at..]].concat();

@@ -83,7 +83,7 @@ pub(super) fn is_name(text: &str) -> bool {
 pub(super) fn as_script(word: Option<&Word>) -> Inner {
     match word.and_then(Word::pattern) {
         Some(text) => Inner::Script(text),
-        None => Inner::doubt("a command that is put together while it runs"),
+        None => Inner::doubt("a command built at run time"),
     }
 }
 

@@ -53,7 +53,10 @@ impl Options {
             let Some(text) = head.strip_prefix('-').filter(|text| !text.is_empty()) else {
                 let unclear = word.pattern().is_none() && (head.is_empty() || word.may_split());
                 if unclear && word.exact().is_none() {
-                    return Err(format!("{}: which word is the command", words[0]));
+                    return Err(format!(
+                        "{}: it isn't clear which word is the command",
+                        words[0]
+                    ));
                 }
                 break;
             };
@@ -135,5 +138,5 @@ impl Options {
 }
 
 fn unknown(words: &[Word], word: &Word) -> String {
-    format!("{}: its option {word} is not known", words[0])
+    format!("{}: unknown option {word}", words[0])
 }

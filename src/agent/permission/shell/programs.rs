@@ -94,7 +94,7 @@ fn declare(words: &[Word]) -> Through {
             through.inner.extend(variable(&name, &value));
             through.sets.push(name);
         } else if word.exact().is_none() && !word.head().starts_with('-') {
-            through.add(Inner::doubt("a variable whose name is not known"));
+            through.add(Inner::doubt("a variable with an unknown name"));
         }
     }
     through
@@ -109,7 +109,7 @@ fn builtin(name: &str, words: &[Word]) -> Through {
     let callback = matches!(name, "mapfile" | "readarray")
         && words.iter().any(|word| word.head().starts_with("-C"));
     if hidden || callback {
-        return Through::doubt(format!("{name}: a command within its argument"));
+        return Through::doubt(format!("{name}: a command inside an argument"));
     }
     named_variable(name, words)
 }
@@ -138,14 +138,14 @@ fn named_variable(name: &str, words: &[Word]) -> Through {
             sets: vec![variable],
             ..Through::default()
         },
-        Some(_) => Through::doubt("a variable whose name is not known"),
+        Some(_) => Through::doubt("a variable with an unknown name"),
     }
 }
 
 fn source(words: &[Word]) -> Through {
     match words.get(1) {
         Some(word) if word.head().starts_with("/dev/") => {
-            Through::doubt("commands that are read from elsewhere")
+            Through::doubt("it reads commands from somewhere else")
         }
         _ => Through::default(),
     }
@@ -176,7 +176,7 @@ fn awk(words: &[Word]) -> Through {
         calls.iter().any(|call| text.contains(call))
     };
     Through::doubt_about(words, runs, |_| {
-        "awk: a command within its program".to_owned()
+        "awk: a command inside its program".to_owned()
     })
 }
 

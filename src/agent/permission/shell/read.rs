@@ -31,11 +31,11 @@ pub fn read(command: &str) -> Line {
         return doubt("a NUL byte");
     }
     if command.len() > MAX_BYTES {
-        return doubt("a command line of more than 64 KiB");
+        return doubt("the command line is longer than 64 KiB");
     }
     let openings = openings(command);
     if openings > MAX_OPENINGS {
-        return doubt("very much that may be nested");
+        return doubt("too much nesting");
     }
     let line = if command.len() <= SHORT.0 && openings <= SHORT.1 {
         std::panic::catch_unwind(|| read_here(command)).ok()
@@ -46,7 +46,7 @@ pub fn read(command: &str) -> Line {
             reading.ok()?.join().ok()
         })
     };
-    line.unwrap_or_else(|| doubt("a command line that could not be read"))
+    line.unwrap_or_else(|| doubt("a command line that tiller can't parse"))
 }
 
 /// What may open a level, also where it is only text.
@@ -77,13 +77,12 @@ fn read_here(command: &str) -> Line {
     while let Some(next) = waiting.pop() {
         nested += 1;
         if nested > MAX_NESTED {
-            line.doubts
-                .push("very many commands within others".to_owned());
+            line.doubts.push("too many nested commands".to_owned());
             break;
         }
         match next {
             Waiting::Script(_, depth) | Waiting::Command(_, depth) if depth > MAX_DEPTH => {
-                line.doubts.push("commands nested very deep".to_owned());
+                line.doubts.push("commands nested too deeply".to_owned());
             }
             Waiting::Script(script, depth) => read_script(&script, depth, &mut line, &mut waiting),
             Waiting::Command(command, depth) => {
@@ -104,7 +103,7 @@ fn read_script(script: &str, depth: usize, line: &mut Line, waiting: &mut Vec<Wa
     };
     line.calculates |= calculates(script);
     if splits_ansi_c(script) {
-        line.doubts.push("a line end within $'...'".to_owned());
+        line.doubts.push("a line break inside $'...'".to_owned());
     }
     let mut walker = Walker::new(script, &is_script);
     walker.program(&program);
@@ -167,7 +166,7 @@ fn add_command(
 ) {
     if command.name().is_none() {
         line.doubts.push(format!(
-            "a command whose name is not known: {}",
+            "a command with an unknown name: {}",
             command.text()
         ));
     }
@@ -204,7 +203,7 @@ fn add_inner(
 
 fn parse(script: &str) -> Result<brush_parser::ast::Program, String> {
     let options = ParserOptions::default();
-    let fault = "what is not a whole command line of bash";
+    let fault = "an incomplete bash command line";
     let tokens = uncached_tokenize_str(script, &options.tokenizer_options());
     let tokens = tokens.map_err(|_| fault.to_owned())?;
     parse_tokens(&tokens, &options).map_err(|_| fault.to_owned())

@@ -97,7 +97,7 @@ impl<'a> Scanner<'a> {
                 '\\' => self.escape(quoting, &mut atoms),
                 '\'' if !quoted => self.single_quotes(&mut atoms)?,
                 '\'' if quoting == Quoting::Double && end == Some('}') => {
-                    return Err("a quote within a parameter within quotes".to_owned());
+                    return Err("a quote inside a quoted parameter".to_owned());
                 }
                 '"' if quoting != Quoting::Text => {
                     let inner = self.read(Quoting::Double, Some('"'))?;
@@ -112,7 +112,7 @@ impl<'a> Scanner<'a> {
                 c if quoting == Quoting::None
                     && (c.is_whitespace() || matches!(c, ';' | '&' | '|' | '<' | '>' | ')')) =>
                 {
-                    return Err(format!("'{c}' within a word"));
+                    return Err(format!("'{c}' inside a word"));
                 }
                 c if quoted => atoms.push(Atom::Quoted(c)),
                 c => atoms.push(Atom::Plain(c)),
@@ -120,7 +120,7 @@ impl<'a> Scanner<'a> {
         }
         match end {
             None => Ok(atoms),
-            Some(end) => Err(format!("an expansion without its '{end}'")),
+            Some(end) => Err(format!("an expansion without '{end}'")),
         }
     }
 
@@ -141,13 +141,13 @@ impl<'a> Scanner<'a> {
             }
             atoms.push(Atom::Quoted(c));
         }
-        Err("a quote that is not closed".to_owned())
+        Err("an unclosed quote".to_owned())
     }
 
     /// `@(a|b)`: a pattern for file names.
     fn extended_glob(&mut self, atoms: &mut Vec<Atom>) -> Result<(), String> {
         if !matches!(atoms.last(), Some(Atom::Plain('@' | '!' | '?' | '+' | '*'))) {
-            return Err("'(' within a word".to_owned());
+            return Err("'(' inside a word".to_owned());
         }
         atoms.pop();
         self.nested(Quoting::Loose, '(', ')')?;
@@ -175,7 +175,7 @@ impl<'a> Scanner<'a> {
                 return Ok(());
             }
         }
-        Err(format!("a '{open}' without its '{close}'"))
+        Err(format!("'{open}' without '{close}'"))
     }
 
     fn dollar(&mut self, quoting: Quoting, atoms: &mut Vec<Atom>) -> Result<(), String> {
@@ -270,7 +270,7 @@ impl<'a> Scanner<'a> {
             self.nested(Quoting::Text, '[', ']')?;
         }
         if self.peek(0) == Some('@') && self.peek(1) == Some('P') {
-            return Err("a value that is expanded as a prompt".to_owned());
+            return Err("a value expanded as a prompt".to_owned());
         }
         // Every element of an array, whatever is done to it.
         let inner = if quoted {
@@ -332,20 +332,20 @@ impl<'a> Scanner<'a> {
                 return Ok(script);
             }
         }
-        Err("a substitution whose end is not clear".to_owned())
+        Err("a substitution without a clear end".to_owned())
     }
 
     fn backquotes(&mut self, quoted: bool, atoms: &mut Vec<Atom>) -> Result<(), String> {
         let mut script = String::new();
         loop {
             match self.next() {
-                None => return Err("a backquote that is not closed".to_owned()),
+                None => return Err("an unclosed backquote".to_owned()),
                 Some('`') => break,
                 Some('\\') => match self.next() {
                     Some(c @ ('`' | '\\' | '$')) => script.push(c),
                     Some('"') if quoted => script.push('"'),
                     Some(c) => script.extend(['\\', c]),
-                    None => return Err("a backquote that is not closed".to_owned()),
+                    None => return Err("an unclosed backquote".to_owned()),
                 },
                 Some(c) => script.push(c),
             }
@@ -359,7 +359,7 @@ impl<'a> Scanner<'a> {
     fn ansi_c(&mut self, atoms: &mut Vec<Atom>) -> Result<(), String> {
         loop {
             match self.next() {
-                None => return Err("a quote that is not closed".to_owned()),
+                None => return Err("an unclosed quote".to_owned()),
                 Some('\'') => return Ok(()),
                 Some('\\') => match self.next() {
                     Some('n') => atoms.push(Atom::Quoted('\n')),
@@ -425,7 +425,7 @@ fn expand_braces(atoms: Vec<Atom>, out: &mut Vec<Vec<Atom>>) -> Result<(), Strin
         from = open + 1;
     }
     if out.len() >= MAX_BRACES {
-        return Err("braces that make very many words".to_owned());
+        return Err("braces that expand to too many words".to_owned());
     }
     out.push(atoms);
     Ok(())

@@ -15,8 +15,8 @@ pub(super) fn sed(words: &[Word]) -> Through {
         };
         match reader.read() {
             Some(Ends::Whole) => through.writes.extend(reader.writes),
-            Some(Ends::Runs) => through.add(Inner::doubt("sed: a command within its program")),
-            None => through.add(Inner::doubt("sed: its program is not understood")),
+            Some(Ends::Runs) => through.add(Inner::doubt("sed: a command inside its program")),
+            None => through.add(Inner::doubt("sed: a program that tiller can't parse")),
         }
     }
     through

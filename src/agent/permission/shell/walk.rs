@@ -192,7 +192,7 @@ impl<'a> Walker<'a> {
     /// One side of a test, which may be counted with.
     fn operand(&mut self, text: &str) {
         if text.contains("[$(") || text.contains("[`") {
-            self.doubt("a test of a value that is a command once it is counted with");
+            self.doubt("a test that may run a command in an arithmetic value");
         }
         self.loose(text);
     }
@@ -284,7 +284,7 @@ impl<'a> Walker<'a> {
             }
         };
         if value.to_string().contains("[$(") || value.to_string().contains("[`") {
-            self.doubt("a value that is a command once it is counted with");
+            self.doubt("an arithmetic value that may run a command");
         }
         let plain = matches!(assignment.name, AssignmentName::VariableName(_));
         let known = known && plain && !assignment.append;

@@ -84,7 +84,7 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Result<Through, String> {
     if !rest.is_empty() {
         through.add(Inner::Command(rest.to_vec()));
     } else if wrapper.raises && is_shell {
-        through.add(Inner::doubt("a shell of another user"));
+        through.add(Inner::doubt("a shell as another user"));
     }
     Ok(through)
 }
@@ -121,7 +121,7 @@ fn shell(command: &SimpleCommand) -> Result<Through, String> {
     }
     Ok(Through::wraps(vec![match &command.input {
         Input::Text(Some(text)) => Inner::Script(text.clone()),
-        _ => Inner::doubt("a shell that reads its commands from elsewhere"),
+        _ => Inner::doubt("a shell that reads commands from somewhere else"),
     }]))
 }
 
@@ -202,7 +202,7 @@ fn xargs(words: &[Word]) -> Result<Through, String> {
     let parsed = known.parse(words)?;
     let place = match parsed.value(&["I", "replace"]) {
         None => parsed.has(&["replace"]).then(|| String::from("{}")),
-        Some(word) => Some(word.exact().ok_or("xargs: its place holder is not known")?),
+        Some(word) => Some(word.exact().ok_or("xargs: an unknown placeholder")?),
     };
     let mut command = words[parsed.operands..].to_vec();
     match place {
@@ -277,7 +277,7 @@ fn script(words: &[Word]) -> Result<Through, String> {
     let writes = words[parsed.operands..].to_vec();
     let Some(command) = parsed.value(&["c", "command"]) else {
         return Err(String::from(
-            "script: a shell that reads its commands from elsewhere",
+            "script: a shell that reads commands from somewhere else",
         ));
     };
     Ok(Through {
@@ -299,7 +299,7 @@ fn switch_user(words: &[Word]) -> Result<Through, String> {
     let script = match (parsed.value(&["c", "command", "session-command"]), command) {
         (Some(script), _) => as_script(Some(script)),
         (None, Some(at)) => as_script(words.get(at + 1)),
-        (None, None) => Inner::doubt("a shell of another user"),
+        (None, None) => Inner::doubt("a shell as another user"),
     };
     Ok(Through {
         raises: true,
@@ -318,7 +318,11 @@ fn flock(words: &[Word]) -> Result<Through, String> {
         Some("-c" | "--command") => Through::starts(vec![as_script(rest.get(1))]),
         Some(_) => Through::starts(vec![Inner::Command(rest.to_vec())]),
         None if rest.is_empty() => Through::default(),
-        None => return Err(String::from("flock: which word is the command")),
+        None => {
+            return Err(String::from(
+                "flock: it isn't clear which word is the command",
+            ));
+        }
     };
     Ok(Through {
         wraps: true,
