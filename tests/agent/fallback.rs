@@ -109,7 +109,7 @@ async fn a_model_that_cannot_answer_is_replaced() {
             "{class:?} {outcome:?}"
         );
         let notice = "notice Warning lab/scripted cannot answer: it cannot\n\
-                      lab/second answers instead, until your next message";
+            lab/second answers until your next message";
         assert_eq!(
             agent.story().contains(&notice.to_owned()),
             replaced,

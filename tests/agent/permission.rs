@@ -65,7 +65,7 @@ async fn what_is_asked_runs_when_the_user_says_so() {
         (Answer::once(), "c0: Successfully wrote", true),
         (
             Answer::Refuse { reason: None },
-            "c0!: Not permitted: the user refused this call.",
+            "c0!: Not permitted: the user denied this call.",
             false,
         ),
         (
@@ -377,10 +377,7 @@ async fn what_a_rule_lets_out_of_the_sandbox_is_asked_outside_of_the_project() {
     let question = asked(&mut agent).await;
     assert_eq!(question.call_id, "c2", "{question:?}");
     let reason = &permission(&question).reason;
-    assert_eq!(
-        reason,
-        "a rule allows it, but not in a folder outside the project"
-    );
+    assert_eq!(reason, "a rule allows it, but only inside the project");
     let no = Answer::Refuse { reason: None };
     agent.handle.answer(question.id, no);
     // What is more than one command, or is told to look elsewhere, the rule does not let out.
@@ -418,7 +415,7 @@ async fn that_no_sandbox_works_is_told_once_with_the_reason() {
         .collect();
     assert_eq!(told.len(), 1, "{notices:?}");
     assert!(
-        told[0].ends_with("\ntiller doctor shows which parts work"),
+        told[0].ends_with("\nTo see which parts work, run tiller doctor"),
         "{told:?}"
     );
 }

@@ -55,7 +55,7 @@ async fn an_answer_of_each_kind_reaches_the_model() {
         ),
         (
             Answer::Refuse { reason: None },
-            "c1!: The user did not answer. Go on with what you think best, or stop.",
+            "c1!: The user did not answer. Continue as you think best, or stop.",
         ),
     ] {
         let mut agent = asking(true, &[("c1", database())]);

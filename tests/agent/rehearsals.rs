@@ -202,7 +202,7 @@ async fn what_the_model_may_not_read_it_is_not_told_by_a_failure() {
     agent.handle.answer(question.id, no);
     assert_eq!(agent.settled().await, RunOutcome::Done);
     let result = agent.request(1).pop().unwrap();
-    assert_eq!(result, "c0!: Not permitted: the user refused this call.");
+    assert_eq!(result, "c0!: Not permitted: the user denied this call.");
 }
 
 #[tokio::test]

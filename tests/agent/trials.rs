@@ -205,7 +205,7 @@ async fn tools_work_in_the_worktree_and_refuse_the_users_own_files() {
     assert!(results[1].starts_with("c2: "), "{results:?}");
     let refusal = |id: &str, raw: &str, copy: &Path| {
         format!(
-            "{id}!: Not changed: {raw} is a file of the user outside this trial. Change its copy: {}",
+            "{id}!: Not changed: {raw} is the user's file, outside this trial. Change its copy: {}",
             copy.display()
         )
     };
@@ -404,7 +404,7 @@ async fn files_in_the_way_are_named_and_the_trial_stays_open() {
     agent.handle.keep_trial();
     told(
         &mut agent,
-        "a: was changed here and in the trial, in the same place",
+        "a: changed in the same place here and in the trial",
     )
     .await;
     idle(&mut agent).await;

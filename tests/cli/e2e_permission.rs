@@ -191,11 +191,14 @@ fn what_a_rule_or_the_mode_forbids_is_told_and_counts_as_refused() {
 fn without_what_the_sandbox_is_made_of_auto_asks_and_says_why() {
     for (without, why) in [
         ("namespaces", "read-only files within the writable folders"),
-        ("processes,landlock", "other processes could be signalled"),
-        ("namespaces,landlock", "hidden files could be read"),
+        (
+            "processes,landlock",
+            "commands could send signals to other processes",
+        ),
+        ("namespaces,landlock", "commands could read hidden files"),
         (
             "namespaces,landlock,seccomp",
-            "the network could be reached",
+            "commands could use the network",
         ),
     ] {
         let Some(mut sandbox) = repository() else {

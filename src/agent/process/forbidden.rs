@@ -61,7 +61,7 @@ impl Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (path, aside) = (self.path.display(), self.aside.display());
-        let why = "what stands there counts outside of the sandbox";
+        let why = "programs outside the sandbox would use it";
         write!(f, "{path} was moved to {aside}: {why}")
     }
 }

@@ -72,16 +72,15 @@ impl TypedTool for AskUser {
             }
             Some(Answer::Refuse { reason: Some(text) }) => {
                 let shown = details(&args, Some(&text));
-                let text = format!("The user did not choose, but said: {text}");
+                let text = format!("The user chose none and answered: {text}");
                 Ok(ToolOutput::new(text, shown))
             }
             Some(_) => Err(ToolError::new(
-                "The user did not answer. Go on with what you think best, or stop.",
+                "The user did not answer. Continue as you think best, or stop.",
             )),
             None if context.cancel.is_cancelled() => Err(call::cancelled()),
             None => Err(ToolError::new(
-                "Nobody can be asked here: no user is at a screen. Decide yourself and say what \
-                 you assumed.",
+                "This run can't ask the user. Decide yourself and say what you assumed.",
             )),
         }
     }

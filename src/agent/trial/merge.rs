@@ -73,7 +73,7 @@ impl Plan {
                             version,
                         }))
                     }
-                    None => Err("was changed here and in the trial, in the same place"),
+                    None => Err("changed in the same place here and in the trial"),
                 },
                 Outcome::Blocks(why) => Err(why),
             };
@@ -128,7 +128,7 @@ impl Plan {
             for folder in above.filter(|it| !it.as_os_str().is_empty()) {
                 let meta = fs::symlink_metadata(trial.root.join(folder));
                 if meta.is_ok_and(|meta| !meta.is_dir()) && !self.removes(folder) {
-                    block(path, "lies in a folder that is a file or a link here");
+                    block(path, "is in a folder that is a file or a link here");
                     break;
                 }
             }
@@ -224,10 +224,10 @@ fn outcome(begun: Option<&Entry>, here: Option<&Entry>, now: Option<&Entry>) -> 
                 version: version.clone(),
             }))
         }
-        (_, None, _) => Outcome::Blocks("was removed here, and changed in the trial"),
-        (_, _, None) => Outcome::Blocks("was changed here, and removed in the trial"),
-        (None, ..) => Outcome::Blocks("was added here and in the trial, and they differ"),
-        _ => Outcome::Blocks("was changed here and in the trial, and cannot be merged"),
+        (_, None, _) => Outcome::Blocks("removed here, changed in the trial"),
+        (_, _, None) => Outcome::Blocks("changed here, removed in the trial"),
+        (None, ..) => Outcome::Blocks("added here and in the trial, with different content"),
+        _ => Outcome::Blocks("changed here and in the trial, and can't be merged"),
     }
 }
 

@@ -63,7 +63,7 @@ impl Objects {
             };
             let found = self.git(root).converse(&hash, &names, read)?;
             if found.len() != batch.len() {
-                return Err(self.damaged("git named too few versions"));
+                return Err(self.damaged("git listed too few versions"));
             }
             versions.extend(found);
         }

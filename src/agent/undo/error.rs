@@ -17,7 +17,7 @@ pub enum UndoError {
         error: io::Error,
     },
     /// What is kept is damaged.
-    #[error("{} is damaged ({what}); what it covers cannot be undone", .path.display())]
+    #[error("{} is damaged ({what}), so tiller can't undo those changes", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,

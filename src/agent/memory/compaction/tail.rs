@@ -9,7 +9,7 @@ use crate::agent::memory::SessionPrompt;
 use crate::llm::Message;
 
 /// Stands where messages are left out.
-const LEFT_OUT: &str = "[Messages of the branch are left out here: it is too long]";
+const LEFT_OUT: &str = "[Some messages are left out here: the branch is too long]";
 
 /// The messages from `first` on, with what is long in them shortened, as far as they fit `room` tokens
 /// together with `prompt`: a summary that they begin with, and the latest. None where none fits.

@@ -39,7 +39,7 @@ pub(in crate::agent::process) fn arguments(
 ) -> io::Result<Vec<OsString>> {
     // Its own path may be one that the sandbox covers.
     let program = program.canonicalize().map_err(|_| {
-        io::Error::other("tiller was replaced on disk while it runs: start it again (tiller -c)")
+        io::Error::other("the tiller program was replaced while it runs; restart it (tiller -c)")
     })?;
     let mut arguments = Arguments::default();
     let own = ["user", "pid", "ipc", "uts"].map(|name| format!("--unshare-{name}"));
