@@ -102,7 +102,7 @@ fn refusals_have_their_texts() {
         ),
         (
             json!({"file_path": "f", "edits": [{"old_text": "b\na", "new_text": "1"}, {"old_text": "a b", "new_text": "2"}]}),
-            "edits[1] and edits[0] overlap in f. Make them one edit. Nothing was changed.",
+            "edits[1] and edits[0] overlap in f. Combine them into one edit. Nothing was changed.",
         ),
     ];
     for (args, expected) in cases {
@@ -281,8 +281,8 @@ fn indentation_may_differ_by_one_shift() {
         assert_eq!(
             error,
             format!(
-                "Could not find the exact text in f. The old_text must match exactly including \
-                 all whitespace and newlines. The file has its lines with other indentation:{lines}"
+                "Could not find the exact text in f. The old_text must match exactly including all \
+                 whitespace and newlines. The file has these lines with different indentation:{lines}"
             )
         );
     }
@@ -297,7 +297,7 @@ fn control_bytes_can_be_written_as_they_are_shown() {
     );
     assert_eq!(bytes, b"a \x1b[32mgreen\\x41\n");
     assert!(
-        text.ends_with(". \\xNN was taken as a control character."),
+        text.ends_with(". \\xNN was read as a control character."),
         "{text}"
     );
     let (bytes, _) = edited(b"\\x1b \x1b", pair("\\x1b", "\\x1c"));
@@ -347,8 +347,9 @@ fn a_file_changed_behind_the_models_back() {
     stale();
     assert_eq!(
         tools.ok("edit", pair("a\n", "A\n")),
-        "Successfully edited f (1 replacement)\nThe file had changed on disk since you last read \
-         it; the edit was applied to its present content."
+        "Successfully edited f (1 replacement)\n\
+         The file had changed on disk since you last read it; the edit was applied to its current \
+         content."
     );
     assert_eq!(tools.bytes("f"), b"A\nb b\nuser\n");
     let all = json!({"file_path": "f", "old_text": "b", "new_text": "x", "replace_all": true});

@@ -231,7 +231,7 @@ fn faults_are_told_with_their_line() {
         ),
         (
             "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b",
-            "there is no *** End Patch, so it may have been cut off; send all of it again",
+            "*** End Patch is missing, so the patch may be cut off; send all of it again",
         ),
         (
             "<<'EOF'\n*** Begin Patch\n*** Delete File: f\nEOF",
@@ -251,7 +251,7 @@ fn faults_are_told_with_their_line() {
         ),
         (
             "*** Begin Patch\n*** Add File: x\n+a\nb\n*** End Patch",
-            "line 4: every line of an added file begins with +; this one is `b`",
+            "line 4: each line of an added file must begin with +, not `b`",
         ),
         (
             "*** Begin Patch\n*** Delete File: f\n+a\n*** End Patch",
@@ -290,10 +290,19 @@ fn a_miss_says_what_is_there_instead() {
         text,
         "The patch was not applied; no file was changed.\n\
          f, hunk 1 (line 3 of the patch): line 5 of the patch does not match line 10 of the file:\n  \
-         line ten\nThe file has there:\n   7 line 7\n   8 line 8\n   9 line 9\n  10 line 10\n  11 line 11\n  12 line 12\n  13 line 13"
+         line ten\n\
+         The file has:\n   7 line 7\n   8 line 8\n   9 line 9\n  10 line 10\n  11 line 11\n  12 line \
+         12\n  13 line 13"
     );
     let text = refused(&file, "@@\n-line 1\n+x\n@@\n-nowhere\n+y");
-    assert!(text.contains("f, hunk 2 (line 6 of the patch): none of its lines is in the file; the first is:\n  nowhere\nThe file has there:\n  1 line 1\n"), "{text}");
+    assert!(
+        text.contains(
+            "f, hunk 2 (line 6 of the patch): none of its lines are in the file; the first \
+        is:\n  nowhere\n\
+        The file has:\n  1 line 1\n"
+        ),
+        "{text}"
+    );
     let text = refused(&file, "@@ fn missing\n-line 99\n+y");
     assert!(
         text.contains(

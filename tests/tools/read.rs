@@ -239,7 +239,7 @@ fn what_is_no_text_file_is_refused_at_once() {
         ("dangling", "File not found: dangling"),
         (
             "f/g",
-            "File not found: f/g (a part of the path is a file, not a folder)",
+            "File not found: f/g (part of the path is a file, not a folder)",
         ),
         (
             "nul",

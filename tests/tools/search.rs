@@ -580,8 +580,9 @@ fn ignore_files_that_are_not_regular_files_are_not_opened_and_named() {
                 assert_eq!(
                     ends(&tools, tool, args.clone(), context.clone()),
                     format!(
-                        "{prefix}{found}\n[Ignore files not used, since they are not regular files, too \
-                         large, or have too many patterns: {named}]"
+                        "{prefix}{found}\n\
+                         [Ignore files not used (not regular files, too large or too many patterns): \
+                         {named}]"
                     ),
                     "kind {number}"
                 );
@@ -618,8 +619,9 @@ fn ignore_patterns_are_used_up_to_a_limit() {
     }
     assert_eq!(
         tools.ok("find", json!({"pattern": "*.rs"})),
-        "one/yes.rs\ntwo/yes.rs\n[Ignore files not used, since they are not regular files, too \
-         large, or have too many patterns: one/.gitignore]"
+        "one/yes.rs\n\
+         two/yes.rs\n\
+         [Ignore files not used (not regular files, too large or too many patterns): one/.gitignore]"
     );
 }
 

@@ -183,7 +183,7 @@ fn what_cannot_be_written_is_refused_and_left_alone() {
         ("/proc/tiller-test", "Failed to write file: "),
         (
             "locked/x",
-            "File not found: locked/x (a part of the path is a file, not a folder)",
+            "File not found: locked/x (part of the path is a file, not a folder)",
         ),
     ];
     for (name, expected) in cases {

@@ -30,8 +30,8 @@ impl TypedTool for AskUser {
     fn spec(&self) -> ToolSpec {
         typed::spec(
             NAME,
-            "Ask the user and wait for the answer: only for a decision that is theirs. They may \
-             answer in their own words.",
+            "Ask the user for a decision that only the user can make, and wait. The answer may be free \
+             text.",
             &["question"],
             json!({
                 "question": {"type": "string"},
@@ -39,7 +39,7 @@ impl TypedTool for AskUser {
                     "type": "array",
                     "items": {"type": "string"},
                     "maxItems": MOST_CHOICES,
-                    "description": "Likeliest first"
+                    "description": "Most likely first"
                 }
             }),
         )

@@ -62,11 +62,11 @@ pub fn unreachable(error: &io::Error, shown: &str) -> ToolError {
         }
         io::ErrorKind::PermissionDenied => format!("Permission denied: {shown}"),
         io::ErrorKind::NotADirectory => {
-            format!("File not found: {shown} (a part of the path is a file, not a folder)")
+            format!("File not found: {shown} (part of the path is a file, not a folder)")
         }
         _ if error.raw_os_error() == Some(ELOOP) => {
-            format!("Cannot open {shown}: too many levels of symbolic links")
+            format!("Can't open {shown}: too many levels of symbolic links")
         }
-        _ => format!("Cannot open {shown}: {error}"),
+        _ => format!("Can't open {shown}: {error}"),
     })
 }

@@ -27,7 +27,7 @@ impl TypedTool for Todo {
     fn spec(&self) -> ToolSpec {
         typed::spec(
             NAME,
-            "Keep a todo list, which the user sees. Send the whole list each time.",
+            "Keep a todo list that the user sees. Send the whole list each time.",
             &["todos"],
             json!({
                 "todos": {

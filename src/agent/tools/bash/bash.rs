@@ -81,28 +81,28 @@ impl TypedTool for Bash {
         typed::spec(
             "bash",
             format!(
-                "Run a command with bash -c in the working directory and return its output, stdout \
-                 and stderr together. Each call is a new shell: cd and variables do not carry over. \
-                 Stdin is empty and there is no terminal, so pass flags that avoid questions. The \
-                 last line says so when the exit code is not 0. Long output is cut in the middle and \
-                 kept whole in a file. The command and everything it started is stopped after \
-                 {usual} seconds unless timeout says otherwise; what it leaves running in the \
-                 background ends with the run. Prefer read, grep, find and ls for looking at files."
+                "Run a command with bash -c in the working directory; returns stdout and stderr \
+                 together. Each call is a new shell: cd and variables do not carry over. Stdin is empty \
+                 and there is no terminal, so pass flags that avoid questions. The last line gives the \
+                 exit code if it is not 0. Long output is cut in the middle; a file has all of it. After \
+                 {usual} seconds, or timeout, the command and everything it started is stopped; \
+                 background processes end with the run. Prefer read, grep, find and ls for looking at \
+                 files."
             ),
             &["command"],
             json!({
                 "command": {
                     "type": "string",
-                    "description": "The command line; may have several lines."
+                    "description": "Command line; several lines allowed"
                 },
                 "timeout": {
                     "type": "number",
                     "minimum": 1,
-                    "description": format!("Seconds it may take. Default {usual}, at most {most}.")
+                    "description": format!("Timeout in seconds. Default {usual}, at most {most}")
                 },
                 "description": {
                     "type": "string",
-                    "description": "What it is for, in five to ten words."
+                    "description": "Purpose, in five to ten words"
                 }
             }),
         )
@@ -168,7 +168,7 @@ fn start(
 }
 
 fn not_started(why: impl Display) -> ToolError {
-    ToolError::new(format!("Could not start the command: {why}"))
+    ToolError::new(format!("Can't start the command: {why}"))
 }
 
 /// What is known before it runs.
@@ -309,7 +309,7 @@ impl Call {
     fn name_processes(&mut self, last_lines: &mut Vec<String>) {
         let left = &self.status.left;
         if !left.is_empty() {
-            last_lines.push(format!("[could not be ended: {}]", left.join(", ")));
+            last_lines.push(format!("[could not be stopped: {}]", left.join(", ")));
         }
         for refused in &self.status.refused {
             last_lines.push(format!("[{refused}]"));
@@ -351,7 +351,8 @@ impl Call {
                 let signal = signal.unwrap_or(9);
                 details.signal = Some(signal);
                 last_lines.push(
-                    "[the parent process of the command was killed, so all its processes were ended]"
+                    "[the parent process of the command was killed, so tiller stopped all its \
+                     processes]"
                         .to_owned(),
                 );
                 format!("[killed by signal {signal}]")

@@ -102,12 +102,12 @@ impl Output {
         }
         if spilled.dropped > 0 {
             notes.push(format!(
-                "[the file is not complete: {} bytes in the middle of the output were dropped]",
+                "[the file is incomplete: {} bytes in the middle are missing]",
                 spilled.dropped
             ));
         }
         if let Some(error) = spilled.error {
-            notes.push(format!("[the full output could not be kept: {error}]"));
+            notes.push(format!("[could not save the full output: {error}]"));
         }
         notes.extend(last_lines);
 

@@ -69,7 +69,7 @@ impl SetAside {
         self.is_to_go.set(false);
         let renamed = self.kept.rename(&self.place);
         let kept = paths::readable(self.kept.name());
-        renamed.map_err(|error| io::Error::other(format!("{error}; it is {kept} now")))
+        renamed.map_err(|error| io::Error::other(format!("{error}; it is now named {kept}")))
     }
 }
 
@@ -159,8 +159,8 @@ impl Staged<'_> {
             return Err(WriteError::Changed);
         }
         if now.nlink() > 1 && !self.keeps_links {
-            let text = "it has other names (hard links), which may be outside the workspace, and no \
-                        new file can be put in its place";
+            let text = "it has hard links, which may be outside the workspace, and its folder can't hold \
+                a new file in its place";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, text).into());
         }
         Ok(overwrite(&mut file, self.bytes)?)

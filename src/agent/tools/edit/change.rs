@@ -43,7 +43,7 @@ impl Change {
         if let Some(before) = self.before.as_ref().filter(|_| !self.changes()) {
             self.file.record(&self.after, &before.freshness);
             let report = format!(
-                "{} has exactly this content already: nothing was written",
+                "{} already has exactly this content: nothing was written",
                 self.file.path.shown
             );
             return Ok(ToolOutput::new(report, Details::Diff(self.details)));
@@ -74,7 +74,7 @@ pub fn must_be_shown(
         return Ok(());
     }
     Err(ToolError::new(
-        "Nothing was changed: what is there was changed by someone else while the user was asked. \
-         Read it again.",
+        "Nothing was changed: someone else changed the file while you waited for permission. Read it \
+         again.",
     ))
 }

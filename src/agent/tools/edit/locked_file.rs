@@ -66,7 +66,7 @@ impl ResolvedPath {
         let path = reach.resolve(raw, cwd, purpose);
         if purpose == Purpose::MayBeNew && raw.ends_with('/') && !path.exists() {
             return Err(ToolError::new(format!(
-                "{raw} names a folder, because it ends in a slash. Give the path of a file."
+                "{raw} ends in a slash, so it names a folder. Give a file's path."
             )));
         }
         // Made again, it would hide that the project is gone.
@@ -241,8 +241,7 @@ impl LockedFile {
         match error {
             WriteError::Cancelled => call::cancelled(),
             WriteError::Changed => ToolError::new(format!(
-                "Failed to write file: {} was changed by someone else at this very moment. Read it \
-                 again.",
+                "Failed to write file: someone else just changed {}. Read it again.",
                 self.path.shown
             )),
             WriteError::Io(error) => ToolError::new(format!("Failed to write file: {error}")),

@@ -56,7 +56,7 @@ pub fn plan_edits(file: LockedFile, wanted: &TextEdits) -> Result<Change, ToolEr
     };
     if kind::has_nul(bytes) {
         return Err(ToolError::new(format!(
-            "{shown} is a binary file ({size}) and cannot be edited."
+            "{shown} is a binary file ({size}); edit can't change it."
         )));
     }
     // A byte order mark stays where it is, outside of everything that can match.
@@ -188,7 +188,7 @@ fn in_order(shown: &str, edits: &[Edit]) -> Result<Vec<(Range<usize>, usize)>, T
     for pair in places.windows(2) {
         if pair[1].0.start < pair[0].0.end {
             return Err(ToolError::new(format!(
-                "edits[{}] and edits[{}] overlap in {shown}. Make them one edit. Nothing was \
+                "edits[{}] and edits[{}] overlap in {shown}. Combine them into one edit. Nothing was \
                  changed.",
                 pair[0].1, pair[1].1
             )));
@@ -218,7 +218,7 @@ fn which(wanted: &TextEdits, number: usize) -> String {
 
 /// The lines that would match if they were indented otherwise.
 fn other_indentation(content: &[u8], lines: &Range<usize>) -> String {
-    let mut text = String::from(" The file has its lines with other indentation:");
+    let mut text = String::from(" The file has these lines with different indentation:");
     let all = split_lines(content);
     for (number, line) in all.iter().enumerate().take(lines.end).skip(lines.start) {
         if number - lines.start == MAX_QUOTED {
@@ -241,26 +241,27 @@ fn report(shown: &str, count: usize, edits: &[Edit], stale: bool, wanted: &TextE
     let replaced = counted(count, "replacement");
     let mut text = format!("Successfully edited {shown} ({replaced})");
     if edits.iter().any(|edit| edit.unescaped) {
-        text.push_str(". \\xNN was taken as a control character.");
+        text.push_str(". \\xNN was read as a control character.");
     }
     let worst = edits.iter().max_by_key(|edit| edit.found.fuzz);
     if let Some(Edit { found, .. }) = worst
         && found.fuzz > Fuzz::Exact
     {
         let ignored = found.fuzz.ignored();
-        let _ = write!(text, ". {old} was matched ignoring {ignored}");
+        let _ = write!(text, ". {old} matched ignoring {ignored}");
         if !found.shift.lacks.is_empty() {
-            let _ = write!(text, "; the same indentation was added to {new}");
+            let _ = write!(text, "; {new} got the same extra indentation");
         }
         if !found.shift.exceeds.is_empty() {
-            let _ = write!(text, "; the same indentation was taken from {new}");
+            let _ = write!(text, "; {new} lost the same indentation");
         }
         text.push('.');
     }
     if stale {
         text.push_str(
-            "\nThe file had changed on disk since you last read it; the edit was applied to its \
-             present content.",
+            "\n\
+             The file had changed on disk since you last read it; the edit was applied to its current \
+             content.",
         );
     }
     text

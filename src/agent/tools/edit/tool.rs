@@ -104,7 +104,7 @@ impl Edit {
         let pairs: Vec<_> = single.into_iter().chain(listed).collect();
         if pairs.iter().any(|(old, _)| old.is_empty()) {
             return Err(call::invalid(&format!(
-                "{} must not be empty; to create a file or replace all of it, use write",
+                "{} must not be empty; to create or overwrite a file, use write",
                 self.names.0
             )));
         }
@@ -182,7 +182,7 @@ fn create(file: LockedFile, content: String) -> Result<Change, ToolError> {
         return write::replace(file, content);
     }
     Err(call::invalid(
-        "old_string must not be empty for a file that is there; to replace all of it, use write",
+        "old_string must not be empty if the file exists; to replace the whole file, use write",
     ))
 }
 
@@ -198,14 +198,14 @@ fn edit_spec() -> ToolSpec {
     });
     typed::spec(
         "edit",
-        "Replace text in a file. old_text must be exactly as in the file, whitespace included, and \
-         unique there, unless replace_all is true. For several changes to one file give edits; \
-         each is matched against the file as it was, and they must not overlap.",
+        "Replace text in a file. old_text must match the file exactly, including whitespace, and occur \
+         only once, unless replace_all is true. For several changes to one file use edits; each is \
+         matched against the original file, and they must not overlap.",
         &["file_path"],
         json!({
             "file_path": {"type": "string", "description": "File to change"},
             "old_text": {"type": "string", "description": "Text to replace"},
-            "new_text": {"type": "string", "description": "What to put there"},
+            "new_text": {"type": "string", "description": "Replacement"},
             "replace_all": {"type": "boolean", "description": "Every occurrence"},
             "edits": {
                 "type": "array",
@@ -219,14 +219,14 @@ fn edit_spec() -> ToolSpec {
 fn replace_spec() -> ToolSpec {
     typed::spec(
         "replace",
-        "Replace text in a file. old_string must be exactly as in the file, whitespace included, and \
-         unique there, unless allow_multiple is true. An empty old_string creates a file.",
+        "Replace text in a file. old_string must match the file exactly, including whitespace, and occur \
+         only once, unless allow_multiple is true. An empty old_string creates a file.",
         &["file_path", "old_string", "new_string"],
         json!({
             "file_path": {"type": "string", "description": "File to change"},
-            "instruction": {"type": "string", "description": "What the change is for"},
+            "instruction": {"type": "string", "description": "Purpose of the change"},
             "old_string": {"type": "string", "description": "Text to replace"},
-            "new_string": {"type": "string", "description": "What to put there"},
+            "new_string": {"type": "string", "description": "Replacement"},
             "allow_multiple": {"type": "boolean", "description": "Every occurrence"},
             "expected_replacements": {
                 "type": "integer",

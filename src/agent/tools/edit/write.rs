@@ -35,12 +35,11 @@ impl TypedTool for Write {
     fn spec(&self) -> ToolSpec {
         typed::spec(
             "write",
-            "Create a file or replace all of it. Missing folders are created. Not \
-             for changing parts of a file.",
+            "Create or overwrite a file. Creates missing folders. Not for changing parts of a file.",
             &["file_path", "content"],
             json!({
                 "file_path": {"type": "string", "description": "File to write"},
-                "content": {"type": "string", "description": "The whole new content"}
+                "content": {"type": "string", "description": "Complete new content"}
             }),
         )
     }

@@ -78,7 +78,7 @@ fn apply_on(content: &[u8], hunks: &[Hunk], ends: LineEnds) -> Result<Applied, V
         if place.displaced && !shared.contains(&place.start) {
             let hunk = number + 1;
             notes.push(format!(
-                "hunk {hunk} was found at another position than given"
+                "hunk {hunk} applied at a different position than given"
             ));
         }
         edits.extend(changes(hunk, place, number));
@@ -88,7 +88,7 @@ fn apply_on(content: &[u8], hunks: &[Hunk], ends: LineEnds) -> Result<Applied, V
     for pair in edits.windows(2) {
         if pair[1].at < pair[0].at + pair[0].removed {
             let other = pair[0].hunk + 1;
-            let text = format!("it changes the same lines as hunk {other}; make them one hunk");
+            let text = format!("it changes the same lines as hunk {other}; combine them");
             failures.push(failure(pair[1].hunk, text));
         }
     }

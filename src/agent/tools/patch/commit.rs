@@ -25,7 +25,7 @@ pub fn commit(plan: &Plan) -> Result<(), ToolError> {
         let stuck: Vec<String> = undo.iter().rev().filter_map(Undo::run).collect();
         if !stuck.is_empty() {
             error.message = format!(
-                "{}\nThese files could not be put back as they were: {}",
+                "{}\ntiller could not restore these files: {}",
                 error.message,
                 stuck.join("; ")
             );

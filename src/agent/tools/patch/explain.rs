@@ -18,14 +18,14 @@ pub fn explain(index: &Index<'_>, hunk: &Hunk, no_match: &NoMatch) -> String {
         NoMatch::Context(line) => {
             let mut text = format!("the line after @@ is not in the file:\n  {}", cut(line));
             if let Some(place) = likeliest(index, &old_lines(hunk), 0) {
-                text.push_str("\nThe file has this where the hunk may belong:\n");
+                text.push_str("\nThe likeliest place for the hunk:\n");
                 show(index, place, &mut text);
             }
             text
         }
         NoMatch::Ambiguous(count) => format!(
-            "ignoring indentation, its lines are in {count} places; add lines of context, or write \
-             them as the file has them"
+            "ignoring indentation, its lines match {count} places; add context lines, or copy the file's \
+             indentation"
         ),
         NoMatch::Lines(from) => lines(index, hunk, *from),
     }
@@ -39,17 +39,16 @@ fn lines(index: &Index<'_>, hunk: &Hunk, from: usize) -> String {
     let Some(place) = likeliest(index, &old, from) else {
         let first = old.iter().find(|line| !line.trim().is_empty());
         let mut text = format!(
-            "none of its lines is in the file; the first is:\n  {}",
+            "none of its lines are in the file; the first is:\n  {}",
             cut(first.unwrap_or(&""))
         );
-        text.push_str("\nThe file has there:\n");
+        text.push_str("\nThe file has:\n");
         show(index, from.min(index.lines().len() - 1), &mut text);
         return text;
     };
     let differs = |line: &usize| !index.is(Fuzz::Indentation, place + line, old[*line]);
     let Some(wrong) = (0..old.len()).find(differs) else {
-        return "its lines are in the file more than once, above the hunk before it; put the hunks in the \
-                order of the file, or add context"
+        return "its lines only match above the previous hunk; put hunks in file order, or add context"
             .to_owned();
     };
     let lines = hunk.lines.iter().filter(|line| line.sign != Sign::Added);
@@ -65,8 +64,7 @@ fn lines(index: &Index<'_>, hunk: &Hunk, from: usize) -> String {
         return text;
     }
     let mut text = format!(
-        "line {wanted} of the patch does not match line {} of the file:\n  {}\nThe file has \
-         there:\n",
+        "line {wanted} of the patch does not match line {} of the file:\n  {}\nThe file has:\n",
         at + 1,
         cut(old[wrong])
     );

@@ -70,12 +70,12 @@ pub fn parse(text: &str) -> Result<Vec<Section>, String> {
     }
     if reader.sections.is_empty() {
         return Err(format!(
-            "there is no file section in it. Write {SECTIONS} for each file between *** Begin \
-             Patch and *** End Patch"
+            "it has no file section. Write {SECTIONS} for each file, between *** Begin Patch and *** End \
+             Patch"
         ));
     }
     if !reader.over {
-        let text = "there is no *** End Patch, so it may have been cut off; send all of it again";
+        let text = "*** End Patch is missing, so the patch may be cut off; send all of it again";
         return Err(text.to_owned());
     }
     Ok(reader.sections)
@@ -168,10 +168,10 @@ impl Reader {
             hunks.retain(|hunk| hunk.lines.len() > hunk.blank_end);
             if hunks.is_empty() && section.move_to.is_none() {
                 let path = &section.path;
-                let wanted = "give @@ and lines that begin with a space, - or +";
+                let wanted = "write @@ and lines that begin with a space, - or +";
                 return fault(
                     line,
-                    format_args!("the update of {path} has no hunk: {wanted}"),
+                    format_args!("the update of {path} has no hunk; {wanted}"),
                 );
             }
         }
@@ -190,10 +190,10 @@ impl Reader {
                 move_to,
                 ..
             }) => *move_to = Some(path.to_owned()),
-            _ => return fault(number, "*** Move to: belongs below *** Update File:"),
+            _ => return fault(number, "*** Move to: must follow *** Update File:"),
         }
         if path.is_empty() {
-            return fault(number, "the path to move to is missing");
+            return fault(number, "the path after *** Move to: is missing");
         }
         Ok(())
     }
@@ -227,7 +227,7 @@ impl Reader {
                 } else if line.starts_with("***") {
                     return unknown_marker(number, line);
                 } else if !(content.is_empty() && line.starts_with("@@")) {
-                    let text = "every line of an added file begins with +; this one is";
+                    let text = "each line of an added file must begin with +, not";
                     return fault(number, format_args!("{text} `{}`", cut(line)));
                 }
                 Ok(())
@@ -235,7 +235,7 @@ impl Reader {
             // Some write out what goes.
             Change::Delete if line.trim().is_empty() || line.starts_with(['-', '@']) => Ok(()),
             Change::Delete => {
-                let text = "nothing can follow *** Delete File:; here is";
+                let text = "only another section can follow *** Delete File:, not";
                 fault(number, format_args!("{text} `{}`", cut(line)))
             }
             Change::Update(hunks) => update_line(hunks, &mut self.in_hunk, number, line, next),

@@ -227,7 +227,9 @@ impl Plan {
         }
         let bytes = self.files[file].bytes().unwrap_or_default();
         if !hunks.is_empty() && kind::has_nul(bytes) {
-            return Err(format!("{shown} is a binary file and cannot be patched."));
+            return Err(format!(
+                "{shown} is a binary file; apply_patch can't change it."
+            ));
         }
         let (mark, content) = kind::split_mark(bytes);
         let stale = self.files[file].freshness.is_changed();
@@ -241,8 +243,8 @@ impl Plan {
                 let mut lines: Vec<String> = failures.take(MAX_FAILURES).collect();
                 if stale {
                     lines.push(format!(
-                        "{shown} has changed on disk since you last read it, so only hunks that are \
-                         exact and in one place are safe. {}",
+                        "{shown} has changed on disk since you last read it, so only hunks that match \
+                         exactly and once are safe. {}",
                         self.changes(file)
                     ));
                 }

@@ -42,23 +42,22 @@ impl TypedTool for ApplyPatch {
             }),
             ..typed::spec(
                 "apply_patch",
-                "Change, add, delete and move files with one patch; all of it is \
-                 applied or nothing.\n\
+                "Change, add, delete and move files with one patch, which applies completely or not at \
+                 all.\n\
                  *** Begin Patch\n\
                  *** Update File: src/a.py\n\
                  *** Move to: src/b.py (optional)\n\
                  @@ class A:\n\
-                 @@     def f(self):\n\
-                 \x20        context\n\
+                 @@     def f(self):\n\x20        context\n\
                  -        old\n\
                  +        new\n\
                  *** Add File: c.txt\n\
                  +every line with +\n\
                  *** Delete File: d.txt\n\
                  *** End Patch\n\
-                 Each line of a hunk begins with a space, - or +. Lines after @@ name \
-                 what the hunk is in. *** End of File ends a hunk at the file's end. \
-                 Hunks are in the order of the file, without line numbers.",
+                 Each line of a hunk begins with a space, - or +. Lines after @@ name the class or \
+                 function around the hunk. *** End of File ends a hunk at the file's end. Hunks are in \
+                 file order, without line numbers.",
                 &["patch"],
                 json!({
                     "patch": {"type": "string", "description": "The whole patch"}
@@ -121,9 +120,7 @@ impl ApplyPatch {
         what: impl FnOnce(Plan) -> Result<T, ToolError> + Send + 'static,
     ) -> Result<T, ToolError> {
         let patch = parse(&args.patch).map_err(|fault| {
-            ToolError::new(format!(
-                "The patch cannot be read, so nothing was changed: {fault}."
-            ))
+            ToolError::new(format!("Invalid patch; nothing was changed: {fault}."))
         })?;
         let (patch, caller) = (Arc::new(patch), Caller::new(context));
         let find = {

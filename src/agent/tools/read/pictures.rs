@@ -82,8 +82,7 @@ fn decode(bytes: &[u8], stop: &impl Fn() -> bool) -> Result<(DynamicImage, (u32,
     // The header alone says how much memory the pixels take.
     if decoder.total_bytes() > MAX_DECODED {
         return Err(format!(
-            "it has {}x{} pixels, which take {} of memory; at most {} are allowed. Make it smaller \
-             first.",
+            "it has {}x{} pixels, which need {} of memory; the limit is {}. Make it smaller first.",
             original.0,
             original.1,
             kind::size(decoder.total_bytes()),
@@ -138,7 +137,7 @@ fn shrink(mut picture: DynamicImage, stop: impl Fn() -> bool) -> Result<Encoded,
         }
         side = side * 3 / 4;
     }
-    Err("it cannot be made small enough".into())
+    Err("tiller can't make it small enough".into())
 }
 
 fn base64_len(bytes: usize) -> usize {

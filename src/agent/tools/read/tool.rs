@@ -64,8 +64,8 @@ impl TypedTool for Read {
 
     fn spec(&self) -> ToolSpec {
         let description = format!(
-            "Read a text file or a picture (png, jpeg, gif, webp, bmp). Text is cut after {} lines \
-             or {}; go on with offset.",
+            "Read a text file or a picture (png, jpeg, gif, webp, bmp). Text is cut after {} lines or \
+             {}; continue with offset.",
             self.max_lines,
             kind::size(self.max_bytes as u64).replace(".0", ""),
         );
@@ -242,7 +242,7 @@ impl Job {
             .map_err(|error| self.failed(&error))?;
         let stop = || self.cancel.is_cancelled();
         let picture = pictures::prepare(bytes, mime, stop)
-            .map_err(|why| ToolError::new(format!("Cannot show {} ({mime}): {why}", self.shown)))?;
+            .map_err(|why| ToolError::new(format!("Can't show {} ({mime}): {why}", self.shown)))?;
         let title = |mime: &str, (width, height)| format!("{mime} {width}x{height}");
         let mut note = title(mime, picture.original);
         let mut text = format!("Picture {} [{note}]", self.shown);
@@ -275,7 +275,7 @@ impl Job {
 
     fn binary(&self, what: &str, bytes: u64) -> ToolError {
         ToolError::new(format!(
-            "{} is a binary file ({what}, {}) and cannot be shown as text.",
+            "{} is a binary file ({what}, {}); read shows only text and pictures.",
             self.shown,
             kind::size(bytes)
         ))
@@ -285,7 +285,7 @@ impl Job {
         if self.cancel.is_cancelled() {
             return call::cancelled();
         }
-        ToolError::new(format!("Cannot read {}: {error}", self.shown))
+        ToolError::new(format!("Can't read {}: {error}", self.shown))
     }
 }
 

@@ -138,15 +138,13 @@ impl Budget {
         }
         let omitted = self.omitted.lock().unwrap_or_else(PoisonError::into_inner);
         let whys = [
-            "Could not be read".into(),
+            "Could not read".into(),
             format!(
-                "Lines longer than {} were searched only to that length",
+                "Long lines searched only up to {} in",
                 kind::size(MAX_LINE as u64)
             ),
-            "Ignore files not used, since they are not regular files, too large, or have too many \
-             patterns"
-                .into(),
-            "Left out, because they are protected".into(),
+            "Ignore files not used (not regular files, too large or too many patterns)".into(),
+            "Left out (protected)".into(),
         ];
         for (why, Omitted { count, first }) in whys.iter().zip(omitted.iter()) {
             let named: Vec<&str> = first.iter().map(String::as_str).collect();
@@ -220,6 +218,6 @@ mod tests {
             let readable: Vec<i32> = budget.readable(entries, folder).collect();
             assert_eq!(readable, [1, 3], "{folder}");
         }
-        assert_eq!(budget.notes(), ["[Could not be read: ., sub/]"]);
+        assert_eq!(budget.notes(), ["[Could not read: ., sub/]"]);
     }
 }

@@ -38,9 +38,8 @@ impl TypedTool for Find {
     fn spec(&self) -> ToolSpec {
         typed::spec(
             "find",
-            "Find files by glob: without / names at any depth (*.rs), with / \
-             paths below path (src/**/*.rs). Sorted; respects .gitignore, shows \
-             hidden files; folders end in /.",
+            "Find files by glob: without /, names at any depth (*.rs); with /, paths below path \
+             (src/**/*.rs). Sorted; respects .gitignore, includes hidden files; folders end in /.",
             &["pattern"],
             json!({
                 "pattern": {"type": "string", "description": "Glob"},

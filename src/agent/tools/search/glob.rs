@@ -29,10 +29,7 @@ impl Glob {
         let names = !rest.contains('/');
         let rest = rest.trim_start_matches("./").trim_start_matches('/');
         let fault = |error: globset::Error| {
-            call::invalid(&format!(
-                "{pattern:?} is not a valid glob: {}",
-                error.kind()
-            ))
+            call::invalid(&format!("{pattern:?} isn't a valid glob: {}", error.kind()))
         };
         let glob = GlobBuilder::new(rest)
             .literal_separator(true)

@@ -54,9 +54,8 @@ impl TypedTool for Grep {
     fn spec(&self) -> ToolSpec {
         typed::spec(
             "grep",
-            "Search file contents by regular expression (Rust syntax, line by \
-             line). Gives path:line: text, sorted by path. Respects .gitignore, \
-             searches hidden files, skips binary ones.",
+            "Search file contents by regular expression (Rust syntax, line by line). Returns path:line: \
+             text, sorted by path. Respects .gitignore, includes hidden files, skips binary ones.",
             &["pattern"],
             json!({
                 "pattern": {"type": "string", "description": "What to search for"},
@@ -64,7 +63,7 @@ impl TypedTool for Grep {
                 "glob": {"type": "string", "description": "Only files like *.rs or src/**/*.ts"},
                 "ignore_case": {"type": "boolean", "default": false},
                 "literal": {"type": "boolean", "default": false, "description": "pattern is plain text"},
-                "context": {"type": "integer", "default": 0, "description": "Lines around each match"},
+                "context": {"type": "integer", "default": 0, "description": "Context lines per match"},
                 "limit": {"type": "integer", "default": LIMIT, "description": "Most matches"}
             }),
         )
@@ -112,10 +111,9 @@ impl Query {
             .build(&args.pattern)
             .map_err(|error| {
                 let hint = if args.literal {
-                    "Matches are within one line."
+                    "Matches can't span lines."
                 } else {
-                    "Matches are within one line; to search for the text as it stands, set \
-                     literal=true."
+                    "Matches can't span lines. To search for plain text, set literal=true."
                 };
                 call::invalid(&format!("pattern: {error}\n{hint}"))
             })?;

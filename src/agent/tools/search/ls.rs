@@ -34,7 +34,7 @@ impl TypedTool for Ls {
     fn spec(&self) -> ToolSpec {
         typed::spec(
             "ls",
-            "List a folder, hidden names too; folders end in /.",
+            "List a folder, with hidden names; folders end in /.",
             &[],
             json!({
                 "path": {"type": "string", "description": "Folder, default ."},
