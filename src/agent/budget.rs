@@ -264,7 +264,7 @@ mod tests {
         let shared = account.clone();
         for (usd, told, expected) in [
             (0.07, &[][..], ""),
-            (0.015, &["85 % of the budget is spent: $0.085 of $0.1"], ""),
+            (0.015, &["85 % of the budget spent: $0.085 of $0.1"], ""),
             (0.005, &[], ""),
             (0.015, &[], "Budget of $0.1 reached, next $0.2"),
         ] {
@@ -297,7 +297,7 @@ mod tests {
         let told = account.spend(&model("ollama"), &usage(0.0, 50));
         assert_eq!(
             told,
-            ["95 % of the budget is spent: 950 tokens of 1000 tokens"]
+            ["95 % of the budget spent: 950 tokens of 1000 tokens"]
         );
         account.spend(&model("ollama"), &usage(0.0, 2050));
         assert_eq!(

@@ -58,7 +58,7 @@ fn refusals_have_their_texts() {
         ),
         (
             pair("", "b"),
-            "error: invalid input: old_text must not be empty; to create a file or replace all of it, use write",
+            "error: invalid input: old_text must not be empty; to create or overwrite a file, use write",
         ),
         (
             json!({"file_path": "no", "old_text": "a", "new_text": "b"}),
@@ -110,7 +110,7 @@ fn refusals_have_their_texts() {
     }
     assert_eq!(
         refused(b"a\0b", pair("a", "b")),
-        "f is a binary file (3 bytes) and cannot be edited."
+        "f is a binary file (3 bytes); edit can't change it."
     );
 }
 
@@ -231,7 +231,7 @@ fn tolerance_is_told() {
     assert_eq!(bytes, b"u\nt\n");
     assert_eq!(
         text,
-        "Successfully edited f (1 replacement). old_text was matched ignoring trailing spaces and \
+        "Successfully edited f (1 replacement). old_text matched ignoring trailing spaces and \
          Unicode quotes, dashes and spaces."
     );
 }
@@ -244,26 +244,26 @@ fn indentation_may_differ_by_one_shift() {
             "if a:\n    b\n\nend",
             "if a:\n    c\n\n        d\nend",
             "    if a:\n        c\n\n            d\n    end\n",
-            "added to",
+            "got the same extra indentation",
         ),
         (
             "\t\ta {\n\t\t\tb\n",
             "a {\n\tb\n",
             "c\n",
             "\t\tc\n",
-            "added to",
+            "got the same extra indentation",
         ),
         (
             "a:\r\n  b\r\n",
             "    a:\n      b\n",
             "    a:\n    c\n",
             "a:\r\nc\r\n",
-            "taken from",
+            "lost the same indentation",
         ),
     ] {
         let (bytes, text) = edited(before.as_bytes(), pair(old, new));
         assert_eq!(String::from_utf8_lossy(&bytes), after, "{old:?}");
-        let told = format!("the same indentation was {verb} new_text.");
+        let told = format!("; new_text {verb}.");
         assert!(text.ends_with(&told), "{text}");
     }
     for (before, old, new) in [

@@ -266,7 +266,7 @@ fn where_both_collide_nothing_is_written_and_the_files_are_named() {
         write(&trial.tree, "clean", "tried\n");
         let before = repo.picture();
         let error = keep(&trial).expect_err(name).to_string();
-        let text = format!("1 file stands in the way, so nothing was written:\n  {wanted}");
+        let text = format!("1 file is in the way, so nothing was written:\n  {wanted}");
         assert_eq!(error, text, "{name}");
         assert_eq!(repo.picture(), before, "{name}");
         assert!(trial.is_there(), "{name}");

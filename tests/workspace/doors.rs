@@ -367,7 +367,7 @@ fn what_the_user_allowed_is_in_reach_and_nothing_more() {
     assert!(
         write("src/a.rs", looking)
             .unwrap_err()
-            .contains("may not be changed")
+            .contains("this mode can't change it")
     );
 }
 

@@ -409,7 +409,7 @@ mod tests {
                 .iter()
                 .filter(|(_, reason)| *reason != "it isn't text")
             {
-                let note = format!("\n[not taken in: {text}: {reason}]");
+                let note = format!("\n[not loaded: {text}: {reason}]");
                 assert!(found[0].1.ends_with(&note), "{found:?}");
             }
         }

@@ -69,14 +69,12 @@ pub fn read(file: &File) -> io::Result<Loaded> {
     if reader.unreadable > 0 {
         let lines = count(reader.unreadable);
         problems.push(format!(
-            "tiller can't read {lines}; they stay in the file unchanged"
+            "tiller can't read {lines}, which the file keeps unchanged"
         ));
     }
     if orphans > 0 {
         let lines = count(orphans);
-        problems.push(format!(
-            "{lines} name a missing parent, so branches begin there"
-        ));
+        problems.push(format!("branches begin at {lines} with a missing parent"));
     }
     if header.version > VERSION {
         let version = header.version;
