@@ -1,5 +1,4 @@
-//! Whether a rule can mean what its author wants: it holds of its own examples, and it can hold of
-//! something at all.
+//! Checks that a rule makes sense: it can match something, and it matches its own examples.
 
 use std::path::Path;
 
@@ -8,18 +7,18 @@ use super::rule::{Action, Origin, Rule, path_pattern};
 use super::shell::{is_wrapper, read};
 use crate::agent::word_list::{WordList, like};
 
-/// Programs that run whatever they are given.
+/// Programs that run any code they get.
 const INTERPRETERS: WordList =
     WordList("python python2 python3 node deno bun perl ruby php lua npx uvx");
 const COMMANDS: &str = "bash";
-/// How the tools of MCP servers are named.
+/// The prefix of MCP tool names.
 const MCP: &str = "mcp__";
 
 impl Rule {
-    /// Checks the rule; `tools` are the names of the tools there are.
+    /// Checks the rule; `tools` are the names of all tools.
     ///
     /// # Errors
-    /// What is wrong with it, and the way out.
+    /// What is wrong with it, and how to fix it.
     pub fn check(&self, tools: &[&str]) -> Result<(), String> {
         self.check_tool(tools)?;
         self.check_subject()?;
@@ -145,10 +144,10 @@ impl Rule {
         Ok(())
     }
 
-    /// Holds the rule to its examples.
+    /// Checks the rule against its examples.
     ///
     /// # Errors
-    /// The first that it does not keep.
+    /// The first example that fails.
     pub fn check_examples(&self) -> Result<(), String> {
         let both = self
             .matches
@@ -191,7 +190,7 @@ impl Rule {
     }
 }
 
-/// The rules of a project that count: those that make things stricter. The others are named.
+/// Keeps the project rules that make things stricter, and names the others.
 pub fn tightened(rules: Vec<Rule>) -> (Vec<Rule>, Vec<String>) {
     let (mut kept, mut dropped) = (Vec::new(), Vec::new());
     for rule in rules {

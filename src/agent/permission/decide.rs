@@ -1,4 +1,4 @@
-//! The decision about one call.
+//! Decides about one call.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::rule::{Action, Rule};
 use super::suggest;
 use crate::agent::workspace::{Access, Zone};
 
-/// What is said to the model where plan mode refuses something.
+/// What the model reads when plan mode refuses something.
 const PLAN: &str = "Plan mode changes nothing. Look around, then say what you would change, where and in \
     which order; the user decides whether to run the plan";
 
@@ -45,7 +45,7 @@ pub fn decide(policy: &Policy, request: &Request) -> Decision {
     })
 }
 
-/// What rules without a prefix say about the call, or about one file of it.
+/// What rules without a prefix say about the call, or about one of its files.
 fn tool_rules(
     policy: &Policy,
     request: &Request,
@@ -69,7 +69,7 @@ fn tool_rules(
     Some(Decision::by_rule(verdict, strictest))
 }
 
-/// A call of a tool that does not say what it does.
+/// Decides about a tool that doesn't declare its effects.
 fn tool(policy: &Policy, request: &Request, confinement: Confinement) -> Decision {
     let tool = request.tool;
     let by_rule = tool_rules(policy, request, confinement, None);
@@ -102,12 +102,12 @@ fn refused_in_plan(rule: Option<Arc<Rule>>) -> Decision {
     }
 }
 
-/// One file that a call touches.
+/// Decides about one file of a call.
 fn file(policy: &Policy, request: &Request, path: &PathUse, confinement: Confinement) -> Decision {
     let writes = path.access == Access::Write;
     let plan = policy.mode == PermissionMode::Plan;
     if let Some(decision) = tool_rules(policy, request, confinement, Some(&path.real)) {
-        // A rule may allow what a mode asks, not what plan mode is for.
+        // A rule can allow what a mode would ask about, but not what plan mode forbids.
         let names_path = decision.rule.as_ref().is_some_and(|it| it.path.is_some());
         return match decision.verdict {
             Verdict::Allow(_) | Verdict::Ask(_) if plan && writes => refused_in_plan(None),

@@ -1,5 +1,5 @@
-//! Reads a command line, within limits: the parser goes down into what is nested, so that runs on a
-//! stack of its own that is large enough for all that the limits let through.
+//! Reads a command line, within limits. The parser recurses into nested parts, so it runs on a separate
+//! stack large enough for everything the limits allow.
 
 use std::thread;
 
@@ -12,16 +12,16 @@ use super::walk::Walker;
 use super::wrappers::look_through;
 
 const MAX_BYTES: usize = 64 * 1024;
-/// Most openings of anything that can be nested.
+/// The most openings of nestable constructs.
 const MAX_OPENINGS: usize = 2000;
 const MAX_NESTED: usize = 500;
 const MAX_DEPTH: usize = 24;
-/// Bytes of stack, of which only what is used takes memory.
+/// Bytes of stack; only the used part takes memory.
 const STACK: usize = 64 * 1024 * 1024;
-/// A line with so many bytes and openings at most needs no more than the stack of any thread.
+/// Lines up to this many bytes and openings fit on any thread's stack.
 const SHORT: (usize, usize) = (1024, 8);
 
-/// Reads a command line. What is not understood is a doubt of the line.
+/// Reads a command line. Anything not understood becomes a doubt.
 pub fn read(command: &str) -> Line {
     let doubt = |what: &str| Line {
         doubts: vec![what.to_owned()],
@@ -49,7 +49,7 @@ pub fn read(command: &str) -> Line {
     line.unwrap_or_else(|| doubt("a command line that tiller can't parse"))
 }
 
-/// What may open a level, also where it is only text.
+/// What can open a level, even if it is only text here.
 fn openings(command: &str) -> usize {
     let marks = command
         .bytes()
@@ -126,8 +126,8 @@ fn read_script(script: &str, depth: usize, line: &mut Line, waiting: &mut Vec<Wa
     }
 }
 
-/// Whether a backslash and a line end may stand within `$'...'`. bash keeps both there, the parser
-/// takes them out as everywhere else.
+/// Whether `$'...'` may contain a backslash and a line break. bash keeps both there; the parser removes
+/// them as everywhere else.
 fn splits_ansi_c(script: &str) -> bool {
     script.split("$'").skip(1).any(|text| {
         let mut chars = text.chars();
@@ -142,8 +142,7 @@ fn splits_ansi_c(script: &str) -> bool {
     })
 }
 
-/// Whether an arithmetic expression, a test of `[[` or a variable named by another may stand in
-/// `script`, be it only as text.
+/// Whether `script` may contain arithmetic, a `[[` test or an indirect variable, even as mere text.
 fn calculates(script: &str) -> bool {
     let script = script.replace("\\\n", "");
     let parameter = |text: &str| {
@@ -209,7 +208,7 @@ fn parse(script: &str) -> Result<brush_parser::ast::Program, String> {
     parse_tokens(&tokens, &options).map_err(|_| fault.to_owned())
 }
 
-/// Whether `text` is a script up to its end: nothing is open there, not even a comment.
+/// Whether `text` is a complete script: nothing is open at its end, not even a comment.
 fn is_script(text: &str) -> bool {
     let options = ParserOptions::default();
     let closed = uncached_tokenize_str(&format!("{text} ;"), &options.tokenizer_options());
