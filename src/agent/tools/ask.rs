@@ -12,7 +12,7 @@ use crate::llm::ToolSpec;
 
 const NAME: &str = "ask_user";
 
-/// Choices a question may offer.
+/// The most choices that a question can offer.
 const MOST_CHOICES: usize = 4;
 
 pub struct AskUser;

@@ -1,5 +1,5 @@
-//! The `todo` tool: the model keeps a list of what is to be done, and the user sees it. It changes
-//! nothing, so nobody is asked.
+//! The `todo` tool: the model keeps a list of its tasks, and the user sees it. It changes nothing, so
+//! tiller doesn't ask.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Explains to the model why a hunk fits nowhere: what was looked for, and what is there instead.
+//! Explains to the model why a hunk doesn't match: its expected lines, and what the file has instead.
 
 use std::fmt::Write;
 
@@ -6,9 +6,9 @@ use super::parse::{Hunk, Sign};
 use super::seek::{NoMatch, old_lines};
 use crate::agent::tools::edit::index::{Fuzz, Index};
 
-/// Lines of the file shown on either side of the one that differs.
+/// Lines of the file shown on each side of the first difference.
 const AROUND: usize = 3;
-/// Characters of a line that are shown.
+/// Characters shown of a line.
 const MAX_CHARS: usize = 200;
 /// Places compared to find the likeliest one.
 const MAX_PLACES: usize = 200;
@@ -72,7 +72,7 @@ fn lines(index: &Index<'_>, hunk: &Hunk, from: usize) -> String {
     text
 }
 
-/// Where most of `old` is in the file: places of its longest lines are tried.
+/// Where most of `old` is in the file. Tries the places of its longest lines.
 fn likeliest(index: &Index<'_>, old: &[&str], from: usize) -> Option<usize> {
     let mut by_length: Vec<usize> = (0..old.len())
         .filter(|at| !old[*at].trim().is_empty())

@@ -1,5 +1,5 @@
-//! The `apply_patch` tool: changes to any number of files as one patch in the v4a format. Every
-//! operation is worked out before the first file is written; all of them are done, or none.
+//! The `apply_patch` tool: changes any number of files with one patch in the v4a format. It plans every
+//! operation before it writes the first file, and does all of them or none.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::agent::tools::edit::seen_files::SeenFiles;
 use crate::agent::tools::typed::{self, TypedTool};
 use crate::llm::{CustomFormat, EditFormat, ToolSpec};
 
-/// What a custom tool's text must look like, for servers that hold their model to it.
+/// The grammar of a custom tool's text, for servers that enforce one.
 const GRAMMAR: &str = include_str!("grammar.lark");
 
 pub struct ApplyPatch(pub SeenFiles);
@@ -101,7 +101,7 @@ impl TypedTool for ApplyPatch {
         let shown = context.shown;
         let apply = move |plan: Plan| {
             must_be_shown(shown, || plan.fingerprint())?;
-            // Before the commit, for whose end a cancelled call is waited for.
+            // Before the commit, which a cancelled call waits for.
             let details = Details::Diff(plan.details());
             commit(&plan)?;
             let text = format!("Patch applied:\n{}", plan.report.join("\n"));
@@ -112,7 +112,7 @@ impl TypedTool for ApplyPatch {
 }
 
 impl ApplyPatch {
-    /// Works the patch out, then does `what` with it.
+    /// Plans the patch, then does `what` with it.
     async fn plan<T: Send + 'static>(
         &self,
         args: Args,
@@ -132,7 +132,7 @@ impl ApplyPatch {
     }
 }
 
-/// What a section is going to change, without the diff.
+/// The changes of a section, without a diff.
 fn preview(section: &Section) -> DiffDetails {
     let path = |path: &str| paths::readable(path.as_ref());
     let moved = section.move_to.as_deref();

@@ -1,5 +1,5 @@
-//! A glob for names, as the search tools understand it: without `/` it means names at any depth,
-//! with `/` paths relative to the place that is searched. `*` and `?` never match a `/`.
+//! A glob for the search tools. Without `/` it matches names at any depth, with `/` paths relative to the
+//! searched folder. `*` and `?` never match a `/`.
 
 use std::path::Path;
 
@@ -12,9 +12,9 @@ pub struct Glob {
     matcher: GlobMatcher,
     /// Matches names, not paths.
     names: bool,
-    /// Began with `!`: what matches is left out.
+    /// Began with `!`: leaves out what matches.
     negated: bool,
-    /// Ended in `/`: only folders are meant.
+    /// Ended in `/`: matches only folders.
     pub folders: bool,
 }
 
@@ -44,7 +44,7 @@ impl Glob {
         })
     }
 
-    /// Whether `path`, relative to the place that is searched, is meant.
+    /// Whether `path`, relative to the searched folder, matches.
     pub fn is_match(&self, path: &Path) -> bool {
         let subject = if self.names {
             path.file_name().map(Path::new)
