@@ -383,7 +383,7 @@ fn a_file_that_git_cannot_replace_is_named() {
     );
     assert!(told[0].contains("old"), "{told:?}");
     assert!(
-        told[0].contains("[git left .vscode/tasks.json as before: "),
+        told[0].contains("[git could not update .vscode/tasks.json: "),
         "{told:?}"
     );
 }

@@ -460,7 +460,7 @@ fn a_picture_too_large_to_decode_is_refused() {
             "{error}"
         );
         assert!(
-            error.ends_with("at most 128.0 MB are allowed. Make it smaller first."),
+            error.ends_with("the limit is 128.0 MB. Make it smaller first."),
             "{error}"
         );
     }

@@ -42,7 +42,7 @@ fn a_folder_without_a_trial_says_why_and_what_to_do() {
             plain.path().to_owned(),
             "Run `git init` and make a first commit",
         ),
-        (&inside, inside.path("gone"), "cannot find"),
+        (&inside, inside.path("gone"), "can't find"),
     ];
     for (repo, cwd, wanted) in cases {
         let error = repo.start_in(&cwd).unwrap_err().to_string();

@@ -66,7 +66,7 @@ fn changes_are_undone_and_redone_prompt_by_prompt() {
     screen.wait_for("Make these changes again?");
     screen.wait_for("Enter make them");
     screen.keys("<enter>");
-    screen.wait_for("Made again (“repair it”)");
+    screen.wait_for("Redone (“repair it”)");
     assert_eq!(sandbox.read(FILE), AFTER);
     screen.keys("go on<enter>");
     screen.wait_for("Three.");

@@ -238,12 +238,12 @@ fn merge(
     versions: &[String; 3],
 ) -> Result<Option<String>, TrialError> {
     let folder = trial.folder.join("merge");
-    fs::create_dir_all(&folder).map_err(TrialError::io("cannot make", &folder))?;
+    fs::create_dir_all(&folder).map_err(TrialError::io("can't create", &folder))?;
     let names = ["here", "before", "trial"];
     let wanted: Vec<&str> = versions.iter().map(String::as_str).collect();
     objects.read(&wanted, |index, bytes| {
         let path = folder.join(names[index]);
-        fs::write(&path, bytes).map_err(TrialError::io("cannot write", &path))
+        fs::write(&path, bytes).map_err(TrialError::io("can't write", &path))
     })?;
     let arguments = ["merge-file", "--stdout", "--quiet"];
     let merged = match Git::within(&folder).run(&[&arguments[..], &names].concat()) {
@@ -254,7 +254,7 @@ fn merge(
         Err(error) => return Err(error),
     };
     let path = folder.join("merged");
-    fs::write(&path, merged).map_err(TrialError::io("cannot write", &path))?;
+    fs::write(&path, merged).map_err(TrialError::io("can't write", &path))?;
     let named = objects.keep(&folder, &["merged".into()], &CancellationToken::new())?;
     Ok(named.into_iter().next())
 }

@@ -86,7 +86,7 @@ impl Lost {
         match self {
             Self::TooLarge => "too large to copy",
             Self::TooMuch => "no space left within undo.max_bytes",
-            Self::Unreadable => "cannot be read",
+            Self::Unreadable => "unreadable",
             Self::Changing => "changed while tiller copied it",
             Self::NotInGit => "git may not restore it byte for byte",
             Self::Home => "a home folder; only edits by file tools are covered",

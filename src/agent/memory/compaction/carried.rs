@@ -25,7 +25,7 @@ const MESSAGE: usize = 2000;
 const HEADING: &str = "## The user's messages, word for word";
 
 /// Stands before the todo list.
-const TODO: &str = "## The todo list as it stands";
+const TODO: &str = "## The current todo list";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::agent) struct Carried {
