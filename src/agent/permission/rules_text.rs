@@ -21,7 +21,7 @@ struct Permission {
 pub struct RuleFault {
     /// The line of the text that the rule begins on, from 1.
     pub line: usize,
-    /// What it is, and the way out.
+    /// What is wrong, and how to fix it.
     pub what: String,
 }
 

@@ -62,7 +62,7 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (path, aside) = (self.path.display(), self.aside.display());
         let why = "programs outside the sandbox would use it";
-        write!(f, "{path} was moved to {aside}: {why}")
+        write!(f, "tiller moved {path} to {aside}: {why}")
     }
 }
 
