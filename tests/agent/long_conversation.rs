@@ -182,7 +182,7 @@ const OVERFLOWS: &[Overflow] = &[
     Overflow {
         name: "twice",
         replies: || vec![too_long(), Reply::text("Summary."), too_long()],
-        outcome: Err("Even compacted, it is too long"),
+        outcome: Err("It is too long even when compacted"),
         calls: 4,
         compactions: 1,
     },

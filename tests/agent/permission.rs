@@ -404,7 +404,7 @@ async fn that_no_sandbox_works_is_told_once_with_the_reason() {
         }
     }
     assert_eq!(agent.script.requests().len(), 3);
-    let told = "The sandbox doesn't work here, so auto mode asks before every command: ";
+    let told = "The sandbox doesn't work here, so auto asks before commands, like ask mode: ";
     let told: Vec<_> = notices
         .iter()
         .filter(|text| text.starts_with(told))

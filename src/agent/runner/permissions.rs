@@ -254,7 +254,7 @@ impl Permissions {
         );
         first.then(|| {
             format!(
-                "The sandbox doesn't work here, so auto mode asks before every command: {why}\n\
+                "The sandbox doesn't work here, so auto asks before commands, like ask mode: {why}\n\
                  {mends}"
             )
         })

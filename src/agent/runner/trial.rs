@@ -92,7 +92,7 @@ pub(in crate::agent) async fn keep(
                      again. /discard drops the trial.",
                     trial.tree.display()
                 ),
-                _ => String::from(" The trial stays open. To try again: /keep"),
+                _ => String::from("\nThe trial stays open. To try again: /keep"),
             };
             let text = format!("Can't keep the trial: {error}{more}");
             link.notice(NoticeLevel::Error, text).await;

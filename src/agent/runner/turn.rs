@@ -241,7 +241,9 @@ fn far_too_long(turn: &Turn) -> Option<LlmError> {
 /// The overflow of a conversation that was compacted before.
 fn still_too_long(mut error: LlmError) -> LlmError {
     if error.class == ErrorClass::Overflow {
-        error.message.push_str("\nEven compacted, it is too long");
+        error
+            .message
+            .push_str("\nIt is too long even when compacted");
         error.hint = Some(STILL_TOO_LONG.to_owned());
     }
     error

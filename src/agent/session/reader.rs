@@ -79,7 +79,7 @@ pub fn read(file: &File) -> io::Result<Loaded> {
     if header.version > VERSION {
         let version = header.version;
         problems.push(format!(
-            "the file has format version {version}; this tiller knows {VERSION}"
+            "the file has format version {version}; this tiller knows version {VERSION}"
         ));
     }
     if let Some(before) = &header.usage_before {

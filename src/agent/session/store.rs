@@ -72,7 +72,7 @@ pub enum OpenError {
     #[error("another tiller has it open")]
     InUse,
     /// It was written by a newer version, or by one so old that only a copy can go on.
-    #[error("it has session format version {0}; this tiller writes {VERSION}")]
+    #[error("it has session format version {0}; this tiller writes version {VERSION}")]
     Version(u32),
     /// It cannot be read, or is no session.
     #[error("{0}")]

@@ -212,11 +212,11 @@ impl Journal {
         let mut bytes = Vec::new();
         for line in lines {
             let json = serde_json::to_writer(&mut bytes, line).map_err(io::Error::other);
-            json.map_err(UndoError::io("can't write in", &self.folder))?;
+            json.map_err(UndoError::io("can't write to", &self.folder))?;
             bytes.push(b'\n');
         }
         let written = self.file.0.write_all(&bytes);
-        written.map_err(UndoError::io("can't write in", &self.folder))
+        written.map_err(UndoError::io("can't write to", &self.folder))
     }
 
     /// Ends it: the turn has changed this, or nothing.

@@ -189,7 +189,7 @@ impl Store {
         builder.prefix(TEMPORARY);
         builder.permissions(Permissions::from_mode(0o600));
         let temp = builder.tempfile_in(&objects);
-        temp.map_err(UndoError::io("can't write in", &objects))
+        temp.map_err(UndoError::io("can't write to", &objects))
     }
 
     fn name(&self, temp: NamedTempFile, hash: &str) -> Result<(), UndoError> {
