@@ -178,7 +178,7 @@ impl State {
         // At the limit the end of the run says so.
         (part < 1.0).then(|| {
             let percent = (part * 100.0).floor();
-            format!("{percent} % of the budget is spent: {spent} of {limit}")
+            format!("{percent} % of the budget spent: {spent} of {limit}")
         })
     }
 
@@ -191,13 +191,13 @@ impl State {
         let name = model.full_id();
         self.unpriced.insert(name.clone()).then(|| {
             let (what, missing) = if model.prices.output > 0.0 {
-                ("the service tier that answered for ", "prices.service_tiers")
+                ("the service tier used for ", "prices.service_tiers")
             } else {
                 ("", "prices")
             };
             format!(
-                "The price of {what}{name} is not known: its calls do not count towards the budget of {}\n\
-                 Give its {missing} in models.toml, or limit tokens with budget.tokens",
+                "The price of {what}{name} is unknown, so the budget of {} doesn't cover its calls\nSet \
+                 its {missing} in models.toml, or limit tokens with budget.tokens",
                 BudgetLimit::Usd(self.limit.usd)
             )
         })
@@ -264,7 +264,7 @@ mod tests {
         let shared = account.clone();
         for (usd, told, expected) in [
             (0.07, &[][..], ""),
-            (0.015, &["85 % of the budget is spent: $0.085 of $0.1"], ""),
+            (0.015, &["85 % of the budget spent: $0.085 of $0.1"], ""),
             (0.005, &[], ""),
             (0.015, &[], "Budget of $0.1 reached, next $0.2"),
         ] {
@@ -297,7 +297,7 @@ mod tests {
         let told = account.spend(&model("ollama"), &usage(0.0, 50));
         assert_eq!(
             told,
-            ["95 % of the budget is spent: 950 tokens of 1000 tokens"]
+            ["95 % of the budget spent: 950 tokens of 1000 tokens"]
         );
         account.spend(&model("ollama"), &usage(0.0, 2050));
         assert_eq!(

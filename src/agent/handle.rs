@@ -423,7 +423,7 @@ impl AgentHandle {
         let (done, wait) = oneshot::channel();
         self.run.cancel(|_| self.send(Command::Shutdown(done)));
         let Ok(unsaved) = timeout(SHUTDOWN_LIMIT, wait).await else {
-            let text = "the agent does not end: the program ends without it";
+            let text = "the agent doesn't stop; tiller quits anyway";
             tracing::warn!("{text}");
             return Some(text.to_owned());
         };

@@ -109,9 +109,9 @@ pub fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     if size > MAX_BACKUP {
         let (size, most) = (kind::size(size), kind::size(MAX_BACKUP));
         let text = format!(
-            "it has {size} and can only be overwritten in place, because it has hard links, another \
-             owner or a folder that may not be written; that is done for files up to {most}, which \
-             can be put back if the write fails"
+            "it has {size} and must be overwritten in place (hard links, another owner or a read-only \
+             folder), which tiller does only up to {most}, so that it can restore the old content if \
+             that fails"
         );
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
     }
@@ -122,7 +122,7 @@ pub fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     write_over(file, bytes).map_err(|error| match write_over(file, &old) {
         Ok(()) => error,
         Err(again) => {
-            let text = format!("{error}; and its old content could not be put back: {again}");
+            let text = format!("{error}; restoring the old content failed too: {again}");
             io::Error::new(error.kind(), text)
         }
     })

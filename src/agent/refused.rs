@@ -15,16 +15,16 @@ pub enum Refused {
         open: String,
     },
     /// The session is only read there.
-    #[error("the session is open for reading only there")]
+    #[error("the session is open read-only there")]
     ReadOnly,
     /// No run is under way, and none may start.
-    #[error("no run is under way, and this program ends with its run")]
+    #[error("nothing is running there, and that tiller ends with its run")]
     NoRun,
     /// The agent is ending.
-    #[error("the session is being closed")]
+    #[error("the session is closing")]
     Leaving,
     /// The session cannot be written, for this reason.
-    #[error("the session cannot be saved there: {0}")]
+    #[error("the session can't be saved there: {0}")]
     Unsaved(String),
 }
 
@@ -32,15 +32,15 @@ pub enum Refused {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpenRefused {
     /// A run is under way.
-    #[error("Another session can be opened when no run is under way: stop it first.")]
+    #[error("Stop the run first (Esc), then open another session.")]
     Busy,
     /// So many entries of the session that is open could not be written, for this reason.
     #[error(
-        "{0} entries of this session are only in memory ({1}): free disk space, or save them with \
-         /export, before you open another session."
+        "{0} entries of this session aren't saved ({1}). Free disk space or /export them, then open \
+         another session."
     )]
     Unsaved(usize, String),
     /// The agent is gone.
-    #[error("The agent has stopped, so no session can be opened.")]
+    #[error("The agent has stopped. Start tiller again.")]
     Gone,
 }

@@ -75,7 +75,7 @@ impl FromStr for Threshold {
     fn from_str(text: &str) -> Result<Self, String> {
         let fault = || {
             format!(
-                "'{text}' is neither a share of the window, such as 0.6, nor tokens, such as 150000"
+                "'{text}': expected a share of the window such as 0.6, or tokens such as 150000"
             )
         };
         match text.trim().parse::<f64>().map_err(|_| fault())? {

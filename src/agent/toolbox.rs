@@ -185,7 +185,7 @@ impl FromStr for ToolSelection {
                 selection.block.push(name.trim().to_owned());
             } else if let Some(named) = named_set {
                 if set.replace(named).is_some_and(|before| before != named) {
-                    return Err(format!("two tool sets in '{text}': give one"));
+                    return Err(format!("'{text}' has two tool sets: give one"));
                 }
             } else {
                 let names = selection.base.get_or_insert_default();
@@ -205,7 +205,7 @@ fn unknown(name: &str, known: &[String]) -> String {
         None => String::new(),
     };
     let known = known.join(", ");
-    format!("unknown tool '{name}'{hint}: there are {known}; sets are all, coding, read_only, none")
+    format!("unknown tool '{name}'{hint}. Tools: {known}. Sets: all, coding, read_only, none")
 }
 
 #[cfg(test)]

@@ -136,9 +136,9 @@ async fn it_stays_where_it_is_while_a_run_is_under_way_and_where_nothing_is() {
     let mut agent = agent(vec![say("one"), waiting], vec![]);
     let told = |part: &'static str| move |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains(part));
     agent.handle.edit_last_prompt();
-    agent.until(told("no prompt to edit")).await;
+    agent.until(told("No prompt to edit")).await;
     agent.handle.label(None, Some("x".into()));
-    agent.until(told("Nothing was said")).await;
+    agent.until(told("Nothing to label")).await;
     ask(&mut agent, "first").await;
     agent.handle.go_to("nonsense".into(), Leaving::Silently);
     agent.until(told("no entry nonsense")).await;
@@ -324,7 +324,7 @@ async fn a_branch_without_a_summary_is_not_left() {
     agent.handle.go_to(first, Leaving::WithSummary);
     gate.reached().await;
     agent.handle.abort();
-    agent.until(told("the summary was stopped")).await;
+    agent.until(told("Summary stopped")).await;
     agent.until(settled).await;
     let snapshot = agent.handle.tree().await.unwrap();
     let tree = snapshot.tree();
@@ -456,7 +456,7 @@ async fn two_branches_are_compared_from_where_they_part() {
             "no entry has the label or the id 'nonsense'",
         ),
         (&[""], "no entry has the label or the id ''"),
-        (&["a", "b", "c"], "two branches are compared, not 3"),
+        (&["a", "b", "c"], "give two branches, not 3"),
     ] {
         assert_eq!(named(names), Err(error.to_owned()));
     }
@@ -468,7 +468,7 @@ async fn one_branch_alone_is_not_compared() {
     ask(&mut agent, "first").await;
     let session = agent.handle.tree().await.unwrap();
     let error = session.tree().branches_named(&[]).unwrap_err();
-    assert!(error.contains("one branch so far"), "{error}");
+    assert!(error.contains("only one branch"), "{error}");
 }
 
 /// What happens to a tree: so many messages are said, or it goes on from some entry (of those there

@@ -60,7 +60,7 @@ async fn the_run_stops_between_calls_and_goes_on_when_the_user_raises_the_budget
     assert_eq!(agent.script.requests().len(), 3);
     // What was paid for is used: the last calls were run.
     assert_eq!(agent.stored().last().unwrap(), "c3: done");
-    assert_eq!(notices(&agent), ["90 % of the budget is spent: $0.9 of $1"]);
+    assert_eq!(notices(&agent), ["90 % of the budget spent: $0.9 of $1"]);
 
     // Going on alone raises nothing.
     agent.handle.go_on();

@@ -210,7 +210,10 @@ async fn an_answer_without_content_is_no_success() {
             let RunOutcome::Failed { message } = &outcome else {
                 panic!("{wire:?}: {outcome:?}");
             };
-            assert!(message.contains("the model gave no answer"), "{message}");
+            assert!(
+                message.contains("the model sent an empty answer"),
+                "{message}"
+            );
             agent.handle.go_on();
             assert_eq!(agent.settled().await, RunOutcome::Done);
             let requests = server.requests();

@@ -108,8 +108,8 @@ async fn a_model_that_cannot_answer_is_replaced() {
             replaced,
             "{class:?} {outcome:?}"
         );
-        let notice = "notice Warning lab/scripted cannot answer: it cannot\n\
-                      lab/second answers instead, until your next message";
+        let notice = "notice Warning lab/scripted can't answer: it cannot\n\
+            lab/second answers until your next message";
         assert_eq!(
             agent.story().contains(&notice.to_owned()),
             replaced,

@@ -212,12 +212,12 @@ async fn what_is_not_taken_in_is_told_to_the_user_once() {
     ask(&mut agent).await;
     let notices = agent.seen.iter().filter(|event| {
         matches!(&event.kind, AgentEvent::Notice { text, .. }
-            if text.starts_with("Not taken in: ") && text.ends_with("/.env: it may hold secrets"))
+            if text.starts_with("Not loaded: ") && text.ends_with("/.env: it may hold secrets"))
     });
     assert_eq!(notices.count(), 1, "{:?}", agent.story());
     let prompt = &prompts(&agent)[0];
     assert!(
-        prompt.contains("[not taken in: @.env: it may hold secrets]"),
+        prompt.contains("[not loaded: @.env: it may hold secrets]"),
         "{prompt}"
     );
     assert!(!prompt.contains("KEY="), "{prompt}");

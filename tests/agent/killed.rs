@@ -80,7 +80,8 @@ async fn the_result_of_a_call_is_stored_before_its_end_is_shown() {
     assert_eq!(
         request[2..5],
         [
-            "c1!: Execution cancelled: it was cut off while it ran, and may have done part of its work",
+            "c1!: Execution cancelled: tiller stopped while this ran; it may have done part of its \
+             work",
             "c2: 42",
             "c3!: broken",
         ]
@@ -152,8 +153,8 @@ async fn what_a_command_did_is_stored_before_it_is_asked_whether_it_runs_again()
     };
     for part in [
         "c0!: made",
-        "it ran in the sandbox",
-        "what came of that is not known",
+        "the sandbox, which can write only in the project",
+        "the result is unknown",
     ] {
         assert!(result.contains(part), "{part}: {result}");
     }
@@ -165,7 +166,7 @@ async fn what_a_command_did_is_stored_before_it_is_asked_whether_it_runs_again()
         .filter(|line| line.starts_with("c0"))
         .collect();
     assert_eq!(results.len(), 1, "{results:?}");
-    assert!(results[0].contains("this is what came of it"));
+    assert!(results[0].contains("this is the result"));
 }
 
 pub fn external(text: &str) -> ExternalMessage {
@@ -351,7 +352,7 @@ async fn what_cannot_be_stored_is_not_taken_and_not_run() {
     let request = agent.request(1);
     let result = request.iter().find(|line| line.starts_with("c1")).unwrap();
     assert!(
-        result.contains("Not run: the session cannot be saved"),
+        result.contains("Not run: tiller can't save the session"),
         "{result}"
     );
     std::fs::remove_file(&root).unwrap();
@@ -407,7 +408,7 @@ async fn the_model_is_told_of_an_undo_after_a_restart() {
         .await;
     assert!(!is_cut_off(&agent), "a note is no prompt");
     let request = after_a_kill(&agent).await;
-    let told = |line: &&String| line.starts_with("note: [The user has undone file changes");
+    let told = |line: &&String| line.starts_with("note: [The user undid file changes");
     assert_eq!(request.iter().filter(told).count(), 1, "{request:#?}");
 }
 
@@ -436,7 +437,7 @@ async fn a_session_that_cannot_be_saved_is_not_left_silently() {
     };
     assert!(entries > 2, "{entries}");
     let unsaved = agent.handle.shutdown().await;
-    assert!(unsaved.is_some_and(|text| text.contains("could not be saved")));
+    assert!(unsaved.is_some_and(|text| text.contains("Couldn't save the end of the session")));
 
     let mut agent = self::agent(vec![say("one"), say("two")], vec![]);
     let root = agent.folder.path().join("sessions");

@@ -182,7 +182,7 @@ const OVERFLOWS: &[Overflow] = &[
     Overflow {
         name: "twice",
         replies: || vec![too_long(), Reply::text("Summary."), too_long()],
-        outcome: Err("It was compacted, and what is left is still too long"),
+        outcome: Err("It is too long even when compacted"),
         calls: 4,
         compactions: 1,
     },
@@ -304,7 +304,7 @@ async fn what_can_no_longer_be_read_of_a_conversation_is_told() {
         assert_eq!(ask(&mut agent, text).await, RunOutcome::Done);
     }
     let told = agent.seen.iter().filter(|event| {
-        matches!(&event.kind, AgentEvent::Notice { text, .. } if text.contains("can no longer be read"))
+        matches!(&event.kind, AgentEvent::Notice { text, .. } if text.contains("Unreadable entries"))
     });
     assert_eq!(told.count(), 1);
 }

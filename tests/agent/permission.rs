@@ -65,14 +65,14 @@ async fn what_is_asked_runs_when_the_user_says_so() {
         (Answer::once(), "c0: Successfully wrote", true),
         (
             Answer::Refuse { reason: None },
-            "c0!: Not permitted: the user refused this call.",
+            "c0!: Not permitted: the user denied this call.",
             false,
         ),
         (
             Answer::Refuse {
                 reason: Some("use b.txt".into()),
             },
-            "c0!: Not permitted: the user refused this call and says: use b.txt",
+            "c0!: Not permitted: the user denied this call and says: use b.txt",
             false,
         ),
     ] {
@@ -184,7 +184,7 @@ async fn where_nobody_can_be_asked_the_rule_is_named_that_would_allow_it() {
     let result = agent.request(1).pop().unwrap();
     for words in [
         "c0!: Not permitted: ",
-        "Nobody can be asked here.",
+        "This run can't ask the user.",
         "[[permission.rules]]",
         "action = \"allow\"",
     ] {
@@ -196,15 +196,11 @@ async fn where_nobody_can_be_asked_the_rule_is_named_that_would_allow_it() {
 async fn where_no_rule_would_allow_it_the_way_out_is_named() {
     let command = ("bash", json!({"command": "eval \"$X\""}));
     let own = Rule::of_tool("write", Action::Ask, Origin::Session);
-    let full = "or have nothing asked (--permission full).";
+    let full = "or use --permission full.";
     for (call, rules, way_out) in [
         (command, Vec::new(), full),
         (write(".git/hooks/x"), Vec::new(), full),
-        (
-            write("a.txt"),
-            vec![own],
-            "The user could change that rule,",
-        ),
+        (write("a.txt"), vec![own], "The user can change that rule,"),
     ] {
         let policy = Policy::new(PermissionMode::Ask, rules);
         let mut setup = setup(PermissionMode::Ask, false, &[call]);
@@ -216,7 +212,7 @@ async fn where_no_rule_would_allow_it_the_way_out_is_named() {
         agent.prompt("Go");
         assert_eq!(agent.settled().await, RunOutcome::Done);
         let result = agent.request(1).pop().unwrap();
-        for words in [way_out, "in the full screen (tiller without -p)"] {
+        for words in [way_out, "run tiller without -p"] {
             assert!(result.contains(words), "{words}: {result}");
         }
     }
@@ -254,7 +250,7 @@ async fn what_the_sandbox_kept_a_command_from_may_be_done_without_it() {
     for (answer, told, there) in [
         (
             Answer::once(),
-            "the user had it run again without the sandbox",
+            "The user let it rerun without the sandbox",
             true,
         ),
         (
@@ -282,9 +278,9 @@ async fn what_the_sandbox_kept_a_command_from_may_be_done_without_it() {
         let question = asked(&mut agent).await;
         let subject = permission(&question);
         let reason = &subject.reason;
-        assert!(reason.starts_with("its output has the words “"), "{reason}");
+        assert!(reason.starts_with("its output contains “"), "{reason}");
         assert!(
-            reason.ends_with("which can write only in the project; that may be why"),
+            reason.ends_with("which can write only in the project, may have blocked it"),
             "{reason}"
         );
         assert_eq!(subject.again.as_deref(), Some("without the sandbox"));
@@ -312,7 +308,7 @@ async fn a_file_tool_asks_before_it_completes_a_repository() {
         assert_eq!(question.call_id, id, "{question:?}");
         let reason = &permission(&question).reason;
         assert!(
-            reason.contains(&format!("{path} can make code run")),
+            reason.contains(&format!("other programs may run code from {path}")),
             "{reason}"
         );
         let no = Answer::Refuse { reason: None };
@@ -339,7 +335,7 @@ async fn a_command_of_a_plan_changes_nothing_and_nothing_is_asked() {
     let result = agent.request(1).pop().unwrap();
     for words in [
         "looked",
-        "in plan mode it ran in a sandbox without network that cannot write",
+        "plan mode's sandbox, which is read-only and has no network",
     ] {
         assert!(result.contains(words), "{result}");
     }
@@ -377,10 +373,7 @@ async fn what_a_rule_lets_out_of_the_sandbox_is_asked_outside_of_the_project() {
     let question = asked(&mut agent).await;
     assert_eq!(question.call_id, "c2", "{question:?}");
     let reason = &permission(&question).reason;
-    assert_eq!(
-        reason,
-        "a rule allows it, but not in a folder outside the project"
-    );
+    assert_eq!(reason, "a rule allows it, but only inside the project");
     let no = Answer::Refuse { reason: None };
     agent.handle.answer(question.id, no);
     // What is more than one command, or is told to look elsewhere, the rule does not let out.
@@ -411,14 +404,14 @@ async fn that_no_sandbox_works_is_told_once_with_the_reason() {
         }
     }
     assert_eq!(agent.script.requests().len(), 3);
-    let told = "No sandbox works on this machine, so auto asks before commands, as ask does: ";
+    let told = "The sandbox doesn't work here, so auto asks before commands, like ask mode: ";
     let told: Vec<_> = notices
         .iter()
         .filter(|text| text.starts_with(told))
         .collect();
     assert_eq!(told.len(), 1, "{notices:?}");
     assert!(
-        told[0].ends_with("\ntiller doctor shows which parts work"),
+        told[0].ends_with("\nTo see which parts work, run tiller doctor"),
         "{told:?}"
     );
 }

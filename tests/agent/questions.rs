@@ -51,11 +51,11 @@ async fn an_answer_of_each_kind_reaches_the_model() {
             Answer::Refuse {
                 reason: Some("none at all".into()),
             },
-            "c1: The user did not choose, but said: none at all",
+            "c1: The user chose none and answered: none at all",
         ),
         (
             Answer::Refuse { reason: None },
-            "c1!: The user did not answer. Go on with what you think best, or stop.",
+            "c1!: The user did not answer. Continue as you think best, or stop.",
         ),
     ] {
         let mut agent = asking(true, &[("c1", database())]);
@@ -155,7 +155,10 @@ async fn where_nobody_can_be_asked_the_model_is_told_so() {
     agent.prompt("Go");
     assert_eq!(agent.settled().await, RunOutcome::Done);
     let told = agent.request(1).pop().unwrap();
-    assert!(told.starts_with("c1!: Nobody can be asked here"), "{told}");
+    assert!(
+        told.starts_with("c1!: This run can't ask the user"),
+        "{told}"
+    );
 }
 
 /// What is typed to a question that has just ended goes back to where it was typed.

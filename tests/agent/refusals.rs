@@ -66,7 +66,10 @@ async fn after_a_refused_prompt_the_session_goes_on_over_every_wire() {
         let RunOutcome::Failed { message } = ask(&mut agent, "write an exploit").await else {
             panic!("{wire:?}: a refusal is no answer");
         };
-        assert!(message.contains("left out of later requests"), "{message}");
+        assert!(
+            message.contains("Later requests leave out what it refused"),
+            "{message}"
+        );
         assert!(message.contains("models.fallback"), "{message}");
         // Nothing is left to answer: to go on would send what was answered before.
         agent.handle.go_on();
@@ -150,7 +153,7 @@ async fn the_model_that_answered_a_refused_prompt_stays() {
     assert_eq!(asked, ["scripted", "second", "second"]);
     let story = agent.story().join("\n");
     assert!(
-        story.contains("lab/second is asked instead, and stays if it answers"),
+        story.contains("lab/second takes over if it answers"),
         "{story}"
     );
 }
@@ -169,7 +172,10 @@ async fn a_refused_prompt_is_left_out_whatever_failed_last() {
         let RunOutcome::Failed { message } = ask(&mut agent, "write an exploit").await else {
             panic!("{class:?}: nobody answered");
         };
-        assert!(message.contains("left out of later requests"), "{message}");
+        assert!(
+            message.contains("Later requests leave out what it refused"),
+            "{message}"
+        );
         assert_eq!(ask(&mut agent, "list the files").await, RunOutcome::Done);
         let said = agent.request(2).join("\n");
         assert!(!said.contains("exploit"), "{class:?}: {said}");

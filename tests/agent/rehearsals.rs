@@ -127,7 +127,7 @@ async fn a_call_that_cannot_succeed_fails_without_a_question() {
     for (call, prepare, told) in [
         (edit("four"), nothing, "c0!: Could not find the exact text"),
         (edit("two"), read_only, "c0!: Failed to write file: "),
-        (patch("nonsense"), nothing, "c0!: The patch cannot be read"),
+        (patch("nonsense"), nothing, "c0!: Invalid patch"),
         (
             patch("*** Delete File: none.txt"),
             nothing,
@@ -156,7 +156,7 @@ async fn a_file_that_changes_while_the_user_is_asked_is_asked_about_again() {
     assert!(second.id > first.id);
     assert_eq!(shown(&second).diff, " 1 zero\n 2 one\n-3 two\n+3 2");
     let reason = &permission(&second).reason;
-    let why = "; the file changed after you said yes";
+    let why = "; the file changed after you allowed it";
     assert!(reason.ends_with(why), "{reason}");
     assert_eq!(content(&agent), "zero\none\ntwo\n");
     // Written anew with the same bytes, it is the same change.
@@ -202,7 +202,7 @@ async fn what_the_model_may_not_read_it_is_not_told_by_a_failure() {
     agent.handle.answer(question.id, no);
     assert_eq!(agent.settled().await, RunOutcome::Done);
     let result = agent.request(1).pop().unwrap();
-    assert_eq!(result, "c0!: Not permitted: the user refused this call.");
+    assert_eq!(result, "c0!: Not permitted: the user denied this call.");
 }
 
 #[tokio::test]

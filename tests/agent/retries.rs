@@ -157,10 +157,7 @@ async fn half_an_answer_is_kept_and_asked_again() {
         .find(|message| message["role"] == "assistant")
         .unwrap();
     assert_eq!(half["stopReason"], "error", "{half}");
-    assert_eq!(
-        half["errorMessage"],
-        "lab/scripted: busy\nAsked again (retry 1 of 5)"
-    );
+    assert_eq!(half["errorMessage"], "lab/scripted: busy\nRetried (1 of 5)");
 }
 
 // A call of an answer that failed is not carried out.

@@ -81,7 +81,7 @@ fn a_bad_line_harms_no_other_is_named_and_stays() {
         change(&mut entry);
         entry.to_string().into_bytes()
     };
-    let unreadable = "1 line cannot be read and stay";
+    let unreadable = "tiller can't read 1 line, which the file keeps";
     let cases: [(&str, Vec<u8>, &str); 17] = [
         ("NULs", vec![0; 5000], unreadable),
         ("an empty line", Vec::new(), ""),
@@ -304,12 +304,12 @@ fn entries_that_could_not_be_written_follow_in_order() {
         message: Arc::new(Message::user(text, 1)),
     };
     let (_, text) = session.append(message("one")).unwrap();
-    assert!(text.contains("cannot be saved"), "{text}");
+    assert!(text.contains("Can't save the session"), "{text}");
     assert_eq!(session.append(message("two")), None, "told once");
     assert_eq!(said(&session), ["one", "two"], "kept in memory");
     fs::remove_file(&folder).unwrap();
     let (_, text) = session.append(message("three")).unwrap();
-    assert!(text.contains("saved again"), "{text}");
+    assert!(text.contains("Saving works again"), "{text}");
     assert_eq!(session.append(message("four")), None);
     let path = session.path().unwrap().to_owned();
     // The folder goes away with all that is in it.

@@ -243,7 +243,7 @@ fn trees_that_make_no_sense_open_as_far_as_they_do() {
             &["one", "two"],
         ),
         (
-            "a parent that is missing",
+            "with a missing parent",
             vec![user("a", None, "one"), user("b", Some("zz"), "two")],
             &["two"],
         ),
@@ -506,7 +506,10 @@ fn other_versions_and_other_files_are_left_alone() {
         let Err(OpenError::Io(error)) = Session::open(stored.root.path(), &stored.path) else {
             panic!("{text:?} is no session");
         };
-        assert!(error.to_string().contains("not a session file"), "{error}");
+        assert!(
+            error.to_string().contains("it isn't a session file"),
+            "{error}"
+        );
         assert_eq!(stored.text(), text.as_bytes());
     }
 }

@@ -121,7 +121,7 @@ async fn a_disk_that_refuses_is_told_once_and_the_run_goes_on() {
     }
     assert_eq!(notices.len(), 1, "{notices:?}");
     assert!(
-        notices[0].contains("cannot be saved to /dev/full/"),
+        notices[0].contains("Can't save the session to /dev/full/"),
         "{notices:?}"
     );
     assert_eq!(script.requests()[1].messages.len(), 3);

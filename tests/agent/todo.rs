@@ -121,8 +121,7 @@ async fn a_summary_carries_the_list_while_something_is_left() {
         agent.settled().await;
         let told = agent.request(4).join("\n");
         assert!(told.contains("The summary."), "{told}");
-        let text =
-            "## The todo list as it stands\n\n- [x] Look around\n- [>] Fix it\n- [ ] Test it";
+        let text = "## The current todo list\n\n- [x] Look around\n- [>] Fix it\n- [ ] Test it";
         assert_eq!(told.contains(text), left, "{told}");
         assert_eq!(told.contains("todo list"), left, "{told}");
         let work = reopened(&agent).await;

@@ -205,7 +205,7 @@ async fn tools_work_in_the_worktree_and_refuse_the_users_own_files() {
     assert!(results[1].starts_with("c2: "), "{results:?}");
     let refusal = |id: &str, raw: &str, copy: &Path| {
         format!(
-            "{id}!: Not changed: {raw} is a file of the user outside this trial. Change its copy: {}",
+            "{id}!: Not changed: {raw} is the user's file, outside this trial. Change its copy: {}",
             copy.display()
         )
     };
@@ -267,8 +267,12 @@ async fn the_model_is_told_by_blocks_behind_what_it_knows() {
     );
     assert!(notes[0].contains("[This is a trial."), "{}", notes[0]);
     assert!(notes[1].contains(&format!("[The working directory is now {own}]")));
-    assert!(notes[1].contains("[The trial was kept"), "{}", notes[1]);
-    let order: Vec<usize> = ["try it", "[This is", "now", "[The trial was kept"]
+    assert!(
+        notes[1].contains("[The user kept the trial"),
+        "{}",
+        notes[1]
+    );
+    let order: Vec<usize> = ["try it", "[This is", "now", "[The user kept the trial"]
         .iter()
         .map(|text| said.iter().position(|it| it.contains(text)).unwrap())
         .collect();
@@ -327,7 +331,7 @@ async fn a_discard_goes_back_and_both_branches_stay_in_the_file() {
 async fn what_cannot_begin_or_end_says_so_and_gives_the_prompt_back() {
     let mut agent = setup(vec![say("one")]).start();
     begin(&agent, "try it");
-    told(&mut agent, "is in no git repository").await;
+    told(&mut agent, "isn't in a git repository").await;
     let returned = agent
         .until(|event| matches!(event, AgentEvent::QueueReturned { .. }))
         .await;
@@ -378,18 +382,18 @@ async fn there_is_one_trial_at_a_time_and_it_ends_when_nothing_runs() {
     agent.handle.keep_trial();
     told(&mut agent, "then end the trial").await;
     begin(&agent, "another");
-    told(&mut agent, "One trial at a time").await;
+    told(&mut agent, "A trial is already open").await;
     gate.open();
     agent.settled().await;
     begin(&agent, "another");
-    told(&mut agent, "One trial at a time").await;
+    told(&mut agent, "A trial is already open").await;
     // The screen shows it as begun already.
     let idle = |event: &AgentEvent| matches!(event, AgentEvent::State(RunState::Idle));
     agent.until(idle).await;
     // To leave the trial through the tree, it has to end first.
     let first = agent.entries()[1]["id"].as_str().unwrap().to_owned();
     agent.handle.go_to(first, Leaving::Silently);
-    told(&mut agent, "that is before the trial").await;
+    told(&mut agent, "That is before the trial").await;
     assert_eq!(trials(&agent), 1);
     discarded(&mut agent).await;
     assert_eq!(trials(&agent), 0);
@@ -404,7 +408,7 @@ async fn files_in_the_way_are_named_and_the_trial_stays_open() {
     agent.handle.keep_trial();
     told(
         &mut agent,
-        "a: was changed here and in the trial, in the same place",
+        "a: changed in the same place here and in the trial",
     )
     .await;
     idle(&mut agent).await;

@@ -84,7 +84,7 @@ fn work_in_the_project_needs_no_word() {
     assert_eq!(sandbox.read("new"), "1\n2\n");
     assert_eq!(told[1].trim(), "0", "{told:#?}");
     assert!(told[2].contains("Read-only file system"), "{told:#?}");
-    assert!(told[3].contains("[its output has the words"), "{told:#?}");
+    assert!(told[3].contains("[its output contains “"), "{told:#?}");
 }
 
 /// The refusal names a rule; once that is in the settings, the same call runs.
@@ -190,12 +190,15 @@ fn what_a_rule_or_the_mode_forbids_is_told_and_counts_as_refused() {
 #[test]
 fn without_what_the_sandbox_is_made_of_auto_asks_and_says_why() {
     for (without, why) in [
-        ("namespaces", "read-only files within the writable folders"),
-        ("processes,landlock", "other processes could be signalled"),
-        ("namespaces,landlock", "hidden files could be read"),
+        ("namespaces", "read-only files inside the writable folders"),
+        (
+            "processes,landlock",
+            "commands could send signals to other processes",
+        ),
+        ("namespaces,landlock", "commands could read hidden files"),
         (
             "namespaces,landlock,seccomp",
-            "the network could be reached",
+            "commands could use the network",
         ),
     ] {
         let Some(mut sandbox) = repository() else {
@@ -352,7 +355,7 @@ fn no_program_of_a_command_runs_outside_because_path_leads_to_it() {
         "{told:?}"
     );
     assert!(
-        told[1].contains(".venv/bin/ssh, which a command may have written"),
+        told[1].contains(".venv/bin/ssh, which a command may have changed"),
         "{told:?}"
     );
     assert!(!ran.exists(), "{told:?}");
@@ -380,7 +383,7 @@ fn a_file_that_git_cannot_replace_is_named() {
     );
     assert!(told[0].contains("old"), "{told:?}");
     assert!(
-        told[0].contains("[git left .vscode/tasks.json as before: "),
+        told[0].contains("[git could not update .vscode/tasks.json: "),
         "{told:?}"
     );
 }

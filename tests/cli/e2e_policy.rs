@@ -90,7 +90,7 @@ fn a_rule_that_cannot_be_meant_is_refused_with_its_line() {
         (
             "tool = 'bash'\naction = 'ask'\nprefix = []",
             6,
-            "prefix is empty",
+            "`prefix` is empty",
         ),
         (
             "tool = 'bash'\naction = 'ask'\nprefix = ['git push']",
@@ -105,27 +105,27 @@ fn a_rule_that_cannot_be_meant_is_refused_with_its_line() {
         (
             "tool = 'read'\naction = 'ask'\nprefix = ['cat']",
             3,
-            "it can never hold",
+            "it can never match",
         ),
         (
             "tool = 'edit'\naction = 'deny'\npath = '../x'",
             3,
-            "it can never hold",
+            "it can never match",
         ),
         (
             "tool = 'edit'\naction = 'deny'\npath = 'a[b'",
             3,
-            "is not a pattern",
+            "is not a valid pattern",
         ),
         (
             "tool = 'bash'\naction = 'allow'\nprefix = ['sudo']",
             3,
-            "'sudo' runs any other command",
+            "'sudo' can run any command",
         ),
         (
             "tool = 'bash'\naction = 'allow'\nprefix = ['bash', '-c']",
             3,
-            "'bash' runs any other",
+            "'bash' can run any command",
         ),
         (
             "tool = 'bash'\naction = 'allow'\nsandbox = false",
@@ -140,17 +140,17 @@ fn a_rule_that_cannot_be_meant_is_refused_with_its_line() {
         (
             "tool = 'bash'\naction = 'ask'\nprefix = ['git']\nmatch = ['ls']",
             3,
-            "it does not hold of 'ls', which is in match",
+            "it doesn't match 'ls', which is in match",
         ),
         (
             "tool = 'bash'\naction = 'ask'\nprefix = ['git']\nnot_match = ['ls; git x']",
             3,
-            "it holds of 'ls; git x', which is in not_match",
+            "it matches 'ls; git x', which is in not_match",
         ),
         (
             "tool = 'bash'\naction = 'ask'\nprefix = ['git']\nmatch = ['git x']\nnot_match = ['git x']",
             3,
-            "is in match and in not_match",
+            "is in both match and not_match",
         ),
     ] {
         let sandbox = Sandbox::new();

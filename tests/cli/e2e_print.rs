@@ -196,7 +196,11 @@ fn a_run_whose_session_cannot_be_saved_has_failed() {
     let ran = sandbox.run(&["-p", "-m", Wire::Anthropic.model(), "go"]);
     assert_eq!(ran.code, Some(1), "{ran:#?}");
     assert_eq!(ran.stdout, "Here.\n");
-    assert!(ran.stderr.contains("could not be saved"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("Couldn't save the end of the session"),
+        "{}",
+        ran.stderr
+    );
 }
 
 /// B11, A11: the limit counts model calls, is an error, and says how to go on.
@@ -441,7 +445,7 @@ fn a_run_that_fails_leaves_nothing_on_stdout() {
         (
             vec![look(), Reply::new().say("")],
             &["--config", "retry.max=0"],
-            "the model gave no answer",
+            "the model sent an empty answer",
         ),
     ];
     for wire in Wire::ALL {

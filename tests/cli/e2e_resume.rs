@@ -87,7 +87,7 @@ fn what_cannot_go_on_says_why_and_the_way_out() {
         (
             &["--session", "notes.jsonl"],
             1,
-            &["notes.jsonl", "not a session file"],
+            &["notes.jsonl", "isn't a session file"],
         ),
         (
             &["--session", "gone.jsonl"],

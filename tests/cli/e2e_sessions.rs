@@ -268,7 +268,11 @@ fn an_open_session_is_not_removed_nor_a_file_elsewhere() {
     refused(&["sessions", "show", "nope"], 2, "no session 'nope'");
     refused(&["sessions", "import", "nope"], 2, "no session file 'nope'");
     sandbox.write("notes.txt", "no session\n");
-    refused(&["sessions", "import", "notes.txt"], 1, "not a session");
+    refused(
+        &["sessions", "import", "notes.txt"],
+        1,
+        "isn't a session file",
+    );
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn a_git_that_never_answers_does_not_hold_the_request_up() {
     let ran = sandbox.run(&["-p", "--trust", "-m", Wire::Anthropic.model(), "hi"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
     let prompt = server.request(0).body["system"].to_string();
-    assert!(prompt.contains("Git status: not known"), "{prompt}");
+    assert!(prompt.contains("Git status: unknown"), "{prompt}");
     assert!(!prompt.contains("Last commits"), "{prompt}");
 }
 

@@ -206,7 +206,7 @@ fn said(ended: &Value) -> String {
 
 fn is_as_listed(call: &Call, ended: &Value) -> bool {
     let said = said(ended);
-    let asked = said.starts_with("Not permitted: ") || said.contains("[its output has the words");
+    let asked = said.starts_with("Not permitted: ") || said.contains("[its output contains “");
     match &call.asks {
         Some(reason) => asked && said.contains(reason.as_str()),
         None if call.exit == 0 => !asked && ended["isError"] == false,

@@ -562,7 +562,7 @@ fn files_are_judged_by_where_they_are() {
         Zone::Inside,
     );
     assert!(
-        refused.reason.starts_with("Plan mode: nothing is changed."),
+        refused.reason.starts_with("Plan mode changes nothing."),
         "{}",
         refused.reason
     );

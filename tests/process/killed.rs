@@ -209,7 +209,8 @@ async fn kill_supervisor(script: &str) {
         lines,
         [
             "result: before",
-            "result: [the parent process of the command was killed, so all its processes were ended]",
+            "result: [the parent process of the command was killed, so tiller stopped all its \
+             processes]",
             "result: [killed by signal 9]",
             "zombies: 0"
         ]

@@ -215,9 +215,7 @@ async fn endless_output_ends_with_the_call_in_bounded_space() {
                 continue;
             }
             assert!(
-                outcome
-                    .text
-                    .contains("in the middle of the output were dropped]"),
+                outcome.text.contains("in the middle are missing]"),
                 "{command}"
             );
             assert!(fs::metadata(bash.spill_file()).unwrap().len() <= LIMIT);
@@ -271,9 +269,7 @@ async fn a_file_at_its_limit_has_the_beginning_and_the_end() {
             &all[size.min(75_000) + dropped..]
         );
         assert_eq!(fs::read_to_string(bash.spill_file()).unwrap(), expected);
-        let note = format!(
-            "\n[the file is not complete: {dropped} bytes in the middle of the output were dropped]"
-        );
+        let note = format!("\n[the file is incomplete: {dropped} bytes in the middle are missing]");
         assert_eq!(outcome.text.contains(&note), dropped > 0, "{size}");
         assert!(outcome.text.ends_with("\n[exit code 1]"));
         assert!(outcome.text.chars().count() <= 30_000);
@@ -287,7 +283,7 @@ async fn output_that_cannot_be_kept_says_so() {
     let outcome = bash.run("seq 20000; echo end").await;
     let last = outcome.text.lines().last().unwrap();
     assert!(
-        last.starts_with("[the full output could not be kept: "),
+        last.starts_with("[could not save the full output: "),
         "{last}"
     );
     assert!(outcome.text.contains(" characters left out) ..."));

@@ -61,7 +61,10 @@ async fn what_cannot_be_kept_is_refused() {
     let Some(ExitStatus::NotStarted(reason)) = ran.exit else {
         panic!("{ran:?}");
     };
-    assert!(reason.contains("hidden files could be read"), "{reason}");
+    assert!(
+        reason.contains("commands could read hidden files"),
+        "{reason}"
+    );
     assert!(reason.contains("landlock left out"), "{reason}");
     let ran = place
         .run(without(sandbox, &[Layer::Landlock]), "echo ran")

@@ -58,7 +58,7 @@ fn refusals_have_their_texts() {
         ),
         (
             pair("", "b"),
-            "error: invalid input: old_text must not be empty; to create a file or replace all of it, use write",
+            "error: invalid input: old_text must not be empty; to create or overwrite a file, use write",
         ),
         (
             json!({"file_path": "no", "old_text": "a", "new_text": "b"}),
@@ -102,7 +102,7 @@ fn refusals_have_their_texts() {
         ),
         (
             json!({"file_path": "f", "edits": [{"old_text": "b\na", "new_text": "1"}, {"old_text": "a b", "new_text": "2"}]}),
-            "edits[1] and edits[0] overlap in f. Make them one edit. Nothing was changed.",
+            "edits[1] and edits[0] overlap in f. Combine them into one edit. Nothing was changed.",
         ),
     ];
     for (args, expected) in cases {
@@ -110,7 +110,7 @@ fn refusals_have_their_texts() {
     }
     assert_eq!(
         refused(b"a\0b", pair("a", "b")),
-        "f is a binary file (3 bytes) and cannot be edited."
+        "f is a binary file (3 bytes); edit can't change it."
     );
 }
 
@@ -231,7 +231,7 @@ fn tolerance_is_told() {
     assert_eq!(bytes, b"u\nt\n");
     assert_eq!(
         text,
-        "Successfully edited f (1 replacement). old_text was matched ignoring trailing spaces and \
+        "Successfully edited f (1 replacement). old_text matched ignoring trailing spaces and \
          Unicode quotes, dashes and spaces."
     );
 }
@@ -244,26 +244,26 @@ fn indentation_may_differ_by_one_shift() {
             "if a:\n    b\n\nend",
             "if a:\n    c\n\n        d\nend",
             "    if a:\n        c\n\n            d\n    end\n",
-            "added to",
+            "got the same extra indentation",
         ),
         (
             "\t\ta {\n\t\t\tb\n",
             "a {\n\tb\n",
             "c\n",
             "\t\tc\n",
-            "added to",
+            "got the same extra indentation",
         ),
         (
             "a:\r\n  b\r\n",
             "    a:\n      b\n",
             "    a:\n    c\n",
             "a:\r\nc\r\n",
-            "taken from",
+            "lost the same indentation",
         ),
     ] {
         let (bytes, text) = edited(before.as_bytes(), pair(old, new));
         assert_eq!(String::from_utf8_lossy(&bytes), after, "{old:?}");
-        let told = format!("the same indentation was {verb} new_text.");
+        let told = format!("; new_text {verb}.");
         assert!(text.ends_with(&told), "{text}");
     }
     for (before, old, new) in [
@@ -281,8 +281,8 @@ fn indentation_may_differ_by_one_shift() {
         assert_eq!(
             error,
             format!(
-                "Could not find the exact text in f. The old_text must match exactly including \
-                 all whitespace and newlines. The file has its lines with other indentation:{lines}"
+                "Could not find the exact text in f. The old_text must match exactly including all \
+                 whitespace and newlines. The file has these lines with different indentation:{lines}"
             )
         );
     }
@@ -297,7 +297,7 @@ fn control_bytes_can_be_written_as_they_are_shown() {
     );
     assert_eq!(bytes, b"a \x1b[32mgreen\\x41\n");
     assert!(
-        text.ends_with(". \\xNN was taken as a control character."),
+        text.ends_with(". \\xNN was read as a control character."),
         "{text}"
     );
     let (bytes, _) = edited(b"\\x1b \x1b", pair("\\x1b", "\\x1c"));
@@ -347,8 +347,9 @@ fn a_file_changed_behind_the_models_back() {
     stale();
     assert_eq!(
         tools.ok("edit", pair("a\n", "A\n")),
-        "Successfully edited f (1 replacement)\nThe file had changed on disk since you last read \
-         it; the edit was applied to its present content."
+        "Successfully edited f (1 replacement)\n\
+         The file had changed on disk since you last read it; the edit was applied to its current \
+         content."
     );
     assert_eq!(tools.bytes("f"), b"A\nb b\nuser\n");
     let all = json!({"file_path": "f", "old_text": "b", "new_text": "x", "replace_all": true});

@@ -164,14 +164,14 @@ fn what_was_overlooked_is_named() {
     }
     let (_, text) = updated("a\nb\nc\n", "@@\n-c\n+C\n@@\n-a\n+A");
     assert!(
-        text.ends_with("M f (hunk 2 was found at another position than given)"),
+        text.ends_with("M f (hunk 2 applied at a different position than given)"),
         "{text}"
     );
     // Which of several places is meant, indentation alone does not say.
     let text = refused("  a\n\ta\n", "@@\n-a\n+b");
     assert!(
         text.contains(
-            "hunk 1 (line 3 of the patch): ignoring indentation, its lines are in 2 places"
+            "hunk 1 (line 3 of the patch): ignoring indentation, its lines match 2 places"
         ),
         "{text}"
     );
@@ -224,14 +224,11 @@ fn lenient_forms_that_models_write() {
 #[test]
 fn faults_are_told_with_their_line() {
     for (patch, expected) in [
-        ("", "there is no file section in it"),
-        (
-            "*** Begin Patch\n*** End Patch",
-            "there is no file section in it",
-        ),
+        ("", "it has no file section"),
+        ("*** Begin Patch\n*** End Patch", "it has no file section"),
         (
             "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b",
-            "there is no *** End Patch, so it may have been cut off; send all of it again",
+            "*** End Patch is missing, so the patch may be cut off; send all of it again",
         ),
         (
             "<<'EOF'\n*** Begin Patch\n*** Delete File: f\nEOF",
@@ -251,7 +248,7 @@ fn faults_are_told_with_their_line() {
         ),
         (
             "*** Begin Patch\n*** Add File: x\n+a\nb\n*** End Patch",
-            "line 4: every line of an added file begins with +; this one is `b`",
+            "line 4: each line of an added file must begin with +, not `b`",
         ),
         (
             "*** Begin Patch\n*** Delete File: f\n+a\n*** End Patch",
@@ -270,7 +267,7 @@ fn faults_are_told_with_their_line() {
         tools.put("f", "a\n");
         let text = tools.err("apply_patch", json!({ "patch": patch }));
         assert!(
-            text.starts_with("The patch cannot be read, so nothing was changed: "),
+            text.starts_with("Invalid patch; nothing was changed: "),
             "{text}"
         );
         assert!(text.contains(expected), "{patch:?}: {text}");
@@ -290,10 +287,19 @@ fn a_miss_says_what_is_there_instead() {
         text,
         "The patch was not applied; no file was changed.\n\
          f, hunk 1 (line 3 of the patch): line 5 of the patch does not match line 10 of the file:\n  \
-         line ten\nThe file has there:\n   7 line 7\n   8 line 8\n   9 line 9\n  10 line 10\n  11 line 11\n  12 line 12\n  13 line 13"
+         line ten\n\
+         The file has:\n   7 line 7\n   8 line 8\n   9 line 9\n  10 line 10\n  11 line 11\n  12 line \
+         12\n  13 line 13"
     );
     let text = refused(&file, "@@\n-line 1\n+x\n@@\n-nowhere\n+y");
-    assert!(text.contains("f, hunk 2 (line 6 of the patch): none of its lines is in the file; the first is:\n  nowhere\nThe file has there:\n  1 line 1\n"), "{text}");
+    assert!(
+        text.contains(
+            "f, hunk 2 (line 6 of the patch): none of its lines are in the file; the first \
+        is:\n  nowhere\n\
+        The file has:\n  1 line 1\n"
+        ),
+        "{text}"
+    );
     let text = refused(&file, "@@ fn missing\n-line 99\n+y");
     assert!(
         text.contains(
@@ -332,7 +338,7 @@ fn every_failure_is_told_and_no_file_is_touched() {
          *** Delete File: gone\n*** Delete File: dir\n*** Update File: missing\n*** Move to: c",
     );
     for part in [
-        "b, hunk 1 (line 9 of the patch): none of its lines is in the file",
+        "b, hunk 1 (line 9 of the patch): none of its lines are in the file",
         "\nFile not found: gone\n",
         "\ndir is a folder, not a file",
         "\nFile not found: missing",

@@ -232,34 +232,31 @@ fn what_is_no_text_file_is_refused_at_once() {
         ("socket", "socket is a socket, not a file."),
         ("/dev/zero", "/dev/zero is a device, not a file."),
         ("/dev/tty", "/dev/tty is a device, not a file."),
-        (
-            "loop",
-            "Cannot open loop: too many levels of symbolic links",
-        ),
+        ("loop", "Can't open loop: too many levels of symbolic links"),
         ("dangling", "File not found: dangling"),
         (
             "f/g",
-            "File not found: f/g (a part of the path is a file, not a folder)",
+            "File not found: f/g (part of the path is a file, not a folder)",
         ),
         (
             "nul",
-            "nul is a binary file (unknown type, 9 bytes) and cannot be shown as text.",
+            "nul is a binary file (unknown type, 9 bytes); read shows only text and pictures.",
         ),
         (
             "elf",
-            "elf is a binary file (application/x-executable, 64 bytes) and cannot be shown as text.",
+            "elf is a binary file (application/x-executable, 64 bytes); read shows only text and pictures.",
         ),
         (
             "zip",
-            "zip is a binary file (application/zip, 10 bytes) and cannot be shown as text.",
+            "zip is a binary file (application/zip, 10 bytes); read shows only text and pictures.",
         ),
         (
             "pdf",
-            "pdf is a binary file (application/pdf, 9 bytes) and cannot be shown as text.",
+            "pdf is a binary file (application/pdf, 9 bytes); read shows only text and pictures.",
         ),
         (
             "late",
-            "late is a binary file (NUL bytes in the text, 9.8 KB) and cannot be shown as text.",
+            "late is a binary file (NUL bytes in the text, 9.8 KB); read shows only text and pictures.",
         ),
         (
             "",
@@ -267,7 +264,7 @@ fn what_is_no_text_file_is_refused_at_once() {
         ),
         (
             "a\0b",
-            "Cannot open a\0b: file name contained an unexpected NUL byte",
+            "Can't open a\0b: file name contained an unexpected NUL byte",
         ),
     ];
     for (path, expected) in cases {
@@ -296,7 +293,7 @@ fn a_file_of_ten_gigabytes_is_refused_without_reading_it() {
     file.set_len(10 << 30).unwrap();
     assert_eq!(
         tools.err("read", json!({"file_path": "sparse"})),
-        "sparse is a binary file (unknown type, 10.0 GB) and cannot be shown as text."
+        "sparse is a binary file (unknown type, 10.0 GB); read shows only text and pictures."
     );
     assert_eq!(
         tools.err(
@@ -442,7 +439,7 @@ fn a_broken_picture_never_reaches_the_model() {
     tools.put("cut.png", bytes);
     let error = tools.err("read", json!({"file_path": "cut.png"}));
     assert!(
-        error.starts_with("Cannot show cut.png (image/png): "),
+        error.starts_with("Can't show cut.png (image/png): "),
         "{error}"
     );
 }
@@ -459,11 +456,11 @@ fn a_picture_too_large_to_decode_is_refused() {
         tools.put(name, bytes);
         let error = tools.err("read", json!({"file_path": name}));
         assert!(
-            error.starts_with(&format!("Cannot show {name} (image/{name}): it has ")),
+            error.starts_with(&format!("Can't show {name} (image/{name}): it has ")),
             "{error}"
         );
         assert!(
-            error.ends_with("at most 128.0 MB are allowed. Make it smaller first."),
+            error.ends_with("the limit is 128.0 MB. Make it smaller first."),
             "{error}"
         );
     }

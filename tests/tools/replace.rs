@@ -62,7 +62,8 @@ fn what_it_does_and_says() {
             "x",
             json!({}),
             "a b a\n",
-            "error: invalid input: old_string must not be empty for a file that is there; to replace all of it, use write",
+            "error: invalid input: old_string must not be empty if the file exists; to replace the whole \
+             file, use write",
         ),
     ] {
         let tools = TestTools::new();

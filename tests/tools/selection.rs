@@ -70,7 +70,7 @@ fn sets_lists_and_signs() {
 fn wrong_names_are_told() {
     let error = select(ALL, "reed").err().unwrap();
     assert!(
-        error.starts_with("unknown tool 'reed' (did you mean 'read'?): there are read, bash, "),
+        error.starts_with("unknown tool 'reed' (did you mean 'read'?). Tools: read, bash, "),
         "{error}"
     );
     assert!(select(ALL, "attach").is_err());

@@ -175,15 +175,12 @@ fn what_cannot_be_written_is_refused_and_left_alone() {
         ("locked", "Failed to write file: the file is read-only"),
         ("dir", "dir is a folder, not a file. Use ls to list it."),
         ("fifo", "fifo is a named pipe (FIFO), not a file."),
-        (
-            "loop",
-            "Cannot open loop: too many levels of symbolic links",
-        ),
+        ("loop", "Can't open loop: too many levels of symbolic links"),
         ("/dev/full", "/dev/full is a device, not a file."),
         ("/proc/tiller-test", "Failed to write file: "),
         (
             "locked/x",
-            "File not found: locked/x (a part of the path is a file, not a folder)",
+            "File not found: locked/x (part of the path is a file, not a folder)",
         ),
     ];
     for (name, expected) in cases {
@@ -260,7 +257,7 @@ fn a_path_that_names_a_folder_gets_no_file() {
     let error = tools.err("write", json!({"file_path": "new/", "content": "x"}));
     assert_eq!(
         error,
-        "new/ names a folder, because it ends in a slash. Give the path of a file."
+        "new/ ends in a slash, so it names a folder. Give a file's path."
     );
     assert_eq!(names(&tools), [""; 0]);
 }
@@ -472,9 +469,9 @@ fn what_could_not_be_put_back_is_not_written_in_place() {
     let error = tools.err("write", json!({"file_path": "huge", "content": "small\n"}));
     assert_eq!(
         error,
-        "Failed to write file: it has 65.0 MB and can only be overwritten in place, because it has \
-         hard links, another owner or a folder that may not be written; that is done for files up \
-         to 64.0 MB, which can be put back if the write fails"
+        "Failed to write file: it has 65.0 MB and must be overwritten in place (hard links, another \
+         owner or a read-only folder), which tiller does only up to 64.0 MB, so that it can restore \
+         the old content if that fails"
     );
     assert_eq!(tools.path("huge").metadata().unwrap().len(), 65 << 20);
 }

@@ -177,31 +177,31 @@ fn where_both_collide_nothing_is_written_and_the_files_are_named() {
             "same line",
             |root| write(root, "text", "mine\n"),
             |root| write(root, "text", "tried\n"),
-            "text: was changed here and in the trial, in the same place",
+            "text: changed in the same place here and in the trial",
         ),
         (
             "binary",
             |root| fs::write(root.join("binary"), [0, 1]).unwrap(),
             |root| fs::write(root.join("binary"), [0, 2]).unwrap(),
-            "binary: was changed here and in the trial, in the same place",
+            "binary: changed in the same place here and in the trial",
         ),
         (
             "removed here",
             |root| remove(root, "text"),
             |root| write(root, "text", "tried\n"),
-            "text: was removed here, and changed in the trial",
+            "text: removed here, changed in the trial",
         ),
         (
             "removed there",
             |root| write(root, "text", "mine\n"),
             |root| remove(root, "text"),
-            "text: was changed here, and removed in the trial",
+            "text: changed here, removed in the trial",
         ),
         (
             "added twice",
             |root| write(root, "n", "mine\n"),
             |root| write(root, "n", "tried\n"),
-            "n: was added here and in the trial, and they differ",
+            "n: added here and in the trial, with different content",
         ),
         (
             "ignored file in the way",
@@ -210,7 +210,7 @@ fn where_both_collide_nothing_is_written_and_the_files_are_named() {
                 write(root, ".gitignore", "");
                 write(root, "debug.log", "tried\n");
             },
-            "debug.log: was added here and in the trial, and they differ",
+            "debug.log: added here and in the trial, with different content",
         ),
         (
             "link",
@@ -222,7 +222,7 @@ fn where_both_collide_nothing_is_written_and_the_files_are_named() {
                 remove(root, "link");
                 symlink("b", root.join("link")).unwrap();
             },
-            "link: was changed here and in the trial, and cannot be merged",
+            "link: changed here and in the trial, and can't be merged",
         ),
         (
             "folder in the way",
@@ -231,7 +231,7 @@ fn where_both_collide_nothing_is_written_and_the_files_are_named() {
                 write(root, "text/mine", "x");
             },
             |root| write(root, "text", "tried\n"),
-            "text: was removed here, and changed in the trial",
+            "text: removed here, changed in the trial",
         ),
         (
             "folder with more in it",
@@ -246,7 +246,7 @@ fn where_both_collide_nothing_is_written_and_the_files_are_named() {
             "file where a folder is to be",
             |root| write(root, "a", "mine"),
             |root| write(root, "a/b", "tried"),
-            "a/b: lies in a folder that is a file or a link here",
+            "a/b: is in a folder that is a file or a link here",
         ),
         (
             "link where a folder was",
@@ -255,7 +255,7 @@ fn where_both_collide_nothing_is_written_and_the_files_are_named() {
                 symlink("build/src", root.join("src")).unwrap();
             },
             |root| write(root, "src/tried", "x"),
-            "src/tried: lies in a folder that is a file or a link here",
+            "src/tried: is in a folder that is a file or a link here",
         ),
     ];
     for (name, mine, tried, wanted) in acts {
@@ -266,7 +266,7 @@ fn where_both_collide_nothing_is_written_and_the_files_are_named() {
         write(&trial.tree, "clean", "tried\n");
         let before = repo.picture();
         let error = keep(&trial).expect_err(name).to_string();
-        let text = format!("1 file stands in the way, so nothing was written:\n  {wanted}");
+        let text = format!("1 file is in the way, so nothing was written:\n  {wanted}");
         assert_eq!(error, text, "{name}");
         assert_eq!(repo.picture(), before, "{name}");
         assert!(trial.is_there(), "{name}");

@@ -33,16 +33,16 @@ fn a_folder_without_a_trial_says_why_and_what_to_do() {
     let plain = tempfile::tempdir().unwrap();
     let cases: [(&Repo, PathBuf, &str); 7] = [
         (&empty, empty.root.clone(), "has no commit yet"),
-        (&bare, bare.root.clone(), "but in no working tree of it"),
-        (&broken, broken.root.clone(), "is in no git repository"),
-        (&lost, lost.root.clone(), "is in no git repository"),
-        (&inside, inside.path(".git"), "but in no working tree of it"),
+        (&bare, bare.root.clone(), "isn't in a working tree"),
+        (&broken, broken.root.clone(), "isn't in a git repository"),
+        (&lost, lost.root.clone(), "isn't in a git repository"),
+        (&inside, inside.path(".git"), "isn't in a working tree"),
         (
             &inside,
             plain.path().to_owned(),
-            "`git init` and a first commit",
+            "Run `git init` and make a first commit",
         ),
-        (&inside, inside.path("gone"), "cannot find"),
+        (&inside, inside.path("gone"), "can't find"),
     ];
     for (repo, cwd, wanted) in cases {
         let error = repo.start_in(&cwd).unwrap_err().to_string();

@@ -514,7 +514,7 @@ fn a_fault_is_told_with_its_line_and_the_rule_stays() {
         ("\nsandbox = 3", "line 5: invalid type"),
         (
             "\nmatch = [\"git push\"]",
-            "line 1: it does not hold of 'git push'",
+            "line 1: it doesn't match 'git push'",
         ),
         (
             "\n[ui]\ntheme = \"dark\"",

@@ -200,7 +200,7 @@ fn half_an_answer_has_its_notice_below_it() {
             message: Arc::new(Message::Assistant(AssistantMessage {
                 content: vec![Content::text(format!("half {attempt}"))],
                 stop_reason: StopReason::Error,
-                error_message: Some(format!("{ERROR}\nAsked again (retry {attempt} of 5)")),
+                error_message: Some(format!("{ERROR}\nRetried ({attempt} of 5)")),
                 ..AssistantMessage::default()
             })),
         });

@@ -75,7 +75,7 @@ fn a_compaction_is_seen_kept_and_undone() {
     screen.wait_for("Summed up.");
 
     screen.keys("/uncompact<enter>");
-    screen.wait_for("The last compaction is undone");
+    screen.wait_for("Compaction undone");
     screen.wait_gone("▾ summary");
     // The prompt of since then is in the editor.
     screen.keys("<enter>");

@@ -12,8 +12,8 @@ use crate::support::model_server::{Reply, Wire};
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::Screen;
 
-const FAILED: &str = "The session cannot be saved to";
-const SAVED: &str = "The session is saved again";
+const FAILED: &str = "Can't save the session to";
+const SAVED: &str = "Saving works again";
 
 /// No file of the program grows beyond so many bytes, as on a full disk; none for any size.
 fn limit_files(screen: &Screen, bytes: Option<u64>) {

@@ -91,7 +91,7 @@ fn an_edit_shows_its_diff_awaits_input_and_is_made_as_shown() {
     fs::write(sandbox.path().join("a.txt"), "zero\none\ntwo\nthree\n").unwrap();
     answer(&screen, 1);
     screen.wait_for("│ 3 − two");
-    screen.wait_for("the file changed after you said yes");
+    screen.wait_for("the file changed after you allowed it");
     answer(&screen, 1);
     screen.wait_for("Edited it.");
     wait_state(&sandbox, "idle");
@@ -147,7 +147,7 @@ fn a_plan_is_made_without_changes_and_carried_out_on_enter() {
     assert!(!sandbox.path().join("a.txt").exists());
     let body = |at: usize| server.requests()[at].body.to_string();
     let refused =
-        "Not permitted: Plan mode: nothing is changed. Look around, then say what you would change";
+        "Not permitted: Plan mode changes nothing. Look around, then say what you would change";
     assert!(body(1).contains(refused), "{}", body(1));
     read_it(&screen);
     screen.keys("<enter>");

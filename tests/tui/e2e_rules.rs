@@ -137,5 +137,5 @@ fn a_new_user_is_asked_what_goes_further() {
     leave(&screen);
     assert_eq!(sandbox.read("one"), "1\n");
     let told = server.request(2).body.to_string();
-    assert!(told.contains("the user refused this call"), "{told}");
+    assert!(told.contains("the user denied this call"), "{told}");
 }

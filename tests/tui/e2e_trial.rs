@@ -93,7 +93,7 @@ fn a_kept_trial_brings_its_changes() {
     screen.keys("go on<enter>");
     screen.wait_for("On.");
     let text = server.request(2).text();
-    assert!(text.contains("The trial was kept"), "{text}");
+    assert!(text.contains("The user kept the trial"), "{text}");
     leave(&screen);
 }
 

@@ -66,12 +66,12 @@ fn changes_are_undone_and_redone_prompt_by_prompt() {
     screen.wait_for("Make these changes again?");
     screen.wait_for("Enter make them");
     screen.keys("<enter>");
-    screen.wait_for("Made again (“repair it”)");
+    screen.wait_for("Redone (“repair it”)");
     assert_eq!(sandbox.read(FILE), AFTER);
     screen.keys("go on<enter>");
     screen.wait_for("Three.");
     let text = server.request(4).text();
-    assert!(text.contains("has undone file changes"), "{text}");
+    assert!(text.contains("undid file changes"), "{text}");
     leave(&screen);
 }
 
@@ -110,7 +110,7 @@ fn a_rewind_brings_conversation_and_files_back_to_a_prompt() {
     let delay = std::time::Duration::from_millis(450);
     screen.settle(delay, 4 * delay);
     screen.keys("<enter>");
-    screen.wait_for("Left as they are");
+    screen.wait_for("Left unchanged");
     screen.wait_gone("One.");
     screen.wait_for("Hello.");
     assert_eq!(sandbox.read(FILE), BEFORE);

@@ -72,7 +72,7 @@ fn what_others_have_changed_since_is_named_and_stays() {
     let kept = place.go(Undo).unwrap();
     assert_eq!(kept.len(), 1);
     assert_eq!(kept[0].path, place.root.join("a"));
-    assert_eq!(kept[0].why, "was changed since by others");
+    assert_eq!(kept[0].why, "changed since by someone else");
     assert_eq!(place.read("a").unwrap(), "mine\n");
     assert_eq!(place.read("b").unwrap(), "1\n");
 }
@@ -103,11 +103,11 @@ fn files_that_are_too_large_are_named() {
     });
     assert_eq!(
         covered.uncovered,
-        [(place.root.join("big"), "too large for a copy")]
+        [(place.root.join("big"), "too large to copy")]
     );
     let kept = place.go(Undo).unwrap();
     assert_eq!(kept[0].path, place.root.join("big"));
-    assert_eq!(kept[0].why, "too large for a copy");
+    assert_eq!(kept[0].why, "too large to copy");
     assert_eq!(place.read("small").unwrap(), "1\n");
 }
 
@@ -125,7 +125,7 @@ fn a_folder_in_the_place_of_a_file_that_is_not_kept_stays() {
         .iter()
         .map(|one| (&one.path, one.why.as_str()))
         .collect();
-    assert_eq!(kept, [(&place.root.join("big"), "too large for a copy")]);
+    assert_eq!(kept, [(&place.root.join("big"), "too large to copy")]);
     assert!(place.root.join("big").is_dir());
 }
 
@@ -434,7 +434,7 @@ fn what_the_user_makes_of_a_file_after_the_tool_is_not_the_turns_doing() {
     place.undo.close().unwrap();
     let kept = place.go(Undo).unwrap();
     let named: Vec<_> = kept.iter().map(|kept| (&kept.path, &*kept.why)).collect();
-    assert_eq!(named, [(&a, "was changed since by others")]);
+    assert_eq!(named, [(&a, "changed since by someone else")]);
     assert_eq!(place.read("a").unwrap(), "mine\n");
     assert_eq!(place.read("b").unwrap(), "1\n");
 
@@ -514,7 +514,7 @@ fn a_huge_file_is_covered_and_undone_without_being_read() {
         .undo
         .before_write(&place.root, std::slice::from_ref(&huge))
         .unwrap();
-    assert_eq!(covered.uncovered, [(huge.clone(), "too large for a copy")]);
+    assert_eq!(covered.uncovered, [(huge.clone(), "too large to copy")]);
     place.turns.extend(covered.begun);
     place.undo.after_write(std::slice::from_ref(&huge)).unwrap();
     place

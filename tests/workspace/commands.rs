@@ -258,7 +258,7 @@ fn what_a_command_made_that_would_run_programs_is_taken_out_of_force() {
         (
             "git init -q sub && mv sub/.git/config c && ln -s ../../c sub/.git/config",
             "test -L sub/.git/config",
-            "cannot be read",
+            "tiller can't read them",
         ),
         (
             "git init -q sub && git -C sub config extensions.worktreeConfig true

@@ -18,7 +18,7 @@ use crate::llm::Content;
 /// Bytes of the message that a branch begins with, for the question about it.
 const QUOTED: usize = 400;
 /// Why the conversation does not go to an entry.
-const BEFORE_TRIAL: &str = "/keep or /discard first: that is before the trial";
+const BEFORE_TRIAL: &str = "That is before the trial. End it first: /keep or /discard";
 
 impl Actor {
     pub(super) fn on_tree(&mut self, command: TreeCommand) {
@@ -32,7 +32,8 @@ impl Actor {
             TreeCommand::GoTo { .. } | TreeCommand::EditLast
                 if !matches!(self.activity, Activity::Idle) =>
             {
-                return (self.conversation).refuse("Stop the run first, then go to another entry");
+                return (self.conversation)
+                    .refuse("Stop the run first (Esc), then switch branches");
             }
             TreeCommand::GoTo { entry, leaving } => {
                 match self.conversation.session.tree().find(&entry) {
@@ -42,7 +43,7 @@ impl Actor {
             }
             TreeCommand::EditLast => match self.conversation.last_prompt() {
                 Some(node) => (node, Leaving::Silently),
-                None => return self.conversation.refuse("There is no prompt to edit yet"),
+                None => return self.conversation.refuse("No prompt to edit yet"),
             },
         };
         self.go_to(node, leaving);
@@ -204,7 +205,7 @@ impl Conversation {
         let Some(target) = target else {
             return match entry {
                 Some(id) => self.unknown(id),
-                None => self.refuse("Nothing was said yet to label"),
+                None => self.refuse("Nothing to label yet"),
             };
         };
         let target_id = tree.id(target).to_owned();

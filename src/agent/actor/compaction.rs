@@ -31,7 +31,7 @@ impl Actor {
     pub(super) fn uncompact(&mut self) {
         let conversation = &mut self.conversation;
         if !matches!(self.activity, Activity::Idle) {
-            return conversation.refuse("Stop the run first, then undo the compaction");
+            return conversation.refuse("Stop the run first (Esc), then undo the compaction");
         }
         let tree = conversation.session.tree();
         let since: Vec<NodeId> = (tree.leaf_to_root())
@@ -42,25 +42,26 @@ impl Actor {
             None => tree.leaf(),
         };
         let Some(compaction) = compaction else {
-            return conversation.refuse("There is no compaction to undo in this conversation");
+            return conversation.refuse("No compaction to undo");
         };
         let said = (since.iter()).any(|node| tree.node(*node).kind.is_shown());
         let target = tree.node(compaction).parent;
         let prompt = (since.iter().rev()).find_map(|node| conversation.prompt_at(*node));
         if conversation.leaves_trial(target) {
-            let text = "/keep or /discard first: the compaction is before the trial";
+            let text = "The compaction is before the trial. End it first: /keep or /discard";
             return conversation.refuse(text);
         }
         conversation.go_to(target);
         conversation.store(Body::uncompacted());
         self.moved(prompt);
         let branch = if said {
-            "; what was said since stays in a branch: /tree"
+            ". Later messages are in a branch: /tree"
         } else {
             ""
         };
         let text = format!(
-            "The last compaction is undone{branch}\nIt is made again when the provider refuses the conversation as too long, or by /compact"
+            "Compaction undone{branch}\nAuto-compact is off for this session until the provider rejects \
+             it as too long; /compact redoes it"
         );
         self.conversation.notice(NoticeLevel::Info, text);
     }

@@ -292,7 +292,7 @@ impl Conversation {
     pub fn set_surroundings(&mut self, found: Surroundings, model: &Model) {
         for fault in found.faults(model) {
             if self.told_faults.insert(fault.clone()) {
-                self.notice(NoticeLevel::Warning, format!("Not taken in: {fault}"));
+                self.notice(NoticeLevel::Warning, format!("Not loaded: {fault}"));
             }
         }
         self.surroundings = Some(found);
@@ -388,7 +388,8 @@ impl Conversation {
         if damaged > before {
             let path = self.session.path().unwrap_or(Path::new("")).display();
             let text = format!(
-                "Entries of this conversation that can no longer be read: {}. The model does not get them\nThe file was changed or is damaged: {path}",
+                "Unreadable entries in this session: {}. The model won't see them\nThe file was changed \
+                 or is damaged: {path}",
                 damaged - before
             );
             self.notice(NoticeLevel::Error, text);

@@ -9,7 +9,7 @@ use crate::agent::undo::UndoCommand;
 use crate::llm::Content;
 
 const READ_ONLY: &str =
-    "This session is open for reading only: nothing is sent or stored. Go on with a copy of it.";
+    "This session is read-only here: tiller can't send or save anything. Continue in a copy of it.";
 
 impl Actor {
     /// Gives the command back if it may be done.

@@ -10,13 +10,12 @@ use crate::agent::session::CallState;
 use crate::llm::{Content, Message, ToolCall, ToolResultMessage};
 
 /// What the model is told of a call that was cut off.
-const CUT_OFF: &str = ": it was cut off while it ran, and may have done part of its work";
+const CUT_OFF: &str = ": tiller stopped while this ran; it may have done part of its work";
 /// The same of one that had ended.
-const LOST: &str =
-    "The result of this call is lost: the session ended before it was stored. The call had ended.";
+const LOST: &str = "The call finished, but its result is lost: tiller stopped before saving it.";
 /// The same of one that might have run again.
 const RAN_ONCE: &str =
-    "[The session ended here. If the user let it run again, what came of that is not known.]";
+    "[tiller stopped here. If the user let it run again, the result is unknown.]";
 
 impl Conversation {
     /// Stores a result for each call of the last answer that has none. `is_own`: a run of this program

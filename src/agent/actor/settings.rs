@@ -77,17 +77,15 @@ impl Actor {
 pub(super) fn told(mode: PermissionMode) -> &'static str {
     match mode {
         PermissionMode::Plan => {
-            "plan. Nothing may be changed: look around, then propose a plan, under the heading \
-             `## Plan` (only what can be carried out as it stands; a question is answered without \
-             one). Commands run in a sandbox without network that can write to its own /tmp only. \
-             The user decides whether the plan is carried out"
+            "plan. Change nothing: look around, then propose a plan under the heading `## Plan`. Put \
+             only actionable steps there. Just answer plain questions. Commands run in a sandbox without \
+             network that can write only to its own /tmp. The user decides whether to run the plan"
         }
-        PermissionMode::Ask => "ask. The user is asked before anything is changed or run",
+        PermissionMode::Ask => "ask. The user confirms every change and command",
         PermissionMode::Auto => {
-            "auto. Files of the project may be changed. Commands run in a sandbox that can write to \
-             the project, to temporary folders and to the caches of build tools, without network \
-             but for a loopback that they share (a server left running answers the next \
-             command); the user is asked about what needs more"
+            "auto. You can change files of the project. Commands run in a sandbox that can write to the \
+             project, temporary folders and build caches, with no network except localhost, which your \
+             commands share. Anything else asks the user"
         }
         PermissionMode::Full => "full. Everything is allowed; commands run without a sandbox",
     }

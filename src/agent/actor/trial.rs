@@ -28,10 +28,10 @@ impl Actor {
         let idle = matches!(self.activity, Activity::Idle);
         let refused = match &self.trials {
             _ if self.env.trial.is_some() => {
-                "One trial at a time: /keep or /discard ends the open one"
+                "A trial is already open. End it first: /keep or /discard"
             }
-            _ if !idle => "Stop the run first, then begin a trial",
-            None => "No trials with --no-session: the session must be stored",
+            _ if !idle => "Stop the run first (Esc), then start a trial",
+            None => "Trials need a saved session: start tiller without --no-session",
             Some(trials) => {
                 let (trials, cwd) = (trials.clone(), self.env.home.clone());
                 let session = self.conversation.session.path();
@@ -52,10 +52,10 @@ impl Actor {
 
     fn end_trial(&mut self, keeps: bool) {
         let Some(trial) = self.env.trial.clone() else {
-            return (self.conversation).refuse("No trial is open; /try PROMPT begins one");
+            return (self.conversation).refuse("No trial is open. /try PROMPT starts one");
         };
         if !matches!(self.activity, Activity::Idle) {
-            return (self.conversation).refuse("Stop the run first, then end the trial");
+            return (self.conversation).refuse("Stop the run first (Esc), then end the trial");
         }
         // What its runs started must not write any more.
         self.processes.stop_all();
@@ -113,7 +113,7 @@ impl Actor {
         self.work_in(None);
         let root = trial.root.display();
         self.conversation.tell_of_place(format!(
-            "[The trial was kept: its changes are in the files of {root} now, and its worktree is gone.]"
+            "[The user kept the trial: its changes are now in {root}, and its worktree is gone.]"
         ));
     }
 
@@ -156,9 +156,9 @@ impl Conversation {
 pub(super) fn told(trial: &Trial) -> String {
     let (root, tree) = (trial.root.display(), trial.tree.display());
     format!(
-        "[This is a trial. You work on a copy of the files of {root} in a git worktree at {tree}: use \
-         paths below it. Nothing below {root} may be changed. When the user keeps the trial, changed \
-         files are carried over to {root}; else they are thrown away. Only files are kept: make no \
-         commits, branches or stashes.]"
+        "[This is a trial. You work on a copy of {root} in a git worktree at {tree}: use paths below it. \
+         Change nothing below {root}. If the user keeps the trial, tiller copies changed files to \
+         {root}; otherwise it discards them. Only files are kept: make no commits, branches or \
+         stashes.]"
     )
 }

@@ -61,8 +61,8 @@ impl Actor {
 
     pub(super) fn on_undo(&mut self, command: UndoCommand) {
         let refused = match &self.env.undo {
-            _ if !matches!(self.activity, Activity::Idle) => "Stop the run first, then undo",
-            None => "This session keeps no changes, so none can be undone",
+            _ if !matches!(self.activity, Activity::Idle) => "Stop the run first (Esc), then undo",
+            None => "This session doesn't record changes, so /undo isn't available",
             Some(undo) => return self.start_undo(Arc::clone(undo), command),
         };
         let refused = refused.to_owned();

@@ -174,7 +174,7 @@ impl Collector<'_> {
             match self.judge(folder, import, scope, depth) {
                 Ok(path) => taken.extend(path),
                 Err(reason) => {
-                    let _ = write!(left_out, "\n[not taken in: @{import}: {reason}]");
+                    let _ = write!(left_out, "\n[not loaded: @{import}: {reason}]");
                     self.refuse(&folder.join(import), reason);
                 }
             }
@@ -212,7 +212,7 @@ impl Collector<'_> {
             return Err(SECRET);
         }
         if depth == MAX_DEPTH {
-            return Err("too many files import one another in a row");
+            return Err("imports are nested too deeply");
         }
         Ok(Some(real))
     }
@@ -244,8 +244,7 @@ impl Collector<'_> {
             let limit = MAX_BYTES / 1024;
             let _ = write!(
                 kept,
-                "[cut here: all instruction files together are limited to {limit} KB; read the file for \
-                 the rest]"
+                "[cut here: instruction files may have {limit} KB in total; read the file for the rest]"
             );
         } else {
             self.room -= end;
@@ -272,7 +271,7 @@ fn read(path: &Path) -> Result<String, String> {
     let read = File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes));
     read.map_err(|error| error.to_string())?;
     if bytes.contains(&0) {
-        return Err("it is not text".to_owned());
+        return Err("it isn't text".to_owned());
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -387,7 +386,7 @@ mod tests {
             (
                 "@picture.png",
                 "",
-                vec![("/repo/picture.png", "it is not text")],
+                vec![("/repo/picture.png", "it isn't text")],
             ),
         ] {
             let files = [
@@ -408,9 +407,9 @@ mod tests {
             assert_eq!(told, lines.collect::<Vec<_>>().join("\n"), "{text}");
             for (_, reason) in refused
                 .iter()
-                .filter(|(_, reason)| *reason != "it is not text")
+                .filter(|(_, reason)| *reason != "it isn't text")
             {
-                let note = format!("\n[not taken in: {text}: {reason}]");
+                let note = format!("\n[not loaded: {text}: {reason}]");
                 assert!(found[0].1.ends_with(&note), "{found:?}");
             }
         }
@@ -461,10 +460,7 @@ mod tests {
         files.extend(names.map(|(path, text)| (path.as_str(), text.as_str())));
         let (found, refused) = collected(&files, "repo", "m");
         assert_eq!(found.len(), 1 + MAX_DEPTH);
-        assert_eq!(
-            refused,
-            "/repo/5.md: too many files import one another in a row"
-        );
+        assert_eq!(refused, "/repo/5.md: imports are nested too deeply");
     }
 
     #[test]

@@ -86,7 +86,7 @@ pub(super) async fn git_state(cwd: &Path, trusted: bool, limit: Duration) -> Str
     let commits = ["log", "-5", "--no-show-signature", "--format=%h %s"];
     let (status, commits) = tokio::join!(git.status(), git.ask(&commits));
     match status.as_deref().map(str::trim_end) {
-        None => out.push_str("Git status: not known\n"),
+        None => out.push_str("Git status: unknown\n"),
         Some("") => out.push_str("Git status: clean\n"),
         Some(changes) => {
             out.push_str("Git status:\n");
@@ -188,7 +188,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(".git"), "gitdir: nowhere\n").unwrap();
         let text = git(dir.path(), true).await;
-        assert!(text.ends_with("\nGit status: not known\n"), "{text}");
+        assert!(text.ends_with("\nGit status: unknown\n"), "{text}");
         assert!(!text.contains("branch"), "{text}");
     }
 

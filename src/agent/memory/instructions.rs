@@ -49,9 +49,11 @@ pub(super) fn section(files: &[Instructions]) -> String {
     }
     let files: Vec<String> = files.iter().map(Instructions::render).collect();
     format!(
-        "\n\n# Project instructions\n\nThe user and the project wrote these files for you. Follow them; a \
-         file that stands later is closer to the work and wins over one before it. What the user says \
-         in the conversation wins over both.\n\n{}",
+        "\n\n\
+         # Project instructions\n\n\
+         The user and the project wrote these files for you. Follow them. Where they conflict, a later \
+         file overrides an earlier one, and the user's messages override both.\n\n\
+         {}",
         files.join("\n\n")
     )
 }

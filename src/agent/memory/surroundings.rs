@@ -20,10 +20,11 @@ use crate::llm::Model;
 const PATIENT: Duration = Duration::from_secs(10);
 
 /// Why files are left out on a slow disk.
-const TOO_SLOW: &str = "Reading the instruction files took too long: they are left out for now.";
-/// The same if even the files for the prompt are missing.
+const TOO_SLOW: &str =
+    "Reading the instruction files took too long; tiller leaves them out for now.";
+/// The same where not even those were read that a prompt is made of.
 const ALL_TOO_SLOW: &str =
-    "Reading SYSTEM.md and the instruction files took too long: they are left out for now.";
+    "Reading SYSTEM.md and the instruction files took too long; tiller leaves them out for now.";
 
 /// The environment according to its files.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,4 @@
-//! Whether a rule can mean what its author wants: it holds of its own examples, and it can hold of
-//! something at all.
+//! Checks that a rule makes sense: it can match something, and it matches its own examples.
 
 use std::path::Path;
 
@@ -8,18 +7,18 @@ use super::rule::{Action, Origin, Rule, path_pattern};
 use super::shell::{is_wrapper, read};
 use crate::agent::word_list::{WordList, like};
 
-/// Programs that run whatever they are given.
+/// Programs that run any code they get.
 const INTERPRETERS: WordList =
     WordList("python python2 python3 node deno bun perl ruby php lua npx uvx");
 const COMMANDS: &str = "bash";
-/// How the tools of MCP servers are named.
+/// The prefix of MCP tool names.
 const MCP: &str = "mcp__";
 
 impl Rule {
-    /// Checks the rule; `tools` are the names of the tools there are.
+    /// Checks the rule; `tools` are the names of all tools.
     ///
     /// # Errors
-    /// What is wrong with it, and the way out.
+    /// What is wrong with it, and how to fix it.
     pub fn check(&self, tools: &[&str]) -> Result<(), String> {
         self.check_tool(tools)?;
         self.check_subject()?;
@@ -32,40 +31,40 @@ impl Rule {
         let known = tools.iter().any(|name| like(name, tool));
         if !known && !tool.starts_with(MCP) {
             return Err(format!(
-                "there is no tool '{tool}'; there are {}, and mcp__SERVER__TOOL",
+                "there is no tool '{tool}'; use one of {}, or mcp__SERVER__TOOL",
                 tools.join(", ")
             ));
         }
         if self.action == Action::Allow && *tool == "*" {
             return Err(String::from(
-                "it would allow every tool; name the tool, or set permission.mode",
+                "it would allow every tool; name a tool, or set permission.mode",
             ));
         }
         Ok(())
     }
 
     fn check_subject(&self) -> Result<(), String> {
-        let never = |why: &str| Err(format!("it can never hold: {why}"));
+        let never = |why: &str| Err(format!("it can never match: {why}"));
         let runs_commands = like(COMMANDS, &self.tool);
         if !self.prefix.is_empty() {
             if !runs_commands {
-                return never("only 'bash' runs commands; leave prefix out");
+                return never("only 'bash' runs commands; remove `prefix`");
             }
             if self.path.is_some() {
-                return never("it has a prefix and a path; make two rules of it");
+                return never("it has both a prefix and a path; split it into two rules");
             }
         }
         if self.prefix.is_empty() && !(self.with.is_empty() && self.unless.is_empty()) {
-            return never("`with` and `unless` are about what follows a prefix, and there is none");
+            return never("`with` and `unless` need a `prefix`");
         }
         if self.exact
             && (self.prefix.is_empty() || !(self.with.is_empty() && self.unless.is_empty()))
         {
-            return never("`exact` says that the prefix is all of the command");
+            return never("`exact` needs a `prefix`, and no `with` or `unless`");
         }
         if self.exact && self.action != Action::Allow {
             return never(
-                "only what is allowed is told by `exact`: another spelling would go free",
+                "`exact` works only with `allow`: another spelling would get around the rule",
             );
         }
         for word in self.prefix.iter().filter(|_| !self.exact) {
@@ -74,42 +73,45 @@ impl Rule {
                 let words = parts.iter().map(|part| format!("\"{part}\""));
                 let words: Vec<String> = words.collect();
                 return never(&format!(
-                    "the word '{word}' holds a space; write {}",
+                    "the word '{word}' contains a space; write {}",
                     words.join(", ")
                 ));
             }
             if word.split('|').any(str::is_empty) {
-                return never("a word of its prefix is empty");
+                return never("`prefix` has an empty word");
             }
         }
         if self.with.iter().chain(&self.unless).any(String::is_empty) {
-            return never("a word of `with` or `unless` is empty");
+            return never("`with` or `unless` has an empty word");
         }
         if let Some(program) = self.prefix.first()
             && self.action != Action::Allow
             && program.contains('/')
         {
-            return never("a program is named without its folder");
+            return never("name the program without its folder");
         }
         let Some(path) = &self.path else {
             return Ok(());
         };
         if self.tool.starts_with(MCP) || self.tool == COMMANDS && self.action == Action::Allow {
-            return never(&format!("which files '{}' touches is not known", self.tool));
+            return never(&format!(
+                "tiller can't tell which files '{}' touches",
+                self.tool
+            ));
         }
         if path.is_empty() || path.split('/').any(|part| part == "..") {
-            return never("paths are real ones, which are not empty and have no '..'");
+            return never("`path` must not be empty or contain '..'");
         }
         match path_pattern(path, None) {
             Some(_) => Ok(()),
-            None => Err(format!("the path '{path}' is not a pattern")),
+            None => Err(format!("the path '{path}' is not a valid pattern")),
         }
     }
 
     fn check_freedom(&self) -> Result<(), String> {
         if self.action == Action::Deny && (!self.sandbox || self.network) {
             return Err(String::from(
-                "it denies, so that sandbox and network say nothing; leave them out",
+                "`deny` can't have `sandbox` or `network`; remove them",
             ));
         }
         if self.action != Action::Allow {
@@ -118,7 +120,7 @@ impl Rule {
         let Some(program) = self.prefix.first() else {
             if like(COMMANDS, &self.tool) && !self.sandbox {
                 return Err(String::from(
-                    "it would allow every command without a sandbox; add a prefix, or set \
+                    "it would allow every command without a sandbox; add a `prefix`, or set \
                      permission.mode = \"full\"",
                 ));
             }
@@ -128,13 +130,13 @@ impl Rule {
             let name = name.rsplit('/').next().unwrap_or(name);
             if is_wrapper(name) {
                 return Err(format!(
-                    "'{name}' runs any other command, so that it would allow everything; allow the \
-                     command it runs"
+                    "'{name}' can run any command, so this would allow everything; allow the command it \
+                     runs"
                 ));
             }
             if self.prefix.len() == 1 && !self.sandbox && INTERPRETERS.contains(name) {
                 return Err(format!(
-                    "'{name}' runs any program, here without a sandbox; add what it may run to the \
+                    "'{name}' would run any program without a sandbox; add what it can run to the \
                      prefix"
                 ));
             }
@@ -142,28 +144,26 @@ impl Rule {
         Ok(())
     }
 
-    /// Holds the rule to its examples.
+    /// Checks the rule against its examples.
     ///
     /// # Errors
-    /// The first that it does not keep.
+    /// The first example that fails.
     pub fn check_examples(&self) -> Result<(), String> {
         let both = self
             .matches
             .iter()
             .find(|text| self.not_matches.contains(text));
         if let Some(example) = both {
-            return Err(format!("'{example}' is in match and in not_match"));
+            return Err(format!("'{example}' is in both match and not_match"));
         }
         for example in &self.matches {
             if !self.holds_of_example(example) {
-                return Err(format!(
-                    "it does not hold of '{example}', which is in match"
-                ));
+                return Err(format!("it doesn't match '{example}', which is in match"));
             }
         }
         for example in &self.not_matches {
             if self.holds_of_example(example) {
-                return Err(format!("it holds of '{example}', which is in not_match"));
+                return Err(format!("it matches '{example}', which is in not_match"));
             }
         }
         Ok(())
@@ -190,7 +190,7 @@ impl Rule {
     }
 }
 
-/// The rules of a project that count: those that make things stricter. The others are named.
+/// Keeps the project rules that make things stricter, and names the others.
 pub fn tightened(rules: Vec<Rule>) -> (Vec<Rule>, Vec<String>) {
     let (mut kept, mut dropped) = (Vec::new(), Vec::new());
     for rule in rules {

@@ -1,4 +1,4 @@
-//! The decision about a command line: rules about each simple command in it, then the mode.
+//! Decides about a command line: first the rules about each of its simple commands, then the mode.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(super) fn decide(policy: &Policy, request: &Request, text: &str) -> Decision
     judging.decide()
 }
 
-/// The strictest rule about every call of the tool.
+/// The strictest rule that covers every call of the tool.
 fn whole_tool<'a>(policy: &'a Policy, request: &Request) -> Option<&'a Arc<Rule>> {
     let about = policy.rules().filter(|rule| {
         rule.is_about(request.tool) && !rule.is_about_commands() && rule.path.is_none()
@@ -52,13 +52,13 @@ struct Judging<'a> {
     whole: Option<&'a Arc<Rule>>,
 }
 
-/// What was found about one simple command.
+/// What the rules say about one simple command.
 struct Found<'a> {
     command: &'a SimpleCommand,
     action: Action,
     reason: String,
     rule: Option<&'a Arc<Rule>>,
-    /// The rule that allows it, where no other is stricter.
+    /// The rule that allows it, if no stricter one applies.
     allowed: Option<&'a Arc<Rule>>,
 }
 
@@ -76,7 +76,7 @@ impl Judging<'_> {
         let decision = match (mode, decision.verdict) {
             (PermissionMode::Plan, Verdict::Ask(_)) if decision.rule.is_some() => Decision {
                 reason: format!(
-                    "Plan mode: nothing is changed, and this would be asked: {}",
+                    "Plan mode changes nothing, and this needs the user's permission: {}",
                     decision.reason
                 ),
                 verdict: Verdict::Deny,
@@ -146,7 +146,7 @@ impl Judging<'_> {
                 });
             }
             (PermissionMode::Plan, None) => {
-                return allow("it runs in the sandbox, where nothing can be changed");
+                return allow("it runs in a read-only sandbox");
             }
             _ => {}
         }
@@ -156,8 +156,8 @@ impl Judging<'_> {
             .iter()
             .any(|word| !is_discarded(&word.to_string()));
         let sets = self.line.sets.iter().any(|name| !is_harmless(name));
-        // Without one, a rule that keeps its commands in the sandbox speaks for none, unless it answered
-        // a question of this session.
+        // Without a sandbox, a rule that keeps its commands inside one allows nothing, unless the user
+        // made it by an answer in this session.
         let speaks = |rule: &Rule| {
             let answered = rule.origin == Origin::Session && is_alone(self.line, self.text);
             let knows = !rule.sandbox || answered;
@@ -171,15 +171,15 @@ impl Judging<'_> {
         };
         let asked: Vec<&Found> = found.iter().filter(|one| !quiet(one)).collect();
         if asked.is_empty() && !writes && !sets {
-            return allow("it only looks, or a rule allows it");
+            return allow("it only reads, or a rule allows it");
         }
         let why = match (mode, no_sandbox) {
             (PermissionMode::Plan, Some(why)) => {
                 return Decision::new(
                     Verdict::Deny,
                     format!(
-                        "Plan mode: nothing is changed, and no sandbox works here ({why}), so that only \
-                             commands run that open no file"
+                        "Plan mode changes nothing. No sandbox works here ({why}), so only commands that \
+                         open no file can run"
                     ),
                 );
             }
@@ -200,7 +200,7 @@ impl Judging<'_> {
         let full = self.policy.mode == PermissionMode::Full;
         let folder = self.request.root.to_string_lossy();
         let holding = self.policy.rules().filter_map(|rule| {
-            // A default holds of what a wrapper starts, which is judged by itself.
+            // A built-in rule applies to the command that a wrapper starts, not to the wrapper.
             let left_out =
                 rule.origin == Origin::BuiltIn && (full || command.wraps || self.stays_here(rule));
             let counts =
@@ -258,8 +258,8 @@ impl Judging<'_> {
         }
     }
 
-    /// Whether a rule may let this command out of the sandbox, if it wants to: in a line that is one
-    /// simple command of known words, perhaps in another folder. All else would run outside with it.
+    /// Whether a rule can let this command out of the sandbox. Only if the line is one simple command of
+    /// known words, perhaps in another folder: everything else in it would run outside too.
     fn may_free(&self, rule: &Rule, command: &SimpleCommand) -> bool {
         let wants = rule.action == Action::Allow && !rule.sandbox;
         if !wants || self.policy.mode == PermissionMode::Full {
@@ -270,8 +270,8 @@ impl Judging<'_> {
                 || remotes::holds(rule, command, self.request.remotes.as_ref()))
     }
 
-    /// Whether git can do in the sandbox what a rule lets it out for: its remotes are on this machine,
-    /// its working trees were made by commands.
+    /// Whether git can do this inside the sandbox after all: its remotes are on this machine, or commands
+    /// made its working trees.
     fn stays_here(&self, rule: &Rule) -> bool {
         let begins = |words: &[&str]| rule.prefix.iter().zip(words).all(|(one, word)| one == word);
         let of_trees = begins(&["git", "worktree"]) && !self.request.linked_trees;
@@ -279,7 +279,7 @@ impl Judging<'_> {
         begins(&["git"]) && rule.with.is_empty() && is_near
     }
 
-    /// A rule about files that holds of one that the line writes, or names.
+    /// The rule about files that matches a file which the line writes or names.
     fn path_rule(&self) -> Option<(Action, &Arc<Rule>)> {
         let full = self.policy.mode == PermissionMode::Full;
         let rules = self.policy.rules().filter(|rule| {
@@ -319,8 +319,8 @@ impl Judging<'_> {
         rule.holds_of_path(&path, self.request.root, self.request.home)
     }
 
-    /// Where the line runs without a question: outside the default sandbox only if rules allow that of
-    /// every command in it that needs anything.
+    /// Where the line runs without a question. It leaves the default sandbox only if rules allow that for
+    /// every command that needs it.
     fn confinement(&self, found: &[Found]) -> Confinement {
         if let Some(given) = self.given_confinement() {
             return given;
@@ -345,7 +345,7 @@ impl Judging<'_> {
         };
         let free = |rule: &Rule| !rule.sandbox;
         let network = |rule: &Rule| !rule.sandbox || rule.network;
-        // A path in the folder or below, judged by its text alone.
+        // Whether a path is in the folder or below it, going by its text alone.
         let is_plain = |path: &str| {
             is_discarded(path) || !path.starts_with(['/', '~', '…']) && !path.contains("..")
         };
@@ -358,7 +358,7 @@ impl Judging<'_> {
         }
     }
 
-    /// The confinement that the mode fixes for every command, before any rule.
+    /// The confinement that the mode prescribes for every command, whatever the rules say.
     fn given_confinement(&self) -> Option<Confinement> {
         match self.policy.mode {
             PermissionMode::Full => Some(Confinement::Free),
@@ -368,7 +368,7 @@ impl Judging<'_> {
         }
     }
 
-    /// Where the line runs once the user has said yes: where the rules that ask want it.
+    /// Where the line runs if the user says yes: where the asking rules want it.
     fn wanted(&self, found: &[Found]) -> Confinement {
         if let Some(given) = self.given_confinement() {
             return given;
@@ -381,7 +381,7 @@ impl Judging<'_> {
         }
     }
 
-    /// What a yes to the command that is asked means for the others of the line: they run with it.
+    /// What a yes means for the other commands of the line: they run the same way.
     fn rest(&self, found: &[Found], wanted: Confinement) -> &'static str {
         let own =
             |one: &Found| one.action == Action::Ask && one.rule.is_some_and(|it| freedom(it) > 0);
@@ -437,9 +437,9 @@ impl Judging<'_> {
         } else if one.allowed.is_some() {
             String::from("a rule allows it")
         } else if one.command.wraps {
-            String::from("it starts other commands, which are judged")
+            String::from("it runs other commands, which have their own verdicts")
         } else if is_read_only(one.command) {
-            String::from("it only looks")
+            String::from("it only reads")
         } else {
             format!("{} mode", self.policy.mode)
         };
@@ -452,7 +452,7 @@ impl Judging<'_> {
     }
 }
 
-/// How far out of the sandbox a rule lets a command.
+/// How much freedom a rule gives a command: the sandbox, the network, or neither limit.
 fn freedom(rule: &Rule) -> u8 {
     match (rule.sandbox, rule.network) {
         (false, _) => 2,
@@ -461,15 +461,15 @@ fn freedom(rule: &Rule) -> u8 {
     }
 }
 
-/// Whether a rule of the user's own says at least as much about a command as a built-in one. What
-/// follows the prefix of one about the network only tells addresses from folders.
+/// Whether a rule of the user is at least as specific as a built-in one. In network rules, the words
+/// after the prefix only distinguish addresses from folders.
 fn is_more_exact(own: &Rule, built_in: &Rule) -> bool {
     let with = !built_in.network && !built_in.with.is_empty();
     let needed = built_in.prefix.len() + usize::from(with);
     own.prefix.len() + usize::from(!own.with.is_empty()) >= needed
 }
 
-/// Whether every path a command names stays below the folder, as it is written.
+/// Whether every path in the command, as written, is inside the folder.
 fn stays(command: &SimpleCommand) -> bool {
     command.words.iter().skip(1).all(|word| {
         word.pattern().is_some_and(|text| {
@@ -480,7 +480,7 @@ fn stays(command: &SimpleCommand) -> bool {
     })
 }
 
-/// Why each of the commands that are asked is asked: one yes counts for all of them.
+/// Why tiller asks about each of these commands. One yes covers all of them.
 fn reasons(asked: &[&Found]) -> String {
     let mut known = BTreeSet::new();
     let mut reasons: Vec<&str> = asked.iter().map(|one| one.reason.as_str()).collect();

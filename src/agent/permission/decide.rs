@@ -1,4 +1,4 @@
-//! The decision about one call.
+//! Decides about one call.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use super::rule::{Action, Rule};
 use super::suggest;
 use crate::agent::workspace::{Access, Zone};
 
-/// What is said to the model where plan mode refuses something.
-const PLAN: &str = "Plan mode: nothing is changed. Look around, then say what you would change, where \
-                    and in which order; the user decides whether it is carried out";
+/// What the model reads when plan mode refuses something.
+const PLAN: &str = "Plan mode changes nothing. Look around, then say what you would change, where and in \
+    which order; the user decides whether to run the plan";
 
 /// Decides about a call.
 pub fn decide(policy: &Policy, request: &Request) -> Decision {
@@ -41,11 +41,11 @@ pub fn decide(policy: &Policy, request: &Request) -> Decision {
     });
     strictest.unwrap_or_else(|| {
         tool_rules(policy, request, free, None)
-            .unwrap_or_else(|| Decision::new(Verdict::Allow(free), "it touches nothing"))
+            .unwrap_or_else(|| Decision::new(Verdict::Allow(free), "it touches no files"))
     })
 }
 
-/// What rules without a prefix say about the call, or about one file of it.
+/// What rules without a prefix say about the call, or about one of its files.
 fn tool_rules(
     policy: &Policy,
     request: &Request,
@@ -69,7 +69,7 @@ fn tool_rules(
     Some(Decision::by_rule(verdict, strictest))
 }
 
-/// A call of a tool that does not say what it does.
+/// Decides about a tool that doesn't declare its effects.
 fn tool(policy: &Policy, request: &Request, confinement: Confinement) -> Decision {
     let tool = request.tool;
     let by_rule = tool_rules(policy, request, confinement, None);
@@ -83,13 +83,13 @@ fn tool(policy: &Policy, request: &Request, confinement: Confinement) -> Decisio
         PermissionMode::Full => Decision::new(Verdict::Allow(confinement), "full mode"),
         PermissionMode::Plan => Decision::new(
             Verdict::Deny,
-            format!("{PLAN}. The tool '{tool}' does not say what it changes"),
+            format!("{PLAN}. The tool '{tool}' doesn't declare what it changes"),
         ),
         PermissionMode::Auto | PermissionMode::Ask => Decision {
             suggestions: vec![suggest::tool(tool)],
             ..Decision::new(
                 Verdict::Ask(confinement),
-                format!("the tool '{tool}' does not say what it does"),
+                format!("the tool '{tool}' doesn't declare what it does"),
             )
         },
     }
@@ -102,12 +102,12 @@ fn refused_in_plan(rule: Option<Arc<Rule>>) -> Decision {
     }
 }
 
-/// One file that a call touches.
+/// Decides about one file of a call.
 fn file(policy: &Policy, request: &Request, path: &PathUse, confinement: Confinement) -> Decision {
     let writes = path.access == Access::Write;
     let plan = policy.mode == PermissionMode::Plan;
     if let Some(decision) = tool_rules(policy, request, confinement, Some(&path.real)) {
-        // A rule may allow what a mode asks, not what plan mode is for.
+        // A rule can allow what a mode would ask about, but not what plan mode forbids.
         let names_path = decision.rule.as_ref().is_some_and(|it| it.path.is_some());
         return match decision.verdict {
             Verdict::Allow(_) | Verdict::Ask(_) if plan && writes => refused_in_plan(None),
@@ -138,14 +138,16 @@ fn by_mode(
         (PermissionMode::Full, ..) => allow("full mode"),
         (PermissionMode::Plan, Access::Write, _) => refused_in_plan(None),
         (_, _, Zone::Protected) => ask(format!("{shown} may hold secrets")),
-        (_, Access::Read, _) => allow("it only looks"),
-        (_, Access::Write, Zone::ReadOnly) => ask(format!("{shown} can make code run")),
+        (_, Access::Read, _) => allow("it only reads"),
+        (_, Access::Write, Zone::ReadOnly) => {
+            ask(format!("other programs may run code from {shown}"))
+        }
         (_, Access::Write, Zone::Outside) => {
             with_suggestion(ask(format!("{shown} is outside the workspace")))
         }
         (PermissionMode::Ask, Access::Write, Zone::Inside) => {
             with_suggestion(ask(String::from("ask mode asks before each change")))
         }
-        (PermissionMode::Auto, Access::Write, Zone::Inside) => allow("within the workspace"),
+        (PermissionMode::Auto, Access::Write, Zone::Inside) => allow("it is in the workspace"),
     }
 }

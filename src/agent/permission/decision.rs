@@ -1,4 +1,4 @@
-//! What is asked of the policy, and its answer.
+//! The question to the policy and its answer.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,17 +14,17 @@ pub struct Request<'a> {
     pub tool: &'a str,
     /// What the tool says that the call may do.
     pub effects: &'a Effects,
-    /// Every place that the paths among the effects lead to.
+    /// Where the paths in the effects really lead.
     pub paths: Vec<PathUse>,
     /// The workspace's own folder.
     pub root: &'a Path,
     /// The home folder, if there is one.
     pub home: Option<&'a Path>,
-    /// Whether git has no remote here that is on another machine.
+    /// True if none of the repository's remotes is on another machine.
     pub local_remotes: bool,
-    /// The remotes of the repository that the command works in; none where nobody can say.
+    /// The remotes of the repository that the command works in; none if unknown.
     pub remotes: Option<GitRemotes>,
-    /// Whether the repository has linked working trees that commands in the sandbox cannot take away.
+    /// True if the repository has linked working trees that commands in the sandbox can't remove.
     pub linked_trees: bool,
 }
 
@@ -33,25 +33,24 @@ pub struct Request<'a> {
 pub struct PathUse {
     /// Its real path.
     pub real: PathBuf,
-    /// What for.
+    /// Read or write.
     pub access: Access,
-    /// Where it is.
+    /// The part of the file system it is in.
     pub zone: Zone,
 }
 
-/// Whether a call may run.
+/// Whether a call can run, and why.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// Whether it may.
+    /// Allow, ask or deny.
     pub verdict: Verdict,
-    /// Why, in a sentence without a full stop. Of a refusal: for the model too.
+    /// The reason, without a full stop. The model reads it too if the call is denied.
     pub reason: String,
     /// The rule that decided, if one did.
     pub rule: Option<Arc<Rule>>,
-    /// Of a question: the rules that would answer it the next time. Empty where nothing general can
-    /// be said.
+    /// For a question: the rules that would answer it next time. Empty if no general rule is safe.
     pub suggestions: Vec<Rule>,
-    /// Of a command: each simple command in it and what was found about it.
+    /// For a command line: each simple command and its own verdict.
     pub commands: Vec<Judged>,
 }
 
@@ -60,7 +59,7 @@ pub struct Decision {
 pub enum Verdict {
     /// It runs.
     Allow(Confinement),
-    /// The user is asked. If the answer is yes, it runs so.
+    /// tiller asks the user. After a yes it runs with this confinement.
     Ask(Confinement),
     /// It does not run.
     Deny,
@@ -79,24 +78,24 @@ impl Verdict {
     }
 }
 
-/// Where a command runs. Of other calls it says nothing.
+/// Where a command runs. Means nothing for other calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confinement {
-    /// In the sandbox of the mode.
+    /// In the sandbox that the mode prescribes.
     Sandboxed {
-        /// Whether it reaches the network.
+        /// Whether it can use the network.
         network: bool,
     },
-    /// Without one.
+    /// Without a sandbox.
     Free,
 }
 
-/// What was found about one simple command.
+/// The verdict on one simple command.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// The command, as it is shown to users.
+    /// The command, as users see it.
     pub command: String,
-    /// What it would come to by itself.
+    /// The verdict it would get alone.
     pub action: Action,
     /// Why.
     pub reason: String,
@@ -105,7 +104,7 @@ pub struct Judged {
 }
 
 impl Decision {
-    /// The simple commands that made it ask, as they are shown to users.
+    /// The simple commands that tiller asks about, as users see them.
     pub fn flagged(&self) -> Vec<String> {
         let asked = self.commands.iter().filter(|it| it.action == Action::Ask);
         asked.map(|it| it.command.clone()).collect()

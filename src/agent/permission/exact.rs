@@ -1,5 +1,5 @@
-//! The commands of which a word chooses what is run, or where: a rule by their first words would allow
-//! anything, so that none is suggested but for the very same command. A table of the policy's data.
+//! Commands where one word decides what runs, or where. A rule by their first words would allow anything,
+//! so tiller suggests rules only for exactly the same command. The table is in permission.toml.
 
 use std::sync::LazyLock;
 
@@ -45,7 +45,7 @@ struct Row {
     not_matches: Vec<String>,
 }
 
-/// Whether `command` is of one of these kinds, also where options stand between its words.
+/// Whether `command` is one of these, also with options between its words.
 pub(super) fn is_exact(command: &SimpleCommand) -> bool {
     TABLE.iter().any(|row| row.holds(command))
 }

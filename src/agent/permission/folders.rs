@@ -1,9 +1,8 @@
-//! The folders that a command line works in, besides the one it starts in.
+//! The folders that a command line works in, besides its starting folder.
 
 use super::shell::{SimpleCommand, Word, read};
 
-/// The folders that the commands of `line` change to, and where they have git look for its own files,
-/// as they are written. None where one is not known.
+/// The folders that `line` changes to, or points git at, as written. None if one of them isn't known.
 pub fn folders(line: &str) -> Option<Vec<String>> {
     let mut folders = Vec::new();
     for command in &read(line).commands {

@@ -1,20 +1,20 @@
-//! Whether a rule holds of a simple command, where not all of its words may be known.
+//! Whether a rule matches a simple command, some of whose words may be unknown.
 
 use super::rule::{Action, Origin, Rule};
 use super::shell::{SimpleCommand, Word};
 use crate::agent::word_list::like;
 
-/// How certain it is that a rule holds.
+/// How sure a match is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Holds {
     No,
-    /// It depends on what is not known.
+    /// It depends on unknown words.
     Maybe,
     Yes,
 }
 
-/// Whether `rule` holds of `command`. One that allows holds only of exactly its words, one that asks or
-/// denies also where options stand between them, or where a path leads to the program.
+/// Whether `rule` matches `command`. An allowing rule must match word by word. An asking or denying one
+/// also matches if options are in between, or if the program is given by its path.
 pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds {
     let Some((program, rest)) = rule.prefix.split_first() else {
         return Holds::No;
@@ -56,7 +56,7 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds
     }
     if !rule.with.is_empty() {
         let after = &arguments[after.min(arguments.len())..];
-        // An option may stand before the sub-command too.
+        // An option can come before the sub-command too.
         let found = rule.with.iter().map(|wanted| {
             let among = if wanted.starts_with('-') {
                 arguments
@@ -70,21 +70,21 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds
     holds
 }
 
-/// Whether a word is one that the rule does not hold with. A word that is not known is one only for a
-/// default: what it asks about could do no harm without an answer.
+/// Whether a word is in the rule's `unless`. An unknown word counts as one only for a built-in rule,
+/// whose commands do no harm without a question.
 fn is_excepted(rule: &Rule, word: &Word) -> bool {
     let (exact, head) = (word.exact(), word.head());
     let is = |wanted: &String| match &exact {
         Some(text) => like(text, wanted),
-        // Of a word that begins so, the rest makes no difference.
+        // After such a beginning the rest makes no difference.
         None => !head.is_empty() && wanted.ends_with('*') && like(&head, wanted),
     };
     let unknown = || exact.is_none() && head.is_empty() && rule.origin == Origin::BuiltIn;
     !rule.unless.is_empty() && (rule.unless.iter().any(is) || unknown())
 }
 
-/// Whether the words of a prefix stand at the beginning, with nothing between them but options and
-/// their possible values; and where what follows them begins.
+/// Whether the command begins with the prefix, with only options and their possible values in between.
+/// Returns where the rest begins.
 pub(super) fn sub_commands<'a>(
     wanted: impl IntoIterator<Item = &'a String>,
     arguments: &[Word],
@@ -127,7 +127,7 @@ fn any_is(arguments: &[Word], wanted: &str, folder: &str) -> Holds {
     each.max().unwrap_or(Holds::No)
 }
 
-/// Whether one argument is `wanted`: an option, also within a group of letters or cut short, or a path.
+/// Whether one argument is `wanted`: a path, or an option, also abbreviated or in a group of letters.
 fn is(word: &Word, wanted: &str, folder: &str) -> Holds {
     if word.may_split() {
         return Holds::Maybe;
@@ -142,7 +142,7 @@ fn is(word: &Word, wanted: &str, folder: &str) -> Holds {
     }
     if wanted.starts_with('-') {
         let name = head.split('=').next().unwrap_or_default();
-        // What is cut short is an option too, where only one begins so.
+        // An abbreviation is an option only if just one option begins like that.
         if name.len() > 2 && wanted.starts_with(name) && (word.exact().is_some() || head != name) {
             return Holds::Yes;
         }
@@ -162,9 +162,9 @@ fn maybe(may: bool) -> Holds {
     if may { Holds::Maybe } else { Holds::No }
 }
 
-/// Whether a word is the path `wanted`, whose `*` stands for any text.
+/// Whether a word is the path `wanted`, in which `*` matches any text.
 fn is_path(word: &Word, wanted: &str, folder: &str) -> Holds {
-    // These are the ones that the shell expands.
+    // The shell expands these.
     let bare = matches!(wanted, "*" | ".*");
     if let Some(text) = word.pattern() {
         let clean = clean(&text, folder);
@@ -186,7 +186,7 @@ fn is_path(word: &Word, wanted: &str, folder: &str) -> Holds {
     if word.skips_hidden() && hidden {
         return Holds::No;
     }
-    // Where the folder or the name is known, the other part is not taken for the repository.
+    // If only the folder or only the name is known, the unknown part is assumed not to be the repository.
     let folder_known = wanted.starts_with('*') && !head.is_empty() && tail.is_empty();
     let name_known = wanted.ends_with('*') && head.is_empty() && !tail.is_empty();
     if folder_known || name_known {
@@ -202,7 +202,7 @@ fn is_path(word: &Word, wanted: &str, folder: &str) -> Holds {
     maybe(starts && ends)
 }
 
-/// A path without what does not change it, from the workspace on where it is in it.
+/// A path without redundant parts, relative to the workspace if it is inside.
 fn clean(text: &str, folder: &str) -> String {
     let absolute = text.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();
@@ -229,7 +229,7 @@ fn clean(text: &str, folder: &str) -> String {
     }
 }
 
-/// As [`clean`], of the beginning of a path.
+/// Like [`clean`], for the beginning of a path.
 fn clean_head(head: &str, folder: &str) -> String {
     let Some((folders, last)) = head.rsplit_once('/') else {
         return head.to_owned();

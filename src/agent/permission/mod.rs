@@ -1,12 +1,12 @@
-//! What a tool call may do: one pure function, [`decide()`], from a [`Policy`] (mode and rules) and a
+//! What a tool call can do. [`decide()`] is a pure function from a [`Policy`] (mode and rules) and a
 //! [`Request`] (what the call is about to do) to a [`Decision`] with its reason.
 //!
-//! Rules decide before the mode does: deny beats ask beats allow, wherever they stand; the rules that
-//! are built in are defaults, which a more exact rule of the user's replaces. A command line is read
-//! by a shell grammar (`shell`), every simple command of it is judged, and the strictest answer counts.
-//! What cannot be read with certainty is asked.
+//! Rules decide before the mode does: deny beats ask beats allow, whatever their order. Built-in rules
+//! are defaults, which a more specific rule of the user replaces. `shell` parses a command line; tiller
+//! judges every simple command in it, and the strictest verdict wins. If anything can't be parsed for
+//! certain, tiller asks.
 //!
-//! No file is opened and nothing is started here: zones of paths are looked up before.
+//! Nothing here opens a file or starts a process: the caller looks up the zones of paths beforehand.
 
 mod mode;
 mod rule;

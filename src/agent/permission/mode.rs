@@ -1,16 +1,16 @@
-//! How much is done without a question.
+//! The permission modes.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What may be done without asking, from strict to free.
+/// What needs no question, from strict to free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum PermissionMode {
-    /// Nothing is changed: writes are refused, commands run in a sandbox without a writable workspace.
+    /// Changes nothing: file tools can't write, and commands run in a read-only sandbox.
     Plan,
-    /// Everything but looking is asked.
+    /// Asks about everything but reading.
     Ask,
-    /// Free within the workspace, commands in the sandbox.
+    /// Edits the workspace freely; commands run in the sandbox.
     #[default]
     Auto,
     /// Everything is allowed, without a sandbox.
@@ -21,7 +21,7 @@ impl PermissionMode {
     /// All modes, from strict to free.
     pub const ALL: [Self; 4] = [Self::Plan, Self::Ask, Self::Auto, Self::Full];
 
-    /// The word for it in settings and on the command line.
+    /// Its name in settings and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Plan => "plan",
@@ -31,13 +31,13 @@ impl PermissionMode {
         }
     }
 
-    /// What is done without asking, in a few words.
+    /// What the mode does, in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Plan => "nothing is changed, a plan is made",
+            Self::Plan => "reads only, then proposes a plan",
             Self::Ask => "asks before each change and command",
-            Self::Auto => "free in the project, commands in a sandbox",
-            Self::Full => "everything, without asking and without a sandbox",
+            Self::Auto => "edits the project, runs commands in a sandbox",
+            Self::Full => "no limits and no sandbox",
         }
     }
 }

@@ -1,12 +1,12 @@
-//! The lines that a rule may let out of the sandbox. All of such a line runs outside, so it must be so
-//! plain that nothing in it is left to interpret.
+//! The lines that a rule can let out of the sandbox. The whole line runs outside, so it must be so plain
+//! that there is nothing to interpret.
 
 use super::shell::{Line, Word};
 use crate::agent::word_list::WordList;
 
-/// Whether `text` is one simple command of literal words, perhaps after `cd FOLDER &&` and before
-/// `2>&1`: no variable, assignment, substitution, redirection to or from a file, background. `line` is
-/// what the grammar of the shell makes of it; both readings must be the same.
+/// Whether `text` is one simple command of literal words, perhaps after `cd FOLDER &&` and before `2>&1`:
+/// no variables, assignments, substitutions, file redirections or `&`. `line` is how the shell grammar
+/// reads it; both readings must agree.
 pub(super) fn is_alone(line: &Line, text: &str) -> bool {
     let Some(mut words) = literal_words(text) else {
         return false;
@@ -31,7 +31,7 @@ pub(super) fn is_alone(line: &Line, text: &str) -> bool {
     line.doubts.is_empty() && known.is_some_and(is_same)
 }
 
-/// The words between blanks, without their quotes; none where anything could mean more than itself.
+/// The words between blanks, without quotes; none if any character could mean more than itself.
 fn literal_words(text: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -63,7 +63,8 @@ pub(super) fn is_discarded(path: &str) -> bool {
     WordList("/dev/null /dev/stdout /dev/stderr /dev/tty").contains(path)
 }
 
-/// A variable that makes no program do something else: of the shell itself, or about its output.
+/// Whether setting the variable can't change what a program does: it belongs to the shell, or affects
+/// only output.
 pub(super) fn is_harmless(name: &str) -> bool {
     const KNOWN: WordList = WordList(
         "LANG LANGUAGE LC_* TZ NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TERM COLUMNS LINES CI \

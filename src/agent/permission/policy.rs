@@ -1,4 +1,4 @@
-//! The mode and the rules in force.
+//! The current mode and rules.
 
 use std::sync::{Arc, LazyLock};
 
@@ -6,7 +6,7 @@ use super::mode::PermissionMode;
 use super::rule::{Action, Origin, Rule};
 use super::rules_text::parse_rules;
 
-/// The rules that came with the program. Read when the first call is judged, not at the start.
+/// The built-in rules. Parsed at the first call, not at startup.
 static BUILT_IN: LazyLock<Vec<Arc<Rule>>> = LazyLock::new(|| {
     let text = include_str!("../../../assets/permission.toml");
     let rules = parse_rules(text, |_| Origin::BuiltIn);
@@ -14,18 +14,18 @@ static BUILT_IN: LazyLock<Vec<Arc<Rule>>> = LazyLock::new(|| {
     rules.into_iter().map(Arc::new).collect()
 });
 
-/// What is decided by. Cheap to clone.
+/// What decisions are based on. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// How much is done without a question.
+    /// The permission mode.
     pub mode: PermissionMode,
-    /// Why no sandbox works on this machine; `None` where one does, or nobody knows yet.
+    /// Why no sandbox works on this machine; `None` if one does, or if that isn't known yet.
     pub no_sandbox: Option<String>,
     own: Arc<Vec<Arc<Rule>>>,
 }
 
 impl Policy {
-    /// A policy of the built-in rules and `own`.
+    /// A policy of the built-in rules plus `own`.
     pub fn new(mode: PermissionMode, own: Vec<Rule>) -> Self {
         Self {
             mode,
@@ -44,14 +44,14 @@ impl Policy {
         Arc::make_mut(&mut self.own).push(Arc::new(rule));
     }
 
-    /// Whether it counts for calls of `tool` what the file system says of their paths and of the
-    /// repository. Not for ordinary calls in full mode, which are judged at once.
+    /// Whether a call of `tool` needs lookups of its paths and repository. In full mode ordinary calls
+    /// don't, so tiller decides them at once.
     pub fn looks_at_files(&self, tool: &str) -> bool {
         let about = |rule: &Arc<Rule>| rule.path.is_some() && rule.is_about(tool);
         self.mode != PermissionMode::Full || self.has_own_command_rules() || self.rules().any(about)
     }
 
-    /// Whether a rule of somebody's own may stop a command.
+    /// Whether a rule of the user or a project could stop a command.
     pub(super) fn has_own_command_rules(&self) -> bool {
         self.own.iter().any(|rule| {
             rule.action != Action::Allow && (rule.is_about_commands() || rule.path.is_some())

@@ -1,10 +1,10 @@
-//! Commands that are known to look and change nothing, with all their arguments. What is not known is
-//! not on the list: interpreters, for one, never are.
+//! Commands known to change nothing, with all their arguments. Anything unknown isn't on the list;
+//! interpreters never are.
 
 use super::shell::{SimpleCommand, Word};
 use crate::agent::word_list::WordList;
 
-/// Those that change nothing whatever their arguments are.
+/// They change nothing with any arguments.
 const ALWAYS: WordList = WordList(
     "arch b2sum base32 basename cal cat cksum cmp column comm cut df diff dirname du egrep expand \
     expr factor fgrep fmt fold free getconf grep groups head hexdump id join jq locale ls \
@@ -12,46 +12,46 @@ const ALWAYS: WordList = WordList(
     seq sha1sum sha224sum sha256sum sha384sum sha512sum shasum stat strings sum tac tail tr \
     tsort tty uname unexpand uptime users vdir wc whereis which who whoami",
 );
-/// What does nothing outside of the shell itself.
+/// They do nothing outside the shell itself.
 const NOTHING: WordList = WordList(
     ": [ break cd continue dirs echo exit false popd printf pushd pwd return shift sleep test \
     true type wait",
 );
-/// Those that show names and numbers, and never what is in a file.
+/// They show names and numbers, but never the content of files.
 const NAMES: WordList = WordList(
     "arch basename df dirname groups id ls nproc readlink realpath stat uname uptime whereis \
     which whoami",
 );
-/// Programs that say their version.
+/// Programs that can print their version.
 const VERSIONED: WordList = WordList(
     "bun cargo clang cmake deno docker dotnet gcc gh git go gradle java javac make mvn node npm \
     perl php pip pip3 pnpm poetry python python3 ruby rustc rustup tsc uv yarn",
 );
-/// Actions of find that start a program, or remove or write a file.
+/// Actions of find that start a program, or delete or write files.
 const FIND_ACTIONS: WordList =
     WordList("-exec -execdir -ok -okdir -delete -fprint -fprint0 -fls -fprintf");
-/// Commands of git that look, with all their options but those of [`GIT_WRITES`].
+/// Read-only git commands, unless one of [`GIT_WRITES`] is given.
 const GIT_LOOKS: WordList = WordList(
     "status log diff show shortlog blame annotate describe ls-files ls-tree cat-file rev-parse \
     rev-list name-rev merge-base for-each-ref show-ref show-branch count-objects cherry \
     whatchanged grep check-ignore check-attr diff-tree diff-index diff-files range-diff var version",
 );
-/// Options of them that write a file, or start a program.
+/// Options of git that write a file or start a program.
 const GIT_WRITES: WordList =
     WordList("--output --ext-diff --textconv --filters --open-files-in-pager");
-/// Options of `git branch` that only list; `*` stands for any text.
+/// Options of `git branch` that only list; `*` matches any text.
 const GIT_BRANCH_LISTS: WordList = WordList(
     "-a --all -r --remotes -v -vv --verbose -l --list --show-current --no-color --no-abbrev \
     --merged --no-merged --sort=* --format=*",
 );
 
-/// Whether a command does nothing outside of the shell itself.
+/// Whether a command does nothing outside the shell itself.
 pub(super) fn does_nothing(command: &SimpleCommand) -> bool {
     exact_name(command).is_some_and(|name| NOTHING.contains(&name))
 }
 
-/// Whether a command is known to change nothing and to open no file, wherever it runs: a file of the
-/// project may be a link to a key, and git starts what a repository's settings name.
+/// Whether a command changes nothing and opens no file, wherever it runs. (A file of the project may be a
+/// link to a key, and git starts programs from the repository's settings.)
 pub(super) fn opens_nothing(command: &SimpleCommand) -> bool {
     does_nothing(command) || exact_name(command).is_some_and(|name| NAMES.contains(&name))
 }
@@ -65,12 +65,12 @@ pub(super) fn is_read_only(command: &SimpleCommand) -> bool {
     if ALWAYS.contains(&name) || NOTHING.contains(&name) {
         return true;
     }
-    // From here on an argument that is not known may be an option that writes.
+    // From here on, an unknown argument may be an option that writes.
     let known: Option<Vec<String>> = arguments.iter().map(Word::pattern).collect();
     let Some(known) = known else {
         return false;
     };
-    // A wildcard may match a file that is named as an option.
+    // A wildcard may match a file named like an option.
     let wild = arguments
         .iter()
         .any(|word| word.exact().is_none() && word.head().is_empty());
@@ -82,7 +82,7 @@ pub(super) fn is_read_only(command: &SimpleCommand) -> bool {
     !wild && by_arguments(&name, &known)
 }
 
-/// The name, if the shell looks it up: a path may lead to anything.
+/// The name, if the shell looks it up: a path could lead anywhere.
 fn exact_name(command: &SimpleCommand) -> Option<String> {
     command.words.first()?.exact()
 }
@@ -97,7 +97,7 @@ fn by_arguments(name: &str, arguments: &[&str]) -> bool {
     match name {
         "date" => {
             !has(arguments, WordList("--set"), "s") && {
-                // Formats and options, not a time to set.
+                // Only formats and options; anything else could set the time.
                 arguments.iter().all(|it| it.starts_with(['+', '-']))
             }
         }
@@ -127,7 +127,7 @@ fn by_arguments(name: &str, arguments: &[&str]) -> bool {
     }
 }
 
-/// Whether one of these options is given, also cut short or in a group of letters.
+/// Whether one of these options is given, also abbreviated or in a group of letters.
 fn has(arguments: &[&str], long: WordList, letters: &str) -> bool {
     arguments.iter().any(|text| {
         let name = text.split('=').next().unwrap_or_default();
@@ -141,7 +141,7 @@ fn has(arguments: &[&str], long: WordList, letters: &str) -> bool {
     })
 }
 
-/// `sed -n 1,200p FILE`, and nothing else of sed, which can write files and run commands.
+/// Only `sed -n 1,200p FILE`: other sed scripts can write files and run commands.
 fn prints_lines(arguments: &[&str]) -> bool {
     let ["-n", script, files @ ..] = arguments else {
         return false;

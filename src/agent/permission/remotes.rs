@@ -1,17 +1,16 @@
-//! git push, pull, fetch and ls-remote: they need the user's credentials, so they run without the
-//! sandbox. A rule that lets them do so names remotes, as the repository's settings were when the user
-//! said so; addresses, folders and what the shell puts together are asked each time. So is whatever
-//! would run hooks of the repository: a hook is the user's, but what it starts (tests, linters) stands in files that a
-//! command in the sandbox may have written.
+//! git push, pull, fetch and ls-remote need the user's credentials, so they run without the sandbox. A
+//! rule that allows this names remotes, with the repository's settings at that time. tiller asks each
+//! time about addresses, folders and words that the shell builds. It also asks before anything that would
+//! run hooks: a hook is the user's, but a command in the sandbox may have changed what it starts (tests,
+//! linters).
 
 use super::rule::{Action, Origin, Rule};
 use super::shell::{SimpleCommand, Word};
 use crate::agent::workspace::{FILTER, GitRemotes, TRANSPORT};
 
-/// Of each the options that name no program and no address, and lose nothing here or at the remote; all
-/// stand alone: none takes the next word. Then the hooks that it may run: of `push` also those of the
-/// remote, which may be the same repository, and of `fetch` and `pull` those of the maintenance that git
-/// starts after them.
+/// For each command: first the options that name no program or address, lose nothing on either side and
+/// take no value. Then the hooks it can run. For `push` those include the remote's (it may be the same
+/// repository); for `fetch` and `pull` those of git's automatic maintenance.
 const KNOWN: [(&str, &str, &str); 4] = [
     (
         "push",
@@ -59,7 +58,7 @@ pub(super) fn is_about(command: &SimpleCommand) -> bool {
     sub_command(command).is_some()
 }
 
-/// Whether a rule that lets `command` out of the sandbox holds of it in this repository.
+/// Whether a rule that lets `command` out of the sandbox applies in this repository.
 pub(super) fn holds(rule: &Rule, command: &SimpleCommand, known: Option<&GitRemotes>) -> bool {
     let same =
         |known: &&GitRemotes| rule.fingerprint.is_empty() || rule.fingerprint == known.fingerprint;
@@ -69,8 +68,8 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, known: Option<&GitRemo
     remote.is_some_and(|remote| rule.remotes.is_empty() || rule.remotes.contains(&remote))
 }
 
-/// The rule that would let `command` and the others of its kind reach its remote the next time, and those
-/// that git reaches where none is named.
+/// A rule that would let `command` and others of its kind reach its remote next time, and git's default
+/// remotes if it names none.
 pub(super) fn rule(
     tool: &str,
     command: &SimpleCommand,
@@ -94,8 +93,8 @@ pub(super) fn rule(
     })
 }
 
-/// The remote that `command` reaches, if it is sure to reach no other, to lose nothing and to run no
-/// hook. `also`: options that a rule names itself.
+/// The remote that `command` reaches, if it can't reach another, lose anything or run a hook. `also`:
+/// options that a rule itself names.
 fn remote(command: &SimpleCommand, known: &GitRemotes, also: &[String]) -> Option<String> {
     let name = sub_command(command)?;
     let (_, plain, hooks) = KNOWN.iter().find(|(of, ..)| *of == name)?;
@@ -122,8 +121,8 @@ fn remote(command: &SimpleCommand, known: &GitRemotes, also: &[String]) -> Optio
     is_sure.then_some(remote)
 }
 
-/// Whether a refspec is `NAME` or `FROM:TO`, which git refuses to do where that would overwrite
-/// anything: `+` forces it, nothing before `:` deletes, and `*` stands for all there are.
+/// Whether a refspec is `NAME` or `FROM:TO`, which git refuses if it would overwrite anything. `+` forces
+/// it, an empty `FROM` deletes, and `*` means all.
 fn moves_forward(refspec: &str) -> bool {
     let is_name = |name: &str| {
         let plain = |c: char| c.is_alphanumeric() || "_-./".contains(c);

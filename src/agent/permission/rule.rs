@@ -1,4 +1,4 @@
-//! A rule: what it holds of, and what it decides.
+//! A rule: what it matches, and what it decides.
 
 use std::fmt::{self, Write};
 use std::path::Path;
@@ -8,24 +8,23 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::agent::word_list::like;
 
-/// The tools that write files: shapes of one, of which a model is offered some. A rule about one holds
-/// of all.
+/// Tools that write files: variants of one tool, of which a model gets some. A rule about one covers all.
 const WRITING: [&str; 4] = ["write", "edit", "replace", "apply_patch"];
 
 /// What a rule decides, from free to strict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
-    /// It is done without a question.
+    /// The call runs without a question.
     Allow,
-    /// The user is asked.
+    /// tiller asks the user.
     Ask,
-    /// It is not done.
+    /// The call doesn't run.
     Deny,
 }
 
 impl Action {
-    /// The word for it in settings.
+    /// Its name in settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -38,13 +37,13 @@ impl Action {
 /// Who made a rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Origin {
-    /// It came with the program: a default, which a more exact rule of the user replaces.
+    /// Built in: a default, which a more specific rule of the user replaces.
     BuiltIn,
-    /// The user, where it stands (`config.toml:12`).
+    /// The user, with the place (`config.toml:12`).
     User(String),
-    /// A project, where it stands. It can only make things stricter.
+    /// A project, with the place. It can only make things stricter.
     Project(String),
-    /// An answer of this session.
+    /// An answer in this session.
     #[default]
     Session,
 }
@@ -60,54 +59,53 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A rule, as `[[permission.rules]]` has it.
+/// A rule, as in `[[permission.rules]]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// The tool it holds of, by name; `*` stands for any text.
+    /// The tool, by name; `*` matches any text.
     pub tool: String,
-    /// The words a simple command begins with; empty for a rule that is not about commands.
+    /// The first words of a simple command; empty if the rule isn't about commands.
     #[serde(
         default,
         deserialize_with = "not_empty",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub prefix: Vec<String>,
-    /// Words of which one must follow the prefix: options, or paths with wildcards.
+    /// One of these must come after the prefix: options, or paths with wildcards.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
-    /// Words of which none may follow it.
+    /// None of these can come after it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unless: Vec<String>,
-    /// Of what lets git reach other machines: the names of the remotes; empty for any that the
-    /// repository has.
+    /// If git can reach other machines: the names of the remotes; empty for all of the repository's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remotes: Vec<String>,
-    /// Whether the prefix is all of the command, word by word.
+    /// Whether the prefix is the whole command, word for word.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
-    /// What the settings of the repository were that says where its remotes are (see
+    /// The repository's settings about its remotes when the user made the rule (see
     /// [`GitRemotes`](crate::agent::workspace::GitRemotes)); empty for any.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub fingerprint: String,
-    /// The files it holds of, with wildcards.
+    /// The files it matches, with wildcards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// What it decides.
     pub action: Action,
-    /// Whether what it allows, or what is allowed by an answer, stays in the sandbox.
+    /// Whether the call stays in the sandbox when the rule, or an answer to it, allows it.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub sandbox: bool,
-    /// Whether it gets the network.
+    /// Whether the call can use the network.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
-    /// Why, for users; empty for the usual words.
+    /// The reason shown to users; empty for the default one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// Examples it must hold of.
+    /// Examples it must match.
     #[serde(default, rename = "match", skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<String>,
-    /// Examples it must not hold of.
+    /// Examples it must not match.
     #[serde(default, rename = "not_match", skip_serializing_if = "Vec::is_empty")]
     pub not_matches: Vec<String>,
     /// Who made it.
@@ -122,14 +120,14 @@ fn yes() -> bool {
 fn not_empty<'de, D: Deserializer<'de>>(prefix: D) -> Result<Vec<String>, D::Error> {
     let prefix = Vec::deserialize(prefix)?;
     if prefix.is_empty() {
-        let text = "prefix is empty: it holds of no command; leave it out for all";
+        let text = "`prefix` is empty and matches no command; remove it to match all";
         return Err(serde::de::Error::custom(text));
     }
     Ok(prefix)
 }
 
 impl Rule {
-    /// A rule that says `action` of every call of `tool`.
+    /// A rule with `action` for every call of `tool`.
     pub fn of_tool(tool: &str, action: Action, origin: Origin) -> Self {
         Self {
             tool: tool.to_owned(),
@@ -150,18 +148,18 @@ impl Rule {
         }
     }
 
-    /// Whether it may hold of calls of this tool.
+    /// Whether it can match calls of this tool.
     pub(super) fn is_about(&self, tool: &str) -> bool {
         let any = |names: &[&str]| names.iter().any(|name| like(name, &self.tool));
         like(tool, &self.tool) || WRITING.contains(&tool) && any(&WRITING)
     }
 
-    /// Whether it is about one program and not about a tool as a whole.
+    /// Whether it is about commands, not about a whole tool.
     pub(super) fn is_about_commands(&self) -> bool {
         !self.prefix.is_empty()
     }
 
-    /// Whether it holds of the file `path`.
+    /// Whether it matches the file `path`.
     pub(super) fn holds_of_path(&self, path: &Path, root: &Path, home: Option<&Path>) -> bool {
         let Some(pattern) = &self.path else {
             return true;
@@ -179,20 +177,20 @@ impl Rule {
         })
     }
 
-    /// In a few words, for users, with where it comes from.
+    /// A short description for users, with its origin.
     pub fn summary(&self) -> String {
         format!("{} ({})", self.what(), self.origin)
     }
 
-    /// Why it decides as it does, for users.
+    /// The reason for its decision, for users.
     pub(super) fn why(&self) -> String {
         match self.reason.as_str() {
-            "" => format!("a rule says so: {}", self.summary()),
+            "" => format!("a rule applies: {}", self.summary()),
             reason => reason.to_owned(),
         }
     }
 
-    /// In a few words, for users.
+    /// A short description for users.
     pub fn what(&self) -> String {
         let mut text = format!("{} {}", self.action.name(), self.tool);
         if !self.prefix.is_empty() {
@@ -215,7 +213,7 @@ impl Rule {
     }
 }
 
-/// The matcher of a path pattern, and whether it is a mere name, which holds of files of that name
+/// The matcher of a path pattern, and whether it is a bare name, which matches files of that name
 /// anywhere.
 pub(super) fn path_pattern(pattern: &str, home: Option<&Path>) -> Option<(GlobMatcher, bool)> {
     let mut text = pattern.to_owned();

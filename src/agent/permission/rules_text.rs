@@ -1,5 +1,4 @@
-//! Rules as text: `[[permission.rules]]` of a settings file, read and written. What is wrong with one is
-//! said with its line.
+//! Reads and writes rules as text: `[[permission.rules]]` in a settings file. Errors name the line.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -22,15 +21,15 @@ struct Permission {
 pub struct RuleFault {
     /// The line of the text that the rule begins on, from 1.
     pub line: usize,
-    /// What it is, and the way out.
+    /// What is wrong, and how to fix it.
     pub what: String,
 }
 
-/// The rules of a settings file; what else stands in it is left alone. `origin` says who made the rule
-/// that begins on a line.
+/// Reads the rules of a settings file and ignores the rest. `origin` gives the origin of the rule that
+/// begins on a line.
 ///
 /// # Errors
-/// The first rule that cannot be what its author wants.
+/// The first rule that can't mean what its author wants.
 pub fn parse_rules(text: &str, origin: impl Fn(usize) -> Origin) -> Result<Vec<Rule>, RuleFault> {
     let line = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
     let file: File = toml::from_str(text).map_err(|error| RuleFault {
@@ -45,14 +44,14 @@ pub fn parse_rules(text: &str, origin: impl Fn(usize) -> Origin) -> Result<Vec<R
     Ok(rules.collect())
 }
 
-/// The rules as they stand in a settings file.
+/// The rules, written as in a settings file.
 pub fn rules_to_toml(rules: &[Rule]) -> String {
     rules_to_toml_under("permission.rules", rules)
 }
 
 /// The rules as tables of the array `key`.
 pub fn rules_to_toml_under(key: &str, rules: &[Rule]) -> String {
-    // Plain data cannot fail to serialise.
+    // Serializing plain data can't fail.
     let table = |rule| format!("[[{key}]]\n{}", toml::to_string(rule).unwrap_or_default());
     rules.iter().map(table).collect::<Vec<_>>().join("\n")
 }

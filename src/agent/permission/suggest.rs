@@ -1,4 +1,4 @@
-//! The rules that would answer a question the next time: as narrow as they can be and still be of use.
+//! The rules that would answer a question next time: as narrow as they can be and still useful.
 
 use std::path::Path;
 
@@ -9,30 +9,30 @@ use super::rule::{Action, Origin, Rule};
 use super::shell::{SimpleCommand, Word, is_wrapper, read};
 use crate::agent::word_list::WordList;
 
-/// Programs of which a rule by their name alone would allow anything.
+/// Programs for which a rule by name alone would allow anything.
 const INTERPRETERS: WordList = WordList(
     "python python2 python3 node nodejs deno bun perl ruby php lua awk gawk sed R Rscript julia \
     java osascript tclsh expect make npx uvx vim emacs ghci",
 );
-/// Programs that are asked each time: a rule by their name alone would let them send anything anywhere,
-/// or run what an option says (ssh).
+/// Programs that tiller asks about each time: a rule by name alone would let them send anything anywhere,
+/// or run the command in an option (ssh).
 const NEVER: WordList = WordList(
     "rm rmdir mv cp dd chmod chown ln shred truncate tee install kill pkill killall curl wget \
     http https xh aria2c ssh autossh mosh scp sftp rsync",
 );
-/// Programs whose first operand says what they do.
+/// Programs whose first operand determines what they do.
 const WITH_SUB_COMMANDS: WordList = WordList(
     "git cargo npm pnpm yarn go docker podman kubectl gh glab pip pip3 uv poetry bundle gem \
     rustup brew apt apt-get dnf conda terraform aws gcloud az helm systemctl dotnet mix composer \
     gradle mvn bun deno jj hg",
 );
 
-/// Programs that run nothing of the project, whatever their options. Few: most programs for developers
-/// take hooks, plugins or settings from the folder they work in.
+/// Programs that run nothing from the project, with any options. Few: most developer tools load hooks,
+/// plugins or settings from the current folder.
 const RUN_NO_FILE_OF_THE_PROJECT: WordList =
     WordList("journalctl dmesg lsof ss lsusb lspci lsblk nvidia-smi sensors free uptime hostname");
 
-/// Bytes of a command at most that a rule repeats.
+/// The longest command in bytes that a rule repeats.
 const LONGEST: usize = 300;
 
 /// The rule that allows a tool.
@@ -58,8 +58,8 @@ pub(super) fn file(tool: &str, path: &Path, root: &Path) -> Vec<Rule> {
     }]
 }
 
-/// The rules that would let a command line run so from the start. Empty where nothing general can be
-/// said.
+/// The rules that would let a command line run like this from the start. Empty if no general rule is
+/// safe.
 pub fn wider(tool: &str, text: &str, confinement: Confinement) -> Vec<Rule> {
     const MOST: usize = 3;
     let line = read(text);
@@ -83,15 +83,15 @@ pub fn wider(tool: &str, text: &str, confinement: Confinement) -> Vec<Rule> {
     }
 }
 
-/// Whether a rule may let its command out of the sandbox: not where the program runs what stands in
-/// files of the project (tests, hooks, settings), since commands in the sandbox may write something else
-/// into them, which would run outside from then on.
+/// Whether a rule can let this command out of the sandbox. Not if the program runs files of the project
+/// (tests, hooks, settings): commands in the sandbox could change those, and the changes would then run
+/// outside.
 fn may_be_free(rule: &Rule) -> bool {
     let words: Vec<&str> = rule.prefix.iter().map(String::as_str).collect();
     let is_plain =
         |word: &&str| !word.starts_with('-') || ["-A", "-n", "-o", "-l", "-w"].contains(word);
     match words.as_slice() {
-        // Another option may write a file, or run one.
+        // Another option may write or run a file.
         _ if !rule.exact => false,
         [program, ..] if RUN_NO_FILE_OF_THE_PROJECT.contains(program) => true,
         ["docker" | "podman", "ps" | "logs" | "pull", ..] => true,
@@ -104,7 +104,7 @@ fn may_be_free(rule: &Rule) -> bool {
     }
 }
 
-/// The rule that allows a simple command, if one can be said.
+/// A rule that allows a simple command, if there is one.
 pub(super) fn command(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rule> {
     let rule = any(tool, command, asked);
     rule.filter(|rule| rule.sandbox || may_be_free(rule))
@@ -142,11 +142,11 @@ fn any(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rule
         1
     };
     let prefix = words.get(..length)?;
-    // In a rule it stands between two words of which one is meant.
+    // In a rule, `|` separates alternatives.
     if prefix.iter().any(|word| word.contains('|')) {
         return None;
     }
-    // What follows an interpreter must be a file, not a program in an option.
+    // After an interpreter there must be a file, not a program in an option.
     if length > 1
         && prefix[1..]
             .iter()
@@ -178,7 +178,7 @@ fn any(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rule
     })
 }
 
-/// The rule that allows the very same command.
+/// A rule that allows exactly this command.
 fn same(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rule> {
     let words: Option<Vec<String>> = command.words.iter().map(Word::exact).collect();
     let words = words?;

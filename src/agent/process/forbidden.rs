@@ -63,8 +63,8 @@ impl Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (path, aside) = (self.path.display(), self.aside.display());
-        let why = "what stands there counts outside of the sandbox";
-        write!(f, "{path} was moved to {aside}: {why}")
+        let why = "programs outside the sandbox would use it";
+        write!(f, "tiller moved {path} to {aside}: {why}")
     }
 }
 

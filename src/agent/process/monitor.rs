@@ -74,7 +74,7 @@ impl Monitor {
             });
         }
         for process in &self.status.borrow().left {
-            tracing::warn!(process, "a process of a command could not be ended");
+            tracing::warn!(process, "tiller couldn't stop a command's process");
         }
         self.registry.remove(self.id);
     }

@@ -188,7 +188,7 @@ impl Registry {
         if self.adopts()
             && let Err(error) = nix::sys::prctl::set_child_subreaper(on)
         {
-            tracing::warn!(%error, on, "cannot set the child subreaper attribute");
+            tracing::warn!(%error, on, "can't set the child subreaper attribute");
         }
     }
 

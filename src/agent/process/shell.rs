@@ -37,7 +37,10 @@ pub(super) fn start(request: &Request) -> io::Result<Pid> {
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::new(last.kind(), "no bash and no sh in PATH"))
+    Err(io::Error::new(
+        last.kind(),
+        "neither bash nor sh is in PATH",
+    ))
 }
 
 #[cfg(not(target_os = "macos"))]

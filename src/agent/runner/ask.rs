@@ -28,7 +28,7 @@ pub(super) async fn ask(
             return Ok(());
         }
         if agreed.is_some() {
-            why = format!("{}; the file changed after you said yes", decision.reason);
+            why = format!("{}; the file changed after you allowed it", decision.reason);
         }
         if let Some(rehearsal) = rehearsal {
             if !rehearsal.changes {
@@ -61,10 +61,10 @@ pub(super) async fn ask(
             // Whatever else it is about is allowed too.
             Some(Answer::Allow { .. }) => return Ok(()),
             Some(Answer::Refuse { reason: None }) => {
-                return Err(String::from("Not permitted: the user refused this call.").into());
+                return Err(String::from("Not permitted: the user denied this call.").into());
             }
             Some(Answer::Refuse { reason: Some(text) } | Answer::Reply(text)) => {
-                let text = format!("Not permitted: the user refused this call and says: {text}");
+                let text = format!("Not permitted: the user denied this call and says: {text}");
                 return Err(text.into());
             }
             None if turn.interrupt.is_cancelled() => return Err(Refusal::CutShort),
@@ -108,21 +108,20 @@ async fn may_read(scope: CallScope<'_>, allowed: &Allowed) -> Result<bool, Refus
 /// The refusal of a call where nobody can be asked, and the way out.
 fn nobody_to_ask(decision: &Decision) -> String {
     let why = format!(
-        "Not permitted: {}. Nobody can be asked here.",
+        "Not permitted: {}. This run can't ask the user.",
         decision.reason
     );
     let own = |rule: &Arc<Rule>| rule.origin != Origin::BuiltIn;
     match &*decision.suggestions {
         [] if decision.rule.as_ref().is_some_and(own) => format!(
-            "{why} The user could change that rule, or allow the call in the full screen (tiller without \
-             -p)."
+            "{why} The user can change that rule, or run tiller without -p and allow the call there."
         ),
         [] => format!(
-            "{why} No rule would be narrow enough to allow it from now on: the user could allow it in the \
-             full screen (tiller without -p), or have nothing asked (--permission full)."
+            "{why} No narrow rule can allow it. The user can run tiller without -p and allow the call \
+             there, or use --permission full."
         ),
         rules => format!(
-            "{why} The user could allow it with a rule in config.toml:\n{}",
+            "{why} The user can allow it with a rule in config.toml:\n{}",
             rules_to_toml(rules).trim_end()
         ),
     }

@@ -252,14 +252,14 @@ fn no_answer(message: &AssistantMessage, model: &Model) -> Option<LlmError> {
     let whole = matches!(message.stop_reason, StopReason::Stop | StopReason::ToolUse);
     let empty = !message.content.iter().any(overflow::says_something);
     (whole && empty).then(|| {
-        let text = format!("{}: the model gave no answer", model.full_id());
+        let text = format!("{}: the model sent an empty answer", model.full_id());
         // One that paused has more to say.
         let class = if message.is_paused() {
             ErrorClass::Retryable
         } else {
             ErrorClass::Client
         };
-        LlmError::new(class, text).with_hint("Ask again, or choose another model")
+        LlmError::new(class, text).with_hint("Send it again, or choose another model")
     })
 }
 
@@ -272,6 +272,6 @@ fn panicked(panic: Box<dyn Any + Send>) -> StreamEvent {
 fn ended_early() -> StreamEvent {
     StreamEvent::Error(LlmError::new(
         ErrorClass::Retryable,
-        "The model's answer broke off before its end.",
+        "The model's answer was cut off.",
     ))
 }

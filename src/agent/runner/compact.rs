@@ -131,8 +131,8 @@ async fn prune(
     *turn = next;
     let free = before.saturating_sub(tokens(&turn.prompt, &turn.messages));
     let text = format!(
-        "{results} left out of requests from here on, about {free} tokens\n\
-         They stay in the session; the model can make the calls again"
+        "{results} left out of requests from now on (about {free} tokens)\n\
+         They stay in the session; the model can repeat the calls"
     );
     link.notice(NoticeLevel::Info, text).await;
     true
@@ -211,7 +211,8 @@ async fn summarize(
         let (messages, now) = (&turn.messages, now_ms());
         let cut = cut(&window, &turn.prompt, messages, &turn.model, (room, now));
         let Cut { kept_from, part } = cut.ok_or_else(|| {
-            let text = "Nothing can be summarised: what is not kept word for word is too little, or too long for the model";
+            let text = "Nothing to compact: the older messages are too short, or too long for the \
+                model";
             LlmError::new(ErrorClass::Client, text).with_hint("The conversation is unchanged")
         })?;
         let mut request = request(&link.env, turn);

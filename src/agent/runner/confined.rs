@@ -46,7 +46,7 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     };
     let command = allowed.effects.command.as_deref().unwrap_or_default();
     let (may_ask, because, with) = words(confined, allowed.mode);
-    let mut why = format!("its output has the words “{shown}”; {because}");
+    let mut why = format!("its output contains “{shown}”; {because}");
     if !may_ask {
         note(&mut ended, &why);
         return ended;
@@ -89,15 +89,15 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
             let mut ended = watched(scope, again).await;
             note(
                 &mut ended,
-                &format!("{why}; the user had it run again {with}, and this is what came of it"),
+                &format!("{why}. The user let it rerun {with}; this is the result"),
             );
             return ended;
         }
         Some(Answer::Refuse { reason: Some(text) } | Answer::Reply(text)) => {
-            format!("{why}. The user did not let it run again {with}, and says: {text}")
+            format!("{why}. The user declined to rerun it {with}, and says: {text}")
         }
         Some(Answer::Refuse { reason: None }) => {
-            format!("{why}. The user did not let it run again {with}")
+            format!("{why}. The user declined to rerun it {with}")
         }
         None => why,
     };
@@ -200,7 +200,9 @@ fn left_by_git(ended: &CallOutcome) -> Option<String> {
     let paths = files_git_left(&command.output);
     (ended.status == ToolStatus::Ok && !paths.is_empty()).then(|| {
         format!(
-            "git left {} as before: commands in the sandbox cannot write what programs run by themselves. Before the next commit, run `git restore` for it alone, which can be allowed outside the sandbox",
+            "git could not update {}: in the sandbox, files that other programs run automatically are \
+             read-only. Before the next commit, run `git restore` for it alone; the user can allow that \
+             outside the sandbox",
             paths.join(", ")
         )
     })
@@ -230,17 +232,17 @@ fn words(confined: Confined, mode: PermissionMode) -> (bool, &'static str, &'sta
     match confined {
         _ if mode == PermissionMode::Plan => (
             false,
-            "in plan mode it ran in a sandbox without network that cannot write, which may be why",
+            "plan mode's sandbox, which is read-only and has no network, may have blocked it",
             "",
         ),
         Confined::Network => (
             true,
-            "it ran in the sandbox, which has no network but its own loopback; that may be why",
+            "the sandbox, which has no network except localhost, may have blocked it",
             "with the network",
         ),
         Confined::Files => (
             true,
-            "it ran in the sandbox, which can write only in the project; that may be why",
+            "the sandbox, which can write only in the project, may have blocked it",
             "without the sandbox",
         ),
     }

@@ -23,7 +23,7 @@ pub(in crate::agent) async fn close_turn(link: &RunLink) {
     };
     let closed = spawn_blocking(move || undo.close());
     if let Some(Ok(Err(error))) = link.unless_cancelled(closed).await {
-        warn(link, format!("This cannot be undone: {error}")).await;
+        warn(link, format!("/undo won't cover this change: {error}")).await;
     }
 }
 
@@ -72,7 +72,7 @@ pub(super) async fn note_written(scope: CallScope<'_>, writes: Vec<String>, stat
     let cwd = link.env.cwd.clone();
     let noted = spawn_blocking(move || undo.after_write(&paths(&cwd, &writes)));
     if let Ok(Ok(Err(error))) = turn.unless_cut_short(noted).await {
-        warn(link, format!("This cannot be undone: {error}")).await;
+        warn(link, format!("/undo won't cover this change: {error}")).await;
     }
 }
 
@@ -89,8 +89,10 @@ async fn cover_in(link: &RunLink, cwd: PathBuf, effects: &Effects) {
     let covered = spawn_blocking(move || cover_all(&undo, &cwd, &added, &effects)).await;
     let covered = match covered {
         Ok(Ok(covered)) => covered,
-        Ok(Err(error)) => return warn(link, format!("This cannot be undone: {error}")).await,
-        Err(error) => return warn(link, format!("This cannot be undone: {error}")).await,
+        Ok(Err(error)) => {
+            return warn(link, format!("/undo won't cover this change: {error}")).await;
+        }
+        Err(error) => return warn(link, format!("/undo won't cover this change: {error}")).await,
     };
     if let Some(turn) = covered.begun {
         link.ask(|reply| RunMessage::BeginUndo(turn, reply)).await;
@@ -99,12 +101,12 @@ async fn cover_in(link: &RunLink, cwd: PathBuf, effects: &Effects) {
         let named = covered.uncovered.iter();
         let named = named.map(|(path, why)| format!("{} ({why})", path.display()));
         let named = name_some(&named.collect::<Vec<_>>(), NAMED);
-        warn(link, format!("/undo does not cover {named}")).await;
+        warn(link, format!("/undo doesn't cover {named}")).await;
     }
     if covered.evicted > 0 {
         let text = format!(
-            "undo.max_bytes is reached: the oldest {} turns can no longer be undone, and from now on \
-             each new one may take the place of an old one",
+            "The undo store is full (undo.max_bytes). /undo no longer reaches the {} oldest turns; new \
+             turns will replace more of them",
             covered.evicted
         );
         link.notice(NoticeLevel::Info, text).await;

@@ -32,7 +32,7 @@ const MAX_DETAILS: usize = 256 * 1024;
 
 /// What the model is told of a call that would leave no trace in the session.
 const UNSAVED: &str =
-    "Not run: the session cannot be saved, so it would not show that the call ran";
+    "Not run: tiller can't save the session, so it would not show that the call ran";
 
 /// Runs the calls of `reply` and returns their results, in call order. `guard` sees what was carried
 /// out.
@@ -170,7 +170,8 @@ async fn refuse_group(
     let (status, text) = match skip {
         SkipReason::CutByLength => (
             ToolStatus::Error,
-            "Not run: the response reached its output limit, so its tool calls may be incomplete. Make the call again, in smaller pieces if it is long.",
+            "Not run: the response reached its output limit, so its tool calls may be incomplete. Repeat \
+             the call, in smaller pieces if it is long.",
         ),
         SkipReason::Aborted => (ToolStatus::Cancelled, NOT_STARTED),
         SkipReason::Steered => (ToolStatus::Skipped, "Skipped due to user message."),

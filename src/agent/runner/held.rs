@@ -33,7 +33,7 @@ pub(super) fn held_to_project(
     }
     Decision {
         verdict: Verdict::Ask(confinement),
-        reason: String::from("a rule allows it, but not in a folder outside the project"),
+        reason: String::from("a rule allows it, but only inside the project"),
         suggestions: Vec::new(),
         ..decision
     }
@@ -49,7 +49,7 @@ pub(super) fn unusual(
     effects: &Effects,
     cwd: &Path,
 ) -> Vec<String> {
-    let is_running = "another command is still running and could change what this one reads";
+    let is_running = "another command is still running and could change files that this one reads";
     let running = (alive > 0).then(|| String::from(is_running));
     let program = program_of_project(workspace, effects, cwd);
     running.into_iter().chain(moved).chain(program).collect()
@@ -118,7 +118,7 @@ fn program_of_project(workspace: &Workspace, effects: &Effects, cwd: &Path) -> O
         if let Some(path) = places.find(leads) {
             let path = path.display();
             return Some(format!(
-                "{name} names {path}, where a command may have written"
+                "{name} contains {path}, which a command may have changed"
             ));
         }
     }
@@ -161,7 +161,7 @@ fn program_of_project(workspace: &Workspace, effects: &Effects, cwd: &Path) -> O
         })
     })?;
     Some(format!(
-        "it may run {}, which a command may have written, and PATH leads to it",
+        "PATH contains {}, which a command may have changed, and this could run it",
         program.display()
     ))
 }

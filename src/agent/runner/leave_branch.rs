@@ -12,12 +12,12 @@ use crate::agent::event::{NoticeLevel, Phase, RunOutcome, now_ms};
 use crate::agent::memory::compaction::{Window, overhead, size, tail, tokens};
 use crate::llm::{ErrorClass, LlmError, Message};
 
-const QUESTION: &str = "\
-[The conversation goes on from an earlier point. What was said since the message quoted at the end is \
-left behind as a branch; your answer to this message is all that is known of it there. Do not go on \
-with the task and call no tool. Answer with a summary of that branch only, in plain Markdown: what was \
-tried and why, what worked and what did not, decisions with their reasons, which files were read and \
-changed, and what is left to do. Keep exact names, paths, commands, numbers and error messages.]
+const QUESTION: &str = "[The conversation will continue from an earlier point. Everything since the \
+    message quoted at the end becomes a separate branch; your answer to this message is all that remains \
+    of it. Do not continue the task and call no tools. Answer with a summary of that branch only, in \
+    plain Markdown: what was tried and why, what worked and what did not, decisions with their reasons, \
+    which files were read and changed, and what is left to do. Keep exact names, paths, commands, \
+    numbers and error messages.]
 
 The branch begins with this message:
 ";
@@ -47,13 +47,14 @@ pub(in crate::agent) async fn leave_branch(
         Err(Some(error)) => {
             // What was typed meanwhile was meant for elsewhere: it waits.
             let message = format!(
-                "The branch was not left, for there is no summary of it: {}\nWithout a summary it can be left at once: /tree",
+                "Couldn't summarize the branch, so you're still on it: {}\n\
+                 To switch without a summary: /tree",
                 error.message
             );
             RunOutcome::Failed { message }
         }
         Err(None) => {
-            let text = "The branch was not left: the summary was stopped.";
+            let text = "Summary stopped; you're still on this branch.";
             link.notice(NoticeLevel::Info, text).await;
             RunOutcome::Aborted
         }
@@ -94,6 +95,6 @@ async fn summarize(
 }
 
 fn too_long() -> LlmError {
-    let text = "its last message is too long for the window";
+    let text = "its last message is too long for the model's window";
     LlmError::new(ErrorClass::Overflow, text)
 }

@@ -249,12 +249,12 @@ impl Permissions {
         let why = judged.no_sandbox.as_ref()?;
         let first = judged.mode == PermissionMode::Auto && !self.told.swap(true, Ordering::Relaxed);
         let mends = judged.remedy.map_or_else(
-            || String::from("tiller doctor shows which parts work"),
-            |command| format!("This mends it: {command}"),
+            || String::from("To see which parts work, run tiller doctor"),
+            |command| format!("To fix it, run: {command}"),
         );
         first.then(|| {
             format!(
-                "No sandbox works on this machine, so auto asks before commands, as ask does: {why}\n\
+                "The sandbox doesn't work here, so auto asks before commands, like ask mode: {why}\n\
                  {mends}"
             )
         })
@@ -486,5 +486,5 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {
     let done = spawn_blocking(work).await;
-    done.unwrap_or_else(|error| Err(format!("the call could not be judged: {error}")))
+    done.unwrap_or_else(|error| Err(format!("can't check the call's permission: {error}")))
 }

@@ -49,8 +49,7 @@ pub(super) fn refuse_marks(
     }
     let mark = redactor.mark_in(&call.arguments.to_string())?;
     Some(format!(
-        "Nothing was written: the call holds {mark}, which stands for a secret that is not shown to \
-         you; the file would lose the secret. Change the other lines with a smaller edit, or ask the \
-         user."
+        "Nothing was written: the call contains {mark}, which stands for a secret that you can't see, so \
+         the file would lose the secret. Change the other lines with a smaller edit, or ask the user."
     ))
 }

@@ -12,7 +12,7 @@ use crate::llm::{Content, LlmError, Message};
 
 /// Stands in for the results that a model refused to go on with.
 const LEFT_OUT: &str = "[result left out: the model refused to go on with it]";
-const TOLD: &str = "What was refused is left out of later requests";
+const TOLD: &str = "Later requests leave out what it refused";
 
 /// `error`, which ends the run of `turn`. If a model `refused` so many of its messages, be it another one
 /// than failed last, what it refused is left out from here on, and the error says so.

@@ -32,12 +32,12 @@ pub(in crate::agent) const BRANCH_SUMMARY: &str = "branch_summary";
 pub(super) const COMPACTION: &str = "compaction";
 
 /// Stands behind the question when the answer to it was no summary.
-const AGAIN: &str = "\
-[This question was asked before, and the answer to it was no finished summary. Right now no tool can \
-be called: write the summary itself, as plain text, all of it in this answer and in at most 800 words.]";
+const AGAIN: &str = "[Your last answer to this was not a complete summary. You can't call tools now: \
+    write the summary itself as plain text, all of it in this answer, in at most 800 words.]";
 
 /// What follows from a budget that is reached.
-const NOTHING_SPENT: &str = "Nothing was changed; a message goes on with a raised budget";
+const NOTHING_SPENT: &str =
+    "Nothing was changed. Raise the budget, then send a message to continue";
 
 #[derive(Clone, Debug)]
 pub(super) struct Spent {
@@ -108,7 +108,7 @@ pub(super) async fn ask(
                 }
                 let text = format!("{}: the model {problem}", turn.model.full_id());
                 LlmError::new(ErrorClass::Client, text)
-                    .with_hint("Nothing was changed; /compact tries again")
+                    .with_hint("Nothing was changed. To try again: /compact")
             }
             Err(error) => error,
         };
@@ -119,7 +119,7 @@ pub(super) async fn ask(
             }
             RetryDecision::Fallback(model) if error.class == ErrorClass::Refused => {
                 let (from, to) = (turn.model.full_id(), model.full_id());
-                let text = format!("{from} refuses to summarise the conversation; {to} is asked");
+                let text = format!("{from} refuses to summarize the conversation; asking {to}");
                 link.notice(NoticeLevel::Warning, text).await;
                 request.model = (*model).clone();
                 turn.to_mut().model = model;
@@ -168,7 +168,7 @@ fn check(turn: &Turn, answer: &AssistantMessage) -> Result<Option<&'static str>,
         return Err(error);
     }
     let problem = if answer.tool_calls().next().is_some() {
-        Some("called a tool instead of summarising the conversation")
+        Some("called a tool instead of summarizing the conversation")
     } else if content_text(&answer.content).trim().is_empty() {
         Some("gave no summary of the conversation")
     } else if answer.stop_reason != StopReason::Stop {

@@ -42,7 +42,7 @@ pub(in crate::agent) async fn try_out(
         Ok(started) => started,
         Err(error) => {
             if !matches!(error, TrialError::Cancelled) {
-                let text = format!("No trial was begun: {error}");
+                let text = format!("Can't start a trial: {error}");
                 link.notice(NoticeLevel::Error, text).await;
             }
             return RunOutcome::Aborted;
@@ -56,7 +56,7 @@ pub(in crate::agent) async fn try_out(
     if !left_out.is_empty() {
         let names: Vec<String> = left_out.iter().map(|it| it.display().to_string()).collect();
         let names = name_some(&names, NAMED);
-        let text = format!("The trial is without files that cannot be read: {names}");
+        let text = format!("The trial lacks files that tiller can't read: {names}");
         link.notice(NoticeLevel::Warning, text).await;
     }
     run(&link.working_with(env), opening).await
@@ -87,13 +87,14 @@ pub(in crate::agent) async fn keep(
         Err(error) => {
             let more = match error {
                 TrialError::Conflicts(_) => format!(
-                    "\nThe trial stays open. Bring these files to agree with {} and /keep again, or \
-                     ask the model to; /discard gives the trial up.",
+                    "\n\
+                     The trial stays open. Make these files match {} (or ask the model to), then /keep \
+                     again. /discard drops the trial.",
                     trial.tree.display()
                 ),
-                _ => String::from(" The trial stays open: /keep tries again."),
+                _ => String::from("\nThe trial stays open. To try again: /keep"),
             };
-            let text = format!("The trial was not kept: {error}{more}");
+            let text = format!("Can't keep the trial: {error}{more}");
             link.notice(NoticeLevel::Error, text).await;
             RunOutcome::Done
         }
@@ -116,7 +117,7 @@ pub(in crate::agent) async fn discard(
         blocking(move || trial::recover(&trial)).await
     };
     if let Err(error) = recovered {
-        let text = format!("The trial was not discarded: {error}");
+        let text = format!("Can't discard the trial: {error}");
         link.notice(NoticeLevel::Error, text).await;
         return RunOutcome::Done;
     }
@@ -124,7 +125,7 @@ pub(in crate::agent) async fn discard(
     match blocking(move || trial::discard(&trial)).await {
         Ok(kept) => {
             let kept = kept.display();
-            let text = format!("Its files are in {kept} until another trial is discarded");
+            let text = format!("Its files stay in {kept} until you discard another trial");
             link.notice(NoticeLevel::Info, text).await;
         }
         error => tell_left(link, error).await,
@@ -134,7 +135,8 @@ pub(in crate::agent) async fn discard(
 
 async fn tell_left<T>(link: &RunLink, removed: Result<T, TrialError>) {
     if let Err(error) = removed {
-        let text = format!("The trial has ended, but some of its files are left: {error}");
+        let text =
+            format!("The trial has ended, but tiller couldn't remove all its files: {error}");
         link.notice(NoticeLevel::Warning, text).await;
     }
 }

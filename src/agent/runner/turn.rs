@@ -160,11 +160,11 @@ impl Failed {
     ) -> Self {
         let next = match decision {
             RetryDecision::Retry(retry) => {
-                format!("Asked again (retry {} of {})", retry.number, retry.most)
+                format!("Retried ({} of {})", retry.number, retry.most)
             }
-            RetryDecision::Fallback(model) => format!("Asked {} instead", model.full_id()),
-            RetryDecision::DropThinking => "Asked again without the thinking so far".to_owned(),
-            RetryDecision::Compact => "Asked again with a shorter conversation".to_owned(),
+            RetryDecision::Fallback(model) => format!("Switched to {}", model.full_id()),
+            RetryDecision::DropThinking => "Retried without the earlier thinking".to_owned(),
+            RetryDecision::Compact => "Retried with a shorter conversation".to_owned(),
             RetryDecision::GiveUp => return Self::Silent(Box::new(attempt)),
         };
         if !attempt.begun {
@@ -206,12 +206,12 @@ async fn notify_fallback(
 ) {
     // A model that refuses one prompt refuses every conversation that holds it.
     let until = if refused {
-        "is asked instead, and stays if it answers; /model goes back"
+        "takes over if it answers; /model switches back"
     } else {
-        "answers instead, until your next message"
+        "answers until your next message"
     };
     let text = format!(
-        "{} cannot answer: {}\n{} {until}",
+        "{} can't answer: {}\n{} {until}",
         from.full_id(),
         reason(from, error),
         to.full_id()
@@ -230,7 +230,7 @@ fn far_too_long(turn: &Turn) -> Option<LlmError> {
     let length = overhead(&turn.prompt) + size(&turn.messages, turn.messages.len());
     let error = || {
         let text = format!(
-            "The conversation takes about {length} tokens, and {} reads at most {window}",
+            "The conversation has about {length} tokens; {} can read {window}",
             turn.model.full_id()
         );
         LlmError::new(ErrorClass::Overflow, text).with_hint(STILL_TOO_LONG)
@@ -243,13 +243,14 @@ fn still_too_long(mut error: LlmError) -> LlmError {
     if error.class == ErrorClass::Overflow {
         error
             .message
-            .push_str("\nIt was compacted, and what is left is still too long");
+            .push_str("\nIt is too long even when compacted");
         error.hint = Some(STILL_TOO_LONG.to_owned());
     }
     error
 }
 
-const STILL_TOO_LONG: &str = "Choose a model with a larger window (/model), or go back to before the long message or result (/tree)";
+const STILL_TOO_LONG: &str = "Choose a model with a larger window (/model), or go back to before the \
+    long message (/tree)";
 
 /// The error as it is shown when nothing is left to try.
 fn final_error(error: &LlmError, retries: u32) -> String {
@@ -257,6 +258,6 @@ fn final_error(error: &LlmError, retries: u32) -> String {
         return error.to_string();
     }
     let mut error = error.clone();
-    error.message = format!("{} (asked {} times)", error.message, retries + 1);
+    error.message = format!("{} (tried {} times)", error.message, retries + 1);
     error.to_string()
 }

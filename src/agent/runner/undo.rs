@@ -34,7 +34,7 @@ pub(in crate::agent) async fn undo_turn(
         Ok((Some(preview), outcome)) => {
             let words = match direction {
                 Direction::Undo => ("Undone", "undone", "/undo"),
-                Direction::Redo => ("Made again", "made again", "/redo"),
+                Direction::Redo => ("Redone", "redone", "/redo"),
             };
             report(link, words, (&preview, cwd), outcome, None).await;
         }
@@ -63,7 +63,7 @@ pub(in crate::agent) async fn rewind(
         Ok((preview, outcome)) => {
             // What is said of the files must not be further back than they are.
             let to = to.filter(|_| outcome.failed.is_empty());
-            let words = ("Taken back", "taken back", "/rewind");
+            let words = ("Rewound", "rewound", "/rewind");
             report(link, words, (&preview, cwd), outcome, to).await;
         }
         Err(error) => fail(link, &error).await,
@@ -72,7 +72,7 @@ pub(in crate::agent) async fn rewind(
 }
 
 async fn fail(link: &RunLink, error: &UndoError) {
-    let text = format!("Nothing was undone: {error}");
+    let text = format!("Couldn't undo: {error}");
     link.notice(NoticeLevel::Error, text).await;
 }
 
@@ -108,14 +108,14 @@ async fn report(
     }
     let prompt = prompt.replace(char::is_control, " ");
     let how = match preview.direction {
-        Direction::Undo => "The user has undone file changes: these files are as they were before",
-        Direction::Redo => "The user has made undone file changes again: these files are as after",
+        Direction::Undo => "The user undid file changes. These files are now as before",
+        Direction::Redo => "The user redid file changes. These files are now as after",
     };
     let told = if files.is_empty() {
         None
     } else {
         Some(format!(
-            "[{how} the prompt “{prompt}”: {named}. What you know of them may be out of date.]"
+            "[{how} the prompt “{prompt}”: {named}. Read them again before you rely on them.]"
         ))
     };
     // First, since a conversation that goes back shows no notice of before.
@@ -129,23 +129,23 @@ async fn report(
     };
     link.report(RunMessage::Undone(undone)).await;
     let text = match (is_empty, failed.is_empty()) {
-        (true, true) => format!("{what}: no file had to change (“{prompt}”)"),
+        (true, true) => format!("{what}: no file changed (“{prompt}”)"),
         (true, false) => format!("No file was {verb} (“{prompt}”)"),
         (false, true) => format!("{what} (“{prompt}”): {named}"),
-        (false, false) => format!("{what} in part (“{prompt}”): {named}"),
+        (false, false) => format!("{what} partly (“{prompt}”): {named}"),
     };
     link.notice(NoticeLevel::Info, text).await;
     let why = |kept: &Kept| format!("{} ({})", paths::display(&kept.path, cwd), kept.why);
     if !failed.is_empty() {
         let failed: Vec<String> = failed.iter().map(why).collect();
         let failed = paths::name_some(&failed, NAMED);
-        let text = format!("Not {verb}: {failed}. Use {again} once more to finish.");
+        let text = format!("Not {verb}: {failed}. To finish, use {again} again.");
         link.notice(NoticeLevel::Error, text).await;
     }
     if !kept.is_empty() {
         let stayed: Vec<String> = kept.iter().map(why).collect();
         let stayed = paths::name_some(&stayed, NAMED);
-        let text = format!("Left as they are: {stayed}");
+        let text = format!("Left unchanged: {stayed}");
         link.notice(NoticeLevel::Warning, text).await;
     }
 }

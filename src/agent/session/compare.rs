@@ -154,7 +154,7 @@ impl Tree {
         if name == "." {
             return self
                 .leaf()
-                .ok_or_else(|| String::from("nothing was said yet"));
+                .ok_or_else(|| String::from("nothing to compare yet"));
         }
         let labelled = self.nodes().find(|node| self.label(*node) == Some(name));
         if let Some(node) = labelled.or_else(|| self.find(name)) {
@@ -164,7 +164,7 @@ impl Tree {
         match (fitting.next(), fitting.next()) {
             (Some(node), None) if !name.is_empty() => Ok(node),
             (Some(one), Some(other)) if !name.is_empty() => Err(format!(
-                "'{name}' begins several ids, among them {} and {}: type more of it",
+                "'{name}' matches several ids, such as {} and {}: type more of it",
                 self.id(one),
                 self.id(other)
             )),
@@ -181,13 +181,13 @@ impl Tree {
         match names {
             [] => {
                 let other = self.other_branch();
-                let other =
-                    other.ok_or("this session has one branch so far; /tree shows what to name")?;
+                let other = other
+                    .ok_or("this session has only one branch; /tree lists entries to compare")?;
                 Ok((self.named(".")?, other))
             }
             [one] => Ok((self.named(".")?, self.named(one)?)),
             [one, other] => Ok((self.named(one)?, self.named(other)?)),
-            more => Err(format!("two branches are compared, not {}", more.len())),
+            more => Err(format!("give two branches, not {}", more.len())),
         }
     }
 

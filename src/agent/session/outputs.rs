@@ -54,7 +54,7 @@ pub(super) fn share_outputs(from: &Path, to: &Path) -> Option<String> {
     };
     let error = share().err()?;
     Some(format!(
-        "its long outputs stay in {} and were not copied: {error}",
+        "couldn't copy its long outputs, which stay in {}: {error}",
         from.display()
     ))
 }

@@ -48,7 +48,7 @@ pub fn read(file: &File) -> io::Result<Loaded> {
     let mut reader = Reader::default();
     reader.lines(file)?;
     let header = reader.header.ok_or_else(|| {
-        let text = "it is not a session file: its first line is no session header";
+        let text = "it isn't a session file: its first line isn't a session header";
         io::Error::new(io::ErrorKind::InvalidData, text)
     })?;
     let mut tree = reader.tree;
@@ -69,19 +69,17 @@ pub fn read(file: &File) -> io::Result<Loaded> {
     if reader.unreadable > 0 {
         let lines = count(reader.unreadable);
         problems.push(format!(
-            "{lines} cannot be read and stay in the file as they are"
+            "tiller can't read {lines}, which the file keeps unchanged"
         ));
     }
     if orphans > 0 {
         let lines = count(orphans);
-        problems.push(format!(
-            "{lines} name a parent that is missing: branches begin there"
-        ));
+        problems.push(format!("branches begin at {lines} with a missing parent"));
     }
     if header.version > VERSION {
         let version = header.version;
         problems.push(format!(
-            "the file has version {version} of the format, this tiller knows {VERSION}"
+            "the file has format version {version}; this tiller knows version {VERSION}"
         ));
     }
     if let Some(before) = &header.usage_before {
@@ -146,7 +144,7 @@ pub fn load(place: &Place, file: Option<&File>) -> io::Result<Arc<Body>> {
     };
     let line = line(file.ok_or(io::ErrorKind::NotFound)?, offset, length)?;
     Body::read(&line).map(Arc::new).ok_or_else(|| {
-        let text = format!("the entry at byte {offset} cannot be read");
+        let text = format!("can't read the entry at byte {offset}");
         io::Error::new(io::ErrorKind::InvalidData, text)
     })
 }
@@ -162,9 +160,7 @@ pub fn can_load(length: u64) -> bool {
 pub fn line(file: &File, offset: u64, length: u32) -> io::Result<Vec<u8>> {
     if !can_load(length.into()) {
         let (size, most) = (u64::from(length) / MIB, LONGEST as u64 / MIB);
-        let text = format!(
-            "the entry at byte {offset} has {size} MB, more than the {most} MB that are read"
-        );
+        let text = format!("the entry at byte {offset} has {size} MB; the limit is {most} MB");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
     }
     let mut line = vec![0; length as usize];
@@ -175,7 +171,7 @@ pub fn line(file: &File, offset: u64, length: u32) -> io::Result<Vec<u8>> {
 /// Opens a session file. Rejects devices, pipes and folders, because reading one may never end.
 pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
     if !std::fs::metadata(path)?.is_file() {
-        let text = "it is not a session file: it is no regular file";
+        let text = "it isn't a session file: it isn't a regular file";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }
     options.open(path)

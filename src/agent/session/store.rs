@@ -71,8 +71,8 @@ pub enum OpenError {
     /// Another program writes to it.
     #[error("another tiller has it open")]
     InUse,
-    /// A newer version wrote it, or one so old that only a copy can continue.
-    #[error("it has version {0} of the session format, this tiller writes {VERSION}")]
+    /// It was written by a newer version, or by one so old that only a copy can go on.
+    #[error("it has session format version {0}; this tiller writes version {VERSION}")]
     Version(u32),
     /// It is unreadable, or not a session.
     #[error("{0}")]
@@ -120,7 +120,7 @@ impl Session {
         let mut problems = std::mem::take(&mut loaded.problems);
         if loaded.torn > 0 {
             problems.push(format!(
-                "its last entry was cut off in writing; the piece of {} bytes is in {}",
+                "its last entry was cut off; the fragment of {} bytes is in {}",
                 loaded.torn,
                 file::torn_path(path).display()
             ));
@@ -324,7 +324,7 @@ impl Session {
         let error = written.err().or_else(|| stored.file.take_sync_error())?;
         let path = stored.file.path().display();
         Some(failure(format!(
-            "The end of the session could not be saved to {path}: {error}"
+            "Couldn't save the end of the session to {path}: {error}"
         )))
     }
 
@@ -398,18 +398,20 @@ impl Session {
         match written {
             Err(error) if !stored.failing => {
                 let text = format!(
-                    "The session cannot be saved to {path}: {error}. The conversation goes on in memory; make room or fix the folder, and it is saved with the next message."
+                    "Can't save the session to {path}: {error}. It continues in memory. Free disk space \
+                     or fix the folder; tiller tries again with the next message."
                 );
                 stored.failing = true;
                 Some(failure(text))
             }
             Ok(()) if stored.failing && stored.file.waiting() == 0 => {
                 stored.failing = false;
-                let text = String::from("The session is saved again; nothing is missing from it.");
+                let text = String::from("Saving works again; the session is complete.");
                 Some((NoticeLevel::Info, text))
             }
             _ => Some(failure(format!(
-                "The session file {path} could not be synced to the disk: {}. A power cut may lose the end of the session.",
+                "Couldn't sync the session file {path}: {}. A power cut may lose the end of the \
+                 session.",
                 stored.file.take_sync_error()?
             ))),
         }

@@ -48,13 +48,14 @@ pub fn ready_trial(session: &mut Session, trials: &Path) -> Option<String> {
         _ if !is_recorded => return None,
         State::Kept | State::Discarded | State::Lost => {
             let error = remove(&trial).err()?;
-            return Some(format!("Files of a trial that has ended are left: {error}"));
+            return Some(format!(
+                "Couldn't remove all files of an ended trial: {error}"
+            ));
         }
     };
     if lost {
         let text = format!(
-            "A trial was open here, but its files in {} are gone. The conversation goes on without \
-             them, in {}",
+            "A trial was open here, but its files in {} are gone. The session continues in {}",
             trial.tree.display(),
             trial.cwd.display()
         );
@@ -64,11 +65,11 @@ pub fn ready_trial(session: &mut Session, trials: &Path) -> Option<String> {
     match recover(&trial) {
         Ok(false) => None,
         Ok(true) => Some(format!(
-            "Keeping the trial was cut short; the files in {} are as they were before",
+            "/keep was interrupted; the files in {} are unchanged",
             trial.root.display()
         )),
         Err(error) => Some(format!(
-            "Keeping the trial was cut short, and could not be taken back: {error}"
+            "/keep was interrupted, and tiller couldn't revert it: {error}"
         )),
     }
 }

@@ -12,7 +12,7 @@ use crate::llm::ToolSpec;
 
 const NAME: &str = "ask_user";
 
-/// Choices a question may offer.
+/// The most choices that a question can offer.
 const MOST_CHOICES: usize = 4;
 
 pub struct AskUser;
@@ -30,8 +30,8 @@ impl TypedTool for AskUser {
     fn spec(&self) -> ToolSpec {
         typed::spec(
             NAME,
-            "Ask the user and wait for the answer: only for a decision that is theirs. They may \
-             answer in their own words.",
+            "Ask the user for a decision that only the user can make, and wait. The answer may be free \
+             text.",
             &["question"],
             json!({
                 "question": {"type": "string"},
@@ -39,7 +39,7 @@ impl TypedTool for AskUser {
                     "type": "array",
                     "items": {"type": "string"},
                     "maxItems": MOST_CHOICES,
-                    "description": "Likeliest first"
+                    "description": "Most likely first"
                 }
             }),
         )
@@ -72,16 +72,15 @@ impl TypedTool for AskUser {
             }
             Some(Answer::Refuse { reason: Some(text) }) => {
                 let shown = details(&args, Some(&text));
-                let text = format!("The user did not choose, but said: {text}");
+                let text = format!("The user chose none and answered: {text}");
                 Ok(ToolOutput::new(text, shown))
             }
             Some(_) => Err(ToolError::new(
-                "The user did not answer. Go on with what you think best, or stop.",
+                "The user did not answer. Continue as you think best, or stop.",
             )),
             None if context.cancel.is_cancelled() => Err(call::cancelled()),
             None => Err(ToolError::new(
-                "Nobody can be asked here: no user is at a screen. Decide yourself and say what \
-                 you assumed.",
+                "This run can't ask the user. Decide yourself and say what you assumed.",
             )),
         }
     }

@@ -4,29 +4,29 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::tool::ToolError;
 
-/// A number that counts something; what is below 1 counts as left out.
+/// A positive number; anything below 1 is treated as missing.
 pub fn positive(number: Option<i64>) -> Option<usize> {
     number
         .filter(|number| *number > 0)
         .map(|number| number as usize)
 }
 
-/// The error for a parameter that is missing, in the words of the schema check.
+/// The error for a missing parameter, worded like the schema check.
 pub fn missing(name: &str) -> ToolError {
     invalid(&format!("Missing required parameter: {name}"))
 }
 
-/// The error for arguments that cannot be used.
+/// The error for unusable arguments.
 pub fn invalid(why: &str) -> ToolError {
     ToolError::new(format!("error: invalid input: {why}"))
 }
 
-/// The error of a call that noticed that it was cancelled; the run replaces it with its own text.
+/// The error of a call that noticed its cancellation; the run replaces it with its own text.
 pub fn cancelled() -> ToolError {
     ToolError::new("Tool execution cancelled")
 }
 
-/// Fails when the call was cancelled.
+/// Fails if the call was cancelled.
 pub fn must_go_on(cancel: &CancellationToken) -> Result<(), ToolError> {
     if cancel.is_cancelled() {
         return Err(cancelled());
@@ -34,8 +34,7 @@ pub fn must_go_on(cancel: &CancellationToken) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Runs `work` where it may block and always waits for its end: for changes, whose end must be
-/// known.
+/// Runs blocking `work` and always waits for its end. For changes, whose end must be known.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
@@ -44,8 +43,8 @@ pub async fn blocking<T: Send + 'static>(
         .unwrap_or_else(|error| Err(ToolError::new(format!("Tool execution failed: {error}"))))
 }
 
-/// As [`blocking`], but returns at once when cancelled: for looking, where a file system that does
-/// not answer must not hold up the run.
+/// Like [`blocking`], but returns at once when cancelled. For reading, where a stuck file system must not
+/// hold up the run.
 pub async fn blocking_cancellable<T: Send + 'static>(
     cancel: &CancellationToken,
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,

@@ -1,12 +1,13 @@
-//! Control bytes of files as text, and back: a model cannot see them, and some hosts refuse them.
+//! Shows control bytes of files as text, and reverses that. Models can't see them, and some servers
+//! reject them.
 
 use std::borrow::Cow;
 
-/// The note below a text in which control bytes were replaced.
+/// The note after a text with escaped control bytes.
 pub const NOTE: &str = "[control bytes are shown as \\x1b and the like]";
 
-/// `bytes` with control bytes written as `\x1b` and the like. Tab, CR and LF stay; so does NUL,
-/// which tells that a file is no text.
+/// `bytes` with control bytes written as `\x1b` and so on. Tab, CR and LF stay, and so does NUL, which
+/// shows that a file isn't text.
 pub fn control_bytes(bytes: &[u8]) -> Cow<'_, [u8]> {
     let Some(first) = bytes.iter().position(|byte| is_escaped(*byte)) else {
         return Cow::Borrowed(bytes);
@@ -22,8 +23,8 @@ pub fn control_bytes(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// The inverse of [`control_bytes`]: `\x1b` and the like as the control characters they stand for;
-/// none where there are none.
+/// The inverse of [`control_bytes`]: turns `\x1b` and so on into control characters; none if there are
+/// none.
 pub fn unescape(text: &str) -> Option<String> {
     let mut parts = text.split("\\x");
     let mut out = parts.next().unwrap_or_default().to_owned();

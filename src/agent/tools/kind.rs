@@ -1,5 +1,4 @@
-//! Tells text from pictures and from everything else by the first bytes of a file; names and
-//! endings are not looked at.
+//! Tells text from pictures and other files by their first bytes, not by name or extension.
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -9,17 +8,17 @@ pub enum Kind {
     Utf16,
     /// A picture that models may be shown; its MIME type.
     Picture(&'static str),
-    /// Anything else; what it is, as far as one can tell.
+    /// Anything else, with a description if possible.
     Binary(String),
 }
 
-/// Bytes at the head of a file that tell its kind.
+/// How many bytes at the start tell a file's kind.
 pub const HEAD: usize = 8 * 1024;
 
 /// The UTF-8 byte order mark.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// The byte order mark that `bytes` begin with, if they do, and the rest.
+/// The byte order mark at the start of `bytes`, if there is one, and the rest.
 pub fn split_mark(bytes: &[u8]) -> (&[u8], &[u8]) {
     let mark = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
     bytes.split_at(mark)
@@ -29,12 +28,12 @@ pub fn split_mark(bytes: &[u8]) -> (&[u8], &[u8]) {
 pub fn of(head: &[u8]) -> Kind {
     let known = infer::get(head);
     match head {
-        // With two zero bytes behind it this is the mark of UTF-32.
+        // Followed by two zero bytes, this is the mark of UTF-32.
         [0xff, 0xfe, rest @ ..] if !rest.starts_with(&[0, 0]) => return Kind::Utf16,
         [0xfe, 0xff, ..] => return Kind::Utf16,
         _ => {}
     }
-    // "BM", "MZ" or "GIF8" also begin texts, so a magic number alone decides nothing.
+    // Text can begin with "BM", "MZ" or "GIF8" too, so a magic number alone decides nothing.
     if !has_nul(head) && (is_utf8(head) && !head.starts_with(b"%PDF-") || mostly_text(head, known))
     {
         return Kind::Text;
@@ -51,12 +50,12 @@ pub fn of(head: &[u8]) -> Kind {
     }
 }
 
-/// Whether text may hold these bytes at all.
+/// Whether text can contain these bytes at all.
 pub fn has_nul(bytes: &[u8]) -> bool {
     memchr::memchr(0, bytes).is_some()
 }
 
-/// UTF-8, give or take a character cut at the end.
+/// UTF-8, except for a character cut at the end.
 fn is_utf8(head: &[u8]) -> bool {
     match std::str::from_utf8(head) {
         Ok(_) => true,
@@ -64,8 +63,8 @@ fn is_utf8(head: &[u8]) -> bool {
     }
 }
 
-/// Latin-1 and the like: few bytes are not UTF-8, hardly any are control characters, and no format
-/// claims the file.
+/// Latin-1 and similar: few bytes aren't UTF-8, hardly any are control characters, and no known format
+/// matches.
 fn mostly_text(head: &[u8], known: Option<infer::Type>) -> bool {
     if known.is_some_and(|kind| !kind.mime_type().starts_with("text/")) {
         return false;

@@ -1,6 +1,6 @@
-//! The built-in tools, in folders by what they do: `read`, `edit` (edit, replace, write),
-//! `patch` (apply_patch), `search` (grep, find, ls), `ask` (ask_user), `todo`. What several of them use is
-//! on top: `open`, `kind`, `escape`, `call`, `typed` (arguments, parsed once).
+//! The built-in tools, in folders by purpose: `read`, `edit` (edit, replace, write), `patch`
+//! (apply_patch), `search` (grep, find, ls), `ask` (ask_user), `todo`. Shared parts are here: `open`,
+//! `kind`, `escape`, `call`, `typed` (arguments, parsed once).
 
 mod builtin;
 mod settings;

@@ -1,5 +1,5 @@
-//! Opens what is a file and nothing else, as far as the call may: a folder, pipe, socket or device gets
-//! a clear error and is never waited for.
+//! Opens only regular files that the call can read. Folders, pipes, sockets and devices get a clear
+//! error, and nothing waits for them.
 
 use std::fs::{self, File, FileType, Metadata};
 use std::io;
@@ -18,11 +18,11 @@ pub fn open(reach: &Reach, path: &Path, shown: &str) -> Result<(File, Metadata),
     open_judged(reach, &path, shown)
 }
 
-/// As [`open`] with a path of which is known that the call may read it.
+/// Like [`open`], for a path that the call is known to be able to read.
 pub fn open_judged(reach: &Reach, path: &Path, shown: &str) -> Result<(File, Metadata), ToolError> {
     let meta = fs::metadata(path).map_err(|error| unreachable(&error, shown))?;
     must_be_file(meta.file_type(), shown)?;
-    // Asked again after opening: in between, a pipe may have taken its place.
+    // Checked again after opening: a pipe may have taken its place.
     let file = reach
         .open(path)
         .map_err(|error| unreachable(&error, shown))?;
@@ -33,7 +33,7 @@ pub fn open_judged(reach: &Reach, path: &Path, shown: &str) -> Result<(File, Met
     Ok((file, meta))
 }
 
-/// Fails unless `kind` is a regular file's.
+/// Fails unless `kind` is a regular file.
 pub fn must_be_file(kind: FileType, shown: &str) -> Result<(), ToolError> {
     if kind.is_file() {
         return Ok(());
@@ -52,21 +52,21 @@ pub fn must_be_file(kind: FileType, shown: &str) -> Result<(), ToolError> {
     Err(ToolError::new(format!("{shown} is {what}.")))
 }
 
-/// What to tell the model of a path that cannot be reached.
+/// What the model reads about a path that can't be opened.
 pub fn unreachable(error: &io::Error, shown: &str) -> ToolError {
     ToolError::new(match error.kind() {
         io::ErrorKind::NotFound => format!("File not found: {shown}"),
-        // With a reason of our own: see `Reach`.
+        // With our own reason: see `Reach`.
         io::ErrorKind::PermissionDenied if error.get_ref().is_some() => {
             format!("Not permitted: {shown}: {error}")
         }
         io::ErrorKind::PermissionDenied => format!("Permission denied: {shown}"),
         io::ErrorKind::NotADirectory => {
-            format!("File not found: {shown} (a part of the path is a file, not a folder)")
+            format!("File not found: {shown} (part of the path is a file, not a folder)")
         }
         _ if error.raw_os_error() == Some(ELOOP) => {
-            format!("Cannot open {shown}: too many levels of symbolic links")
+            format!("Can't open {shown}: too many levels of symbolic links")
         }
-        _ => format!("Cannot open {shown}: {error}"),
+        _ => format!("Can't open {shown}: {error}"),
     })
 }

@@ -3,25 +3,25 @@
 /// The limits of the built-in tools (`[tools]` in the settings).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSettings {
-    /// Seconds a command may run when the call does not say.
+    /// The default timeout of a command in seconds.
     pub bash_timeout_s: u64,
-    /// Most seconds a call may ask for.
+    /// The most seconds that a call can ask for.
     pub bash_max_timeout_s: u64,
     /// Characters of a command's output for the model.
     pub bash_max_output_chars: usize,
     /// Lines of a command's output for the model.
     pub bash_max_output_lines: usize,
-    /// Bytes of output kept in a spill file.
+    /// Bytes of output saved in a spill file.
     pub bash_max_spill_bytes: u64,
     /// Names of environment variables that commands must not see: globs, any case.
     pub bash_secret_env: Vec<String>,
-    /// Lines `read` gives at most.
+    /// The most lines that `read` returns.
     pub read_max_lines: usize,
-    /// Bytes `read` gives at most.
+    /// The most bytes that `read` returns.
     pub read_max_bytes: usize,
-    /// Bytes `grep`, `find` and `ls` give at most.
+    /// The most bytes that `grep`, `find` and `ls` return.
     pub search_max_bytes: usize,
-    /// Seconds `grep` and `find` may take.
+    /// The time limit of `grep` and `find` in seconds.
     pub search_timeout_s: u64,
 }
 

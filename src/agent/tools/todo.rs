@@ -1,5 +1,5 @@
-//! The `todo` tool: the model keeps a list of what is to be done, and the user sees it. It changes
-//! nothing, so nobody is asked.
+//! The `todo` tool: the model keeps a list of its tasks, and the user sees it. It changes nothing, so
+//! tiller doesn't ask.
 
 use std::fmt::Write;
 
@@ -27,7 +27,7 @@ impl TypedTool for Todo {
     fn spec(&self) -> ToolSpec {
         typed::spec(
             NAME,
-            "Keep a todo list, which the user sees. Send the whole list each time.",
+            "Keep a todo list that the user sees. Send the whole list each time.",
             &["todos"],
             json!({
                 "todos": {

@@ -1,5 +1,5 @@
-//! Tools whose arguments have a type: all built-in ones. Their arguments are coerced and validated
-//! by `schema`, then parsed once, here; no tool looks into JSON itself.
+//! Tools with typed arguments: all built-in ones. `schema` coerces and validates arguments, then they are
+//! parsed once, here. No tool handles JSON.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::llm::{EditFormat, ToolSpec};
 
 /// A tool with typed arguments.
 pub trait TypedTool: Send + Sync + 'static {
-    /// The arguments. What a call leaves out, or gets wrong before its validation, has a default.
+    /// The arguments. Missing ones, and invalid ones before validation, have defaults.
     type Args: DeserializeOwned + Default + Send;
 
-    /// As [`Tool::spec`]; made once.
+    /// Like [`Tool::spec`]; made once.
     fn spec(&self) -> ToolSpec;
 
-    /// As [`Tool::schema`]; `parameters` are those of the spec.
+    /// Like [`Tool::schema`]; `parameters` are those of the spec.
     fn schema(&self, parameters: Value) -> Schema {
         Schema::lenient(&parameters)
     }
@@ -41,7 +41,7 @@ pub trait TypedTool: Send + Sync + 'static {
         ready(Ok(None))
     }
 
-    /// As [`Tool::execute`].
+    /// Like [`Tool::execute`].
     fn run(
         &self,
         args: Self::Args,
@@ -49,7 +49,7 @@ pub trait TypedTool: Send + Sync + 'static {
     ) -> impl Future<Output = Result<ToolOutput, ToolError>> + Send;
 }
 
-/// A spec whose arguments are an object of `properties` and nothing else.
+/// A spec whose arguments are an object with only these `properties`.
 pub fn spec(
     name: &str,
     description: impl Into<String>,
@@ -73,20 +73,20 @@ pub fn spec(
     }
 }
 
-/// Makes a [`Tool`] of a [`TypedTool`].
+/// Makes a [`Tool`] from a [`TypedTool`].
 struct Typed<T> {
     tool: T,
     spec: ToolSpec,
 }
 
-/// `tool` as the agent takes it.
+/// Wraps `tool` for the agent.
 pub fn typed(tool: impl TypedTool) -> Arc<dyn Tool> {
     let spec = tool.spec();
     Arc::new(Typed { tool, spec })
 }
 
 impl<T: TypedTool> Typed<T> {
-    /// Arguments that may not have been validated.
+    /// Arguments that may not be validated yet.
     fn parse(&self, args: &Value) -> T::Args {
         let fitting = schema::fitting(&self.spec.parameters, args);
         serde_json::from_value(fitting).unwrap_or_default()

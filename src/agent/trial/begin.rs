@@ -40,9 +40,9 @@ pub fn begin(
 ) -> Result<Started, TrialError> {
     let repository = Repository::around(cwd)?;
     let private =
-        |folder: &Path| make_private(folder).map_err(TrialError::io("cannot make", folder));
+        |folder: &Path| make_private(folder).map_err(TrialError::io("can't create", folder));
     private(home)?;
-    let home = fs::canonicalize(home).map_err(TrialError::io("cannot find", home))?;
+    let home = fs::canonicalize(home).map_err(TrialError::io("can't find", home))?;
     let id = format!("{:08x}", uuid::Uuid::new_v4().as_fields().0);
     let folder = home.join(&id);
     private(&folder)?;
@@ -91,7 +91,7 @@ fn fill(
     let place = trial.working_folder();
     let modules = trial.modules.keys().map(|module| trial.tree.join(module));
     for folder in modules.chain([place]) {
-        fs::create_dir_all(&folder).map_err(TrialError::io("cannot make", &folder))?;
+        fs::create_dir_all(&folder).map_err(TrialError::io("can't create", &folder))?;
     }
     begun.save(&trial.begun_file())?;
     Ok(left_out)
@@ -100,8 +100,11 @@ fn fill(
 fn write_record(trial: &Trial) -> Result<(), TrialError> {
     let path = trial.folder.join(RECORD);
     let json = serde_json::to_vec_pretty(trial).map_err(io::Error::other);
-    let json = json.map_err(TrialError::io("cannot describe the trial in", &path))?;
-    write_whole(&path, &json).map_err(TrialError::io("cannot write", &path))
+    let json = json.map_err(TrialError::io(
+        "can't save the description of the trial to",
+        &path,
+    ))?;
+    write_whole(&path, &json).map_err(TrialError::io("can't write", &path))
 }
 
 /// Fails when the copies do not fit on the disk.

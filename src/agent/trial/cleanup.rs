@@ -15,9 +15,9 @@ const TRIES: usize = 100;
 
 /// Removes the worktree and everything else of `trial`. The user's files stay as they are.
 pub fn remove(trial: &Trial) -> Result<(), TrialError> {
-    remove_tree(&trial.tree).map_err(TrialError::io("cannot remove", &trial.tree))?;
+    remove_tree(&trial.tree).map_err(TrialError::io("can't remove", &trial.tree))?;
     forget_worktree(trial)?;
-    remove_tree(&trial.folder).map_err(TrialError::io("cannot remove", &trial.folder))
+    remove_tree(&trial.folder).map_err(TrialError::io("can't remove", &trial.folder))
 }
 
 /// Removes `trial` in the same way, but keeps the files of its worktree until another trial is discarded;
@@ -28,7 +28,7 @@ pub fn discard(trial: &Trial) -> Result<PathBuf, TrialError> {
     let moved = remove_tree(&trash)
         .and_then(|()| fs::DirBuilder::new().mode(0o700).create(&trash))
         .and_then(|()| fs::rename(&trial.tree, &kept));
-    moved.map_err(TrialError::io("cannot move", &trial.tree))?;
+    moved.map_err(TrialError::io("can't move", &trial.tree))?;
     remove(trial)?;
     Ok(kept)
 }
@@ -50,7 +50,7 @@ fn forget_worktree(trial: &Trial) -> Result<(), TrialError> {
     match removed {
         Err(_) if named => {
             // Git cannot, perhaps because the trial has damaged its `.git` file.
-            remove_tree(&trial.git_dir).map_err(TrialError::io("cannot remove", &trial.git_dir))?;
+            remove_tree(&trial.git_dir).map_err(TrialError::io("can't remove", &trial.git_dir))?;
             // As git does it with the last one.
             let _ = fs::remove_dir(&own);
             Ok(())

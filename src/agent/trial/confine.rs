@@ -17,7 +17,7 @@ pub(in crate::agent) fn refuse(trial: &Trial, paths: &[String]) -> Result<(), St
         let mut copies = destinations.iter().flatten();
         if let Some(copy) = copies.find_map(|path| trial.copy_of(path)) {
             return Err(format!(
-                "Not changed: {raw} is a file of the user outside this trial. Change its copy: {}",
+                "Not changed: {raw} is the user's file, outside this trial. Change its copy: {}",
                 copy.display()
             ));
         }

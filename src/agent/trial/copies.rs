@@ -56,7 +56,7 @@ pub(super) fn copy_all(
         let others: Vec<_> = (1..threads).map_while(start).collect();
         let own = work();
         let others = others.into_iter().map(|other| {
-            let died = |_| TrialError::io("cannot copy", &trial.root)(io::Error::other("a panic"));
+            let died = |_| TrialError::io("can't copy", &trial.root)(io::Error::other("a panic"));
             other.join().map_err(died).flatten()
         });
         [own].into_iter().chain(others).collect()
@@ -123,13 +123,13 @@ impl Copies {
             && let Some(parent) = to.parent()
             && parent != folder
         {
-            fs::create_dir_all(parent).map_err(TrialError::io("cannot make", parent))?;
+            fs::create_dir_all(parent).map_err(TrialError::io("can't create", parent))?;
             parent.clone_into(folder);
         }
         match found {
             Found::Nothing | Found::Folder | Found::Special => Ok(None),
             Found::Link(target) => {
-                link(&target, &to).map_err(TrialError::io("cannot write", &to))?;
+                link(&target, &to).map_err(TrialError::io("can't write", &to))?;
                 Ok(Some(Entry::Link(target)))
             }
             Found::File(meta) => match copy_file(&from, &to) {
@@ -140,7 +140,7 @@ impl Copies {
                     self.left_out.push(path.to_owned());
                     Ok(None)
                 }
-                Err(error) => Err(TrialError::io("cannot copy", &from)(error)),
+                Err(error) => Err(TrialError::io("can't copy", &from)(error)),
             },
         }
     }

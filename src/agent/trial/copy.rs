@@ -65,7 +65,7 @@ impl<'a> Looker<'a> {
     pub(super) fn find(&mut self, path: &Path) -> Result<Found, TrialError> {
         let whole = self.root.join(path);
         self.look(path)
-            .map_err(TrialError::io("cannot read", &whole))
+            .map_err(TrialError::io("can't read", &whole))
     }
 
     /// Whether all that is above `path` are folders. One that cannot be looked at is not gone: what is

@@ -12,33 +12,32 @@ const NAMED: usize = 10;
 pub enum TrialError {
     /// There is no git program.
     #[error(
-        "a trial needs git, and there is no program of that name in PATH. /fork tries another way in \
-         the conversation alone; the files are then changed in place"
+        "a trial needs git, which isn't in PATH. Install git, or use /fork, which branches only the \
+         conversation and changes files in place"
     )]
     NoGit,
     /// The folder is in no working tree of a repository.
     #[error(
-        "{} is in no git repository, so there is nothing to bring the files back from. `git init` \
-         and a first commit make one; /fork tries another way in the conversation alone, and the \
-         files are then changed in place", .0.display()
+        "{} isn't in a git repository. Run `git init` and make a first commit, or use /fork, which \
+         branches only the conversation and changes files in place", .0.display()
     )]
     NoRepository(PathBuf),
     /// The repository has no working tree here.
     #[error(
-        "{} is in a git repository, but in no working tree of it (a bare repository, or the .git \
-         folder). Start tiller in a working tree", .0.display()
+        "{} isn't in a working tree (it is in a bare repository or a .git folder). Start tiller in a \
+         working tree", .0.display()
     )]
     NoWorkTree(PathBuf),
     /// There is nothing checked out that a worktree could begin with.
     #[error(
-        "the repository {} has no commit yet, and a git worktree needs one. Make a first commit, it \
-         may be empty: git commit --allow-empty -m Begin", .0.display()
+        "the repository {} has no commit yet, and a trial needs one. Make one, for example: git commit \
+         --allow-empty -m Begin", .0.display()
     )]
     NoCommit(PathBuf),
     /// The copy does not fit on the disk.
     #[error(
-        "the files take {needed} bytes, and {} has room for {free}. Make room, let .gitignore leave \
-         out large files that are not needed, or set TILLER_DATA_DIR to another disk", .folder.display()
+        "the files need {needed} bytes, and {} has {free} free. Free space, add large files to \
+         .gitignore, or set TILLER_DATA_DIR to another disk", .folder.display()
     )]
     NoRoom {
         /// Bytes of all files.
@@ -76,7 +75,7 @@ pub enum TrialError {
     #[error("{}", obstacles(.0))]
     Conflicts(Vec<Obstacle>),
     /// What is kept of the trial is damaged.
-    #[error("what {} holds of the trial is damaged: {what}", .path.display())]
+    #[error("the trial's data in {} is damaged: {what}", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -122,8 +121,8 @@ fn obstacles(all: &[Obstacle]) -> String {
         more => format!("\n  and {more} more"),
     };
     let files = match all.len() {
-        1 => String::from("1 file stands"),
-        many => format!("{many} files stand"),
+        1 => String::from("1 file is"),
+        many => format!("{many} files are"),
     };
     format!(
         "{files} in the way, so nothing was written:\n{}{more}",

@@ -129,7 +129,7 @@ impl Git {
             let mut out = BufReader::new(out);
             for index in 0..ids.len() {
                 let blob = next_blob(&mut out);
-                let failed = TrialError::io("cannot read from git in", &self.folder);
+                let failed = TrialError::io("can't read from git in", &self.folder);
                 take(index, blob.map_err(failed)?)?;
             }
             Ok(())
@@ -166,7 +166,7 @@ impl Git {
         if error.kind() == io::ErrorKind::NotFound && self.folder.is_dir() {
             return TrialError::NoGit;
         }
-        TrialError::io("cannot run git in", &self.folder)(error)
+        TrialError::io("can't run git in", &self.folder)(error)
     }
 }
 

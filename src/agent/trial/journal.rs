@@ -50,7 +50,7 @@ pub(super) fn roll_back(trial: &Trial, objects: &Objects) -> Result<bool, TrialE
     former.commit(trial)?;
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(TrialError::io("cannot remove", &path)(error))
+            Err(TrialError::io("can't remove", &path)(error))
         }
         _ => Ok(true),
     }
@@ -90,7 +90,7 @@ fn half_written(
         }
         let (path, _) = asked[index];
         let whole = trial.root.join(path);
-        let now = fs::read(&whole).map_err(TrialError::io("cannot read", &whole))?;
+        let now = fs::read(&whole).map_err(TrialError::io("can't read", &whole))?;
         if is_cut_off(&now, &bytes, &after) || is_cut_off(&now, &after, &bytes) {
             half.insert(path.clone());
         }

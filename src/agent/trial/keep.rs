@@ -64,8 +64,8 @@ fn carry_out(trial: &Trial, objects: &Objects, plan: &Plan) -> Result<(), TrialE
         Err(again) => TrialError::Damaged {
             path: trial.root.clone(),
             what: format!(
-                "{error}; and what was written could not be taken back ({again}). The versions of \
-                 before are named in {} and kept beside it",
+                "{error}; reverting what was written failed too ({again}). {} lists the old versions, \
+                 which are in the same folder",
                 trial.folder.join("keep.before").display()
             ),
         },
@@ -94,7 +94,7 @@ fn must_be_as_planned(trial: &Trial, plan: &Plan) -> Result<(), TrialError> {
         if !same {
             return Err(TrialError::Conflicts(vec![Obstacle {
                 path: path.clone(),
-                why: "was changed here at this very moment",
+                why: "changed here just now",
             }]));
         }
     }

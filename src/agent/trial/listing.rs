@@ -113,9 +113,9 @@ impl Listing {
         let mut open = vec![folder.to_owned()];
         while let Some(folder) = open.pop() {
             let whole = root.join(&folder);
-            let entries = fs::read_dir(&whole).map_err(TrialError::io("cannot read", &whole))?;
+            let entries = fs::read_dir(&whole).map_err(TrialError::io("can't read", &whole))?;
             for entry in entries {
-                let entry = entry.map_err(TrialError::io("cannot read", &whole))?;
+                let entry = entry.map_err(TrialError::io("can't read", &whole))?;
                 let path = folder.join(entry.file_name());
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     open.push(path);

@@ -73,7 +73,7 @@ impl Plan {
                             version,
                         }))
                     }
-                    None => Err("was changed here and in the trial, in the same place"),
+                    None => Err("changed in the same place here and in the trial"),
                 },
                 Outcome::Blocks(why) => Err(why),
             };
@@ -128,7 +128,7 @@ impl Plan {
             for folder in above.filter(|it| !it.as_os_str().is_empty()) {
                 let meta = fs::symlink_metadata(trial.root.join(folder));
                 if meta.is_ok_and(|meta| !meta.is_dir()) && !self.removes(folder) {
-                    block(path, "lies in a folder that is a file or a link here");
+                    block(path, "is in a folder that is a file or a link here");
                     break;
                 }
             }
@@ -224,10 +224,10 @@ fn outcome(begun: Option<&Entry>, here: Option<&Entry>, now: Option<&Entry>) -> 
                 version: version.clone(),
             }))
         }
-        (_, None, _) => Outcome::Blocks("was removed here, and changed in the trial"),
-        (_, _, None) => Outcome::Blocks("was changed here, and removed in the trial"),
-        (None, ..) => Outcome::Blocks("was added here and in the trial, and they differ"),
-        _ => Outcome::Blocks("was changed here and in the trial, and cannot be merged"),
+        (_, None, _) => Outcome::Blocks("removed here, changed in the trial"),
+        (_, _, None) => Outcome::Blocks("changed here, removed in the trial"),
+        (None, ..) => Outcome::Blocks("added here and in the trial, with different content"),
+        _ => Outcome::Blocks("changed here and in the trial, and can't be merged"),
     }
 }
 
@@ -238,12 +238,12 @@ fn merge(
     versions: &[String; 3],
 ) -> Result<Option<String>, TrialError> {
     let folder = trial.folder.join("merge");
-    fs::create_dir_all(&folder).map_err(TrialError::io("cannot make", &folder))?;
+    fs::create_dir_all(&folder).map_err(TrialError::io("can't create", &folder))?;
     let names = ["here", "before", "trial"];
     let wanted: Vec<&str> = versions.iter().map(String::as_str).collect();
     objects.read(&wanted, |index, bytes| {
         let path = folder.join(names[index]);
-        fs::write(&path, bytes).map_err(TrialError::io("cannot write", &path))
+        fs::write(&path, bytes).map_err(TrialError::io("can't write", &path))
     })?;
     let arguments = ["merge-file", "--stdout", "--quiet"];
     let merged = match Git::within(&folder).run(&[&arguments[..], &names].concat()) {
@@ -254,7 +254,7 @@ fn merge(
         Err(error) => return Err(error),
     };
     let path = folder.join("merged");
-    fs::write(&path, merged).map_err(TrialError::io("cannot write", &path))?;
+    fs::write(&path, merged).map_err(TrialError::io("can't write", &path))?;
     let named = objects.keep(&folder, &["merged".into()], &CancellationToken::new())?;
     Ok(named.into_iter().next())
 }

@@ -42,7 +42,7 @@ impl Objects {
         // Not those above it: the trial may be removed while its changes are counted.
         match fs::create_dir(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(TrialError::io("cannot make", &self.folder)(error));
+                return Err(TrialError::io("can't create", &self.folder)(error));
             }
             _ => {}
         }
@@ -59,11 +59,11 @@ impl Objects {
             }
             let read = |out: &mut dyn Read| {
                 let lines: io::Result<Vec<String>> = BufReader::new(out).lines().collect();
-                lines.map_err(TrialError::io("cannot read from git in", root))
+                lines.map_err(TrialError::io("can't read from git in", root))
             };
             let found = self.git(root).converse(&hash, &names, read)?;
             if found.len() != batch.len() {
-                return Err(self.damaged("git named too few versions"));
+                return Err(self.damaged("git listed too few versions"));
             }
             versions.extend(found);
         }
@@ -85,7 +85,7 @@ impl Objects {
         for path in &files {
             let whole = root.join(path);
             let meta = fs::symlink_metadata(&whole);
-            let meta = meta.map_err(TrialError::io("cannot read", &whole))?;
+            let meta = meta.map_err(TrialError::io("can't read", &whole))?;
             // Taken before the bytes are read: one that changes in between is read again.
             snapshot.stamps.insert(path.clone(), Stamp::of(&meta));
         }

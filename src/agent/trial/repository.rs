@@ -22,7 +22,7 @@ pub(super) struct Repository {
 impl Repository {
     /// The repository around `cwd`, if a trial can be made of it.
     pub fn around(cwd: &Path) -> Result<Self, TrialError> {
-        let cwd = fs::canonicalize(cwd).map_err(TrialError::io("cannot find", cwd))?;
+        let cwd = fs::canonicalize(cwd).map_err(TrialError::io("can't find", cwd))?;
         let git = Git::within(&cwd);
         let git_dir =
             git.path(&["rev-parse", "--absolute-git-dir"])
@@ -47,7 +47,7 @@ impl Repository {
         })?;
         Ok(Self {
             common_dir: fs::canonicalize(cwd.join(&common_dir))
-                .map_err(TrialError::io("cannot find", &common_dir))?,
+                .map_err(TrialError::io("can't find", &common_dir))?,
             head: head.to_string_lossy().into_owned(),
             git_dir,
             cwd,
@@ -68,7 +68,7 @@ impl Repository {
             return Ok(());
         }
         let copy = scratch.join("index");
-        fs::copy(&index, &copy).map_err(TrialError::io("cannot copy", &index))?;
+        fs::copy(&index, &copy).map_err(TrialError::io("can't copy", &index))?;
         // An index may be in two files, or lean on a file system monitor: here it stands alone.
         let update = [
             "update-index",
@@ -81,6 +81,6 @@ impl Repository {
         let own = own.join("index");
         fs::rename(&copy, &own)
             .or_else(|_| fs::copy(&copy, &own).map(drop))
-            .map_err(TrialError::io("cannot write", &own))
+            .map_err(TrialError::io("can't write", &own))
     }
 }

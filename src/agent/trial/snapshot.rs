@@ -62,12 +62,12 @@ impl Snapshot {
         });
         let bytes = postcard::to_stdvec(&records.collect::<Vec<_>>()).map_err(io::Error::other);
         let written = bytes.and_then(|bytes| write_whole(path, &bytes));
-        written.map_err(TrialError::io("cannot write", path))
+        written.map_err(TrialError::io("can't write", path))
     }
 
     /// Reads one that was saved.
     pub fn load(path: &Path) -> Result<Self, TrialError> {
-        let bytes = fs::read(path).map_err(TrialError::io("cannot read", path))?;
+        let bytes = fs::read(path).map_err(TrialError::io("can't read", path))?;
         let records: Vec<Record> =
             postcard::from_bytes(&bytes).map_err(|error| TrialError::Damaged {
                 path: path.to_owned(),

@@ -23,7 +23,7 @@ pub(super) fn remove_file(trial: &Trial, path: &Path) -> Result<(), TrialError> 
     let whole = trial.root.join(path);
     match fs::remove_file(&whole) {
         Err(error) if !is_gone(&error) => {
-            return Err(TrialError::io("cannot remove", &whole)(error));
+            return Err(TrialError::io("can't remove", &whole)(error));
         }
         _ => {}
     }
@@ -74,7 +74,7 @@ impl Staged {
             let usual = if executable { 0o755 } else { 0o644 };
             let like = stamps.get(path).map_or(usual, |stamp| stamp.mode);
             let content = stage(&whole, bytes, executable, like);
-            let content = content.map_err(TrialError::io("cannot write", &whole))?;
+            let content = content.map_err(TrialError::io("can't write", &whole))?;
             staged.push((path.clone(), content));
             Ok(())
         })?;
@@ -86,7 +86,7 @@ impl Staged {
             let whole = trial.root.join(path);
             content
                 .commit(&whole)
-                .map_err(TrialError::io("cannot write", &whole))?;
+                .map_err(TrialError::io("can't write", &whole))?;
         }
         Ok(())
     }

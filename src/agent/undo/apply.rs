@@ -20,10 +20,10 @@ use crate::agent::stamp::Stamp;
 use crate::agent::trial::is_gone;
 use crate::agent::workspace::Place;
 
-/// Why changes by others stay.
-const OTHERS: &str = "was changed since by others";
-/// Syncs this many files before writing the next. Syncing each of thousands takes minutes, and
-/// today's file systems write a file before the name it replaces.
+/// Why what others have changed stays.
+const OTHERS: &str = "changed since by someone else";
+/// Up to so many files are on the disk before the next is written. To wait for each of thousands takes
+/// minutes; the file systems of today write a file before the name that it takes over.
 const SYNCED: usize = 64;
 
 /// A path to change from one state to another.
@@ -148,7 +148,7 @@ pub(super) fn is_cut_off(step: &Step<'_>, here: &State, store: &Store) -> bool {
 pub(super) fn obstacle(step: &Step<'_>, here: &State, store: &Store) -> Option<&'static str> {
     match step.to {
         to if here == to => None,
-        State::Special => Some("was no file and no folder"),
+        State::Special => Some("was neither a file nor a folder"),
         _ if here != step.from
             && !matches!((here, step.from), (State::Folder(_), State::Folder(_))) =>
         {
@@ -371,7 +371,7 @@ fn fill(
 }
 
 fn gone_from_git() -> io::Error {
-    io::Error::other("git no longer has its former content")
+    io::Error::other("git no longer has the old content")
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ pub enum UndoError {
         /// The cause.
         error: io::Error,
     },
-    /// Stored undo data is damaged.
-    #[error("{} is damaged ({what}); what it covers cannot be undone", .path.display())]
+    /// What is kept is damaged.
+    #[error("{} is damaged ({what}), so tiller can't undo those changes", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,

@@ -44,7 +44,7 @@ impl Undo {
         let record = next(&records, direction).map(|at| records[at].clone());
         let record = record.filter(|record| record.begun.id == turn);
         let Some(mut record) = record else {
-            let text = "another turn is the next one by now: look again";
+            let text = "the conversation has changed; try again";
             return Err(UndoError::Refused(text.to_owned()));
         };
         self.carry_out(&mut record, direction, &store)
@@ -80,7 +80,7 @@ impl Undo {
             && let Some(mut record) = done.next()
         {
             let outcome = if is_cancelled() {
-                Err(UndoError::Refused("it was stopped".to_owned()))
+                Err(UndoError::Refused("you stopped it".to_owned()))
             } else {
                 let locked = store.lock();
                 locked.and_then(|_lock| self.carry_out(&mut record, Direction::Undo, &store))

@@ -46,7 +46,7 @@ pub(super) fn evict(store: &Store, max_bytes: u64) -> Result<Evicted, UndoError>
             break;
         }
         let removed = fs::remove_dir_all(&turn.folder);
-        removed.map_err(UndoError::io("cannot remove", &turn.folder))?;
+        removed.map_err(UndoError::io("can't remove", &turn.folder))?;
         evicted += 1;
         used -= turn.record;
         for hash in &turn.hashes {
@@ -66,7 +66,7 @@ pub(super) fn evict(store: &Store, max_bytes: u64) -> Result<Evicted, UndoError>
         } else {
             store.path_of(hash)
         };
-        fs::remove_file(&path).map_err(UndoError::io("cannot remove", &path))?;
+        fs::remove_file(&path).map_err(UndoError::io("can't remove", &path))?;
     }
     Ok(Evicted {
         turns: evicted,

@@ -85,7 +85,7 @@ impl Record {
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(UndoError::io("cannot read", &path)(error)),
+            Err(error) => return Err(UndoError::io("can't read", &path)(error)),
         };
         let record = serde_json::from_slice(&bytes);
         record.map(Some).map_err(|error| UndoError::Damaged {
@@ -106,7 +106,7 @@ impl Record {
             store.note_written(json.len() as u64);
             write_whole(&path, &json)
         });
-        written.map_err(UndoError::io("cannot write", &path))
+        written.map_err(UndoError::io("can't write", &path))
     }
 }
 
@@ -161,14 +161,14 @@ impl Journal {
     pub fn create(store: &Store, begun: &Begun) -> Result<Self, UndoError> {
         let folder = store.turns().join(&begun.id);
         let made = DirBuilder::new().mode(0o700).create(&folder);
-        made.map_err(UndoError::io("cannot make", &folder))?;
+        made.map_err(UndoError::io("can't create", &folder))?;
         let path = folder.join(JOURNAL);
         let mut options = OpenOptions::new();
         options.append(true).create_new(true).mode(0o600);
         let file = options.open(&path);
-        let file = file.map_err(UndoError::io("cannot make", &path))?;
+        let file = file.map_err(UndoError::io("can't create", &path))?;
         file.try_lock()
-            .map_err(|error| UndoError::io("cannot lock", &path)(error.into()))?;
+            .map_err(|error| UndoError::io("can't lock", &path)(error.into()))?;
         let mut journal = Self {
             folder,
             file: FileLock(file),
@@ -204,7 +204,7 @@ impl Journal {
         let new = path.with_extension("new");
         let written = listing_file::to_bytes(tree).and_then(|bytes| fs::write(&new, bytes));
         let written = written.and_then(|()| fs::rename(&new, &path));
-        written.map_err(UndoError::io("cannot write", &path))?;
+        written.map_err(UndoError::io("can't write", &path))?;
         self.trees += 1;
         Ok(())
     }
@@ -213,18 +213,18 @@ impl Journal {
         let mut bytes = Vec::new();
         for line in lines {
             let json = serde_json::to_writer(&mut bytes, line).map_err(io::Error::other);
-            json.map_err(UndoError::io("cannot write in", &self.folder))?;
+            json.map_err(UndoError::io("can't write to", &self.folder))?;
             bytes.push(b'\n');
         }
         let written = self.file.0.write_all(&bytes);
-        written.map_err(UndoError::io("cannot write in", &self.folder))
+        written.map_err(UndoError::io("can't write to", &self.folder))
     }
 
     /// Closes it: records these changes, or nothing.
     pub fn close(self, store: &Store, record: &Record) -> Result<(), UndoError> {
         if record.changed.is_empty() {
             let removed = fs::remove_dir_all(&self.folder);
-            return removed.map_err(UndoError::io("cannot remove", &self.folder));
+            return removed.map_err(UndoError::io("can't remove", &self.folder));
         }
         record.save(store)?;
         remove_open(&self.folder)
@@ -238,7 +238,7 @@ impl Journal {
         let file = match options.read(true).append(true).open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(UndoError::io("cannot open", &path)(error)),
+            Err(error) => return Err(UndoError::io("can't open", &path)(error)),
         };
         if file.try_lock().is_err() {
             return Ok(None);
@@ -251,7 +251,7 @@ impl Journal {
         let Some(said) = read(folder, &file)? else {
             // Nothing had changed yet.
             let removed = fs::remove_dir_all(folder);
-            removed.map_err(UndoError::io("cannot remove", folder))?;
+            removed.map_err(UndoError::io("can't remove", folder))?;
             return Ok(None);
         };
         let journal = Self {
@@ -309,7 +309,7 @@ fn entries(
     folder: &Path,
     wanted: impl Fn(fs::FileType) -> bool,
 ) -> Result<Vec<(PathBuf, String)>, UndoError> {
-    let entries = fs::read_dir(folder).map_err(UndoError::io("cannot read", folder))?;
+    let entries = fs::read_dir(folder).map_err(UndoError::io("can't read", folder))?;
     let named = entries.flatten().filter_map(|entry| {
         let is_wanted = entry.file_type().is_ok_and(&wanted);
         let name = entry.file_name().into_string().ok()?;
@@ -329,7 +329,7 @@ pub(super) fn read_open(folder: &Path) -> Result<Option<Said>, UndoError> {
 fn read(folder: &Path, file: &File) -> Result<Option<Said>, UndoError> {
     let (mut begun, mut befores, mut afters) = (None, Vec::new(), HashMap::new());
     for line in BufReader::new(file).lines() {
-        let line = line.map_err(UndoError::io("cannot read", &folder.join(JOURNAL)))?;
+        let line = line.map_err(UndoError::io("can't read", &folder.join(JOURNAL)))?;
         match serde_json::from_str(&line) {
             Ok(Line::Begun(it)) => begun = Some(it),
             Ok(Line::Before(before)) => befores.push(before),
@@ -366,5 +366,5 @@ fn remove_open(folder: &Path) -> Result<(), UndoError> {
         }
     }
     let path = folder.join(JOURNAL);
-    fs::remove_file(&path).map_err(UndoError::io("cannot remove", &path))
+    fs::remove_file(&path).map_err(UndoError::io("can't remove", &path))
 }

@@ -100,7 +100,7 @@ impl Repository {
         let read = |out: &mut dyn Read| {
             let mut bytes = Vec::new();
             let read = out.read_to_end(&mut bytes);
-            read.map_err(TrialError::io("cannot read from git in", &top))?;
+            read.map_err(TrialError::io("can't read from git in", &top))?;
             Ok(bytes)
         };
         let Ok(said) = git.converse(&arguments, &paths, read) else {

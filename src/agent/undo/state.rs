@@ -83,13 +83,13 @@ impl Lost {
     /// The reason, to follow a file name.
     pub fn why(self) -> &'static str {
         match self {
-            Self::TooLarge => "too large for a copy",
-            Self::TooMuch => "no room for a copy within undo.max_bytes",
-            Self::Unreadable => "cannot be read",
-            Self::Changing => "was being written while it was copied",
-            Self::NotInGit => "git does not have it byte by byte",
-            Self::Home => "as a home folder it is not copied; only what file tools change is",
-            Self::TooSlow => "there is more in it than can be looked at before a command",
+            Self::TooLarge => "too large to copy",
+            Self::TooMuch => "no space left within undo.max_bytes",
+            Self::Unreadable => "unreadable",
+            Self::Changing => "changed while tiller copied it",
+            Self::NotInGit => "git may not restore it byte for byte",
+            Self::Home => "a home folder; only edits by file tools are covered",
+            Self::TooSlow => "too large to check before each command",
         }
     }
 }

@@ -42,7 +42,7 @@ impl Store {
             written: Arc::default(),
         };
         for folder in [home, &store.objects(), &store.turns()] {
-            make_private(folder).map_err(UndoError::io("cannot make", folder))?;
+            make_private(folder).map_err(UndoError::io("can't create", folder))?;
         }
         Ok(store)
     }
@@ -84,7 +84,7 @@ impl Store {
         let file = self.lock_file()?;
         let path = self.home.join("lock");
         file.lock_shared()
-            .map_err(UndoError::io("cannot lock", &path))?;
+            .map_err(UndoError::io("can't lock", &path))?;
         Ok(FileLock(file))
     }
 
@@ -96,7 +96,7 @@ impl Store {
             Err(fs::TryLockError::WouldBlock) => Ok(None),
             Err(fs::TryLockError::Error(error)) => {
                 let path = self.home.join("lock");
-                Err(UndoError::io("cannot lock", &path)(error))
+                Err(UndoError::io("can't lock", &path)(error))
             }
         }
     }
@@ -106,7 +106,7 @@ impl Store {
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).write(true).mode(0o600);
         let file = options.open(&path);
-        file.map_err(UndoError::io("cannot open", &path))
+        file.map_err(UndoError::io("can't open", &path))
     }
 
     /// Stores the bytes of the file at `path` and returns their hash. If the file no longer matches
@@ -154,7 +154,7 @@ impl Store {
         if !self.has(&hash, bytes.len() as u64) {
             let mut temp = self.temporary()?;
             let written = temp.write_all(bytes);
-            written.map_err(UndoError::io("cannot write", temp.path()))?;
+            written.map_err(UndoError::io("can't write", temp.path()))?;
             self.name(temp, &hash)?;
         }
         Ok(hash)
@@ -164,7 +164,7 @@ impl Store {
     fn copy(&self, source: &mut File) -> Result<(NamedTempFile, String), Failed> {
         let mut temp = self.temporary()?;
         let path = temp.path().to_owned();
-        let failed = |error| Failed::Writing(UndoError::io("cannot write", &path)(error));
+        let failed = |error| Failed::Writing(UndoError::io("can't write", &path)(error));
         if rustix::fs::ioctl_ficlone(temp.as_file(), &*source).is_ok() {
             temp.as_file_mut().rewind().map_err(failed)?;
             let (hash, _) = hash::of_reader(temp.as_file_mut(), |_| Ok(()))?;
@@ -189,21 +189,19 @@ impl Store {
         builder.prefix(TEMPORARY);
         builder.permissions(Permissions::from_mode(0o600));
         let temp = builder.tempfile_in(&objects);
-        temp.map_err(UndoError::io("cannot write in", &objects))
+        temp.map_err(UndoError::io("can't write to", &objects))
     }
 
     fn name(&self, temp: NamedTempFile, hash: &str) -> Result<(), UndoError> {
         let path = self.path_of(hash);
         if let Some(folder) = path.parent() {
-            make_private(folder).map_err(UndoError::io("cannot make", folder))?;
+            make_private(folder).map_err(UndoError::io("can't create", folder))?;
         }
         let size = temp.as_file().metadata().map_or(0, |meta| meta.len());
         self.note_written(size);
         let named = temp.persist(&path);
         let named = named.map_err(|error| error.error);
-        named
-            .map(drop)
-            .map_err(UndoError::io("cannot write", &path))
+        named.map(drop).map_err(UndoError::io("can't write", &path))
     }
 }
 

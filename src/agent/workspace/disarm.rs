@@ -90,7 +90,7 @@ impl Workspace {
                 named_in(link, GITDIR)
             };
             if !target.is_some_and(|target| known.contains(&target)) {
-                said.set_aside(link, "it leads to a repository elsewhere");
+                said.set_aside(link, "it points to a repository elsewhere");
             }
         }
         for git in found.git.iter().filter(is_new) {
@@ -103,7 +103,7 @@ impl Workspace {
             if common.symlink_metadata().is_ok()
                 && !named_in(&common, "").is_some_and(|target| known.contains(&target))
             {
-                said.set_aside(&common, "it leads to a repository elsewhere");
+                said.set_aside(&common, "it points to a repository elsewhere");
             }
             if fate == Fate::Left && said.texts.len() > before {
                 said.left.push(git.clone());
@@ -111,20 +111,20 @@ impl Workspace {
         }
         for path in found.followed.iter().filter(is_new) {
             let why = if path.ends_with(OWN_FOLDER) {
-                "tiller would take settings from it"
+                "tiller would load settings from it"
             } else {
-                "git would follow it outside of the sandbox"
+                "git would use it outside the sandbox"
             };
             said.set_aside(path, why);
         }
         let shared = self.writable_elsewhere();
         for link in found.into_shared.iter().filter(is_new) {
             if leads_to_repository(link, &shared) {
-                said.set_aside(link, "it leads to a repository elsewhere");
+                said.set_aside(link, "it points to a repository elsewhere");
             }
         }
         for path in start_up.iter().filter(is_new).filter(|path| runs(path)) {
-            said.set_aside(path, "other programs would run it by themselves");
+            said.set_aside(path, "other programs would run it automatically");
         }
         repositories.own.extend(said.left);
         said.texts
@@ -168,7 +168,7 @@ fn check_hooks(hooks: &Path, said: &mut Said) {
         return;
     };
     if !data.is_dir() {
-        said.set_aside(hooks, "hooks that stand elsewhere");
+        said.set_aside(hooks, "hooks in another place");
         return;
     }
     for entry in fs::read_dir(hooks).into_iter().flatten().flatten() {
@@ -199,18 +199,20 @@ fn check_settings(workspace: &Workspace, file: &Path, said: &mut Said) {
     let mut names: Vec<String> = bad.iter().map(|one| one.name()).collect();
     names.dedup();
     let why = match (readable, bad.is_empty()) {
-        (false, _) => String::from("they cannot be read"),
-        (true, true) => String::from("the file has a second name"),
+        (false, _) => String::from("tiller can't read them"),
+        (true, true) => String::from("the file has a hard link"),
         (true, false) => names.join(", "),
     };
     if said.fate == Fate::Left {
-        let names = format!("git would take settings from it that can run programs ({why})");
+        let names = format!("git would load settings from it that can run programs ({why})");
         said.set_aside(file, &names);
         return;
     }
     let Ok(aside) = put_aside(file) else {
-        said.texts
-            .push(format!("{}: {why}, and it cannot be moved", file.display()));
+        said.texts.push(format!(
+            "{}: {why}, and tiller can't move it",
+            file.display()
+        ));
         return;
     };
     // A second name of it would be a way to change it later: the new file has one.
@@ -219,13 +221,13 @@ fn check_settings(workspace: &Workspace, file: &Path, said: &mut Said) {
         let _ = fs::remove_file(&aside);
     } else {
         let fate = if written.is_ok() {
-            "the others stay"
+            "the others remain"
         } else {
             "all are gone"
         };
         said.texts.push(format!(
-            "{}: settings of git that can run programs were taken out ({why}); {fate}, and the whole \
-             file is now {}",
+            "{}: tiller removed git settings that can run programs ({why}); {fate}. The old file is now \
+             {}",
             file.display(),
             aside.display()
         ));
@@ -263,13 +265,13 @@ impl Said {
         self.texts.push(if self.fate == Fate::Left {
             self.left.push(path.to_owned());
             format!(
-                "{shown} is new, and a command in the background may have made it: {why}. It was left \
-                 there, since it may be yours"
+                "{shown} is new: {why}. A background command may have made it. tiller left it there \
+                 because it may be yours"
             )
         } else {
             match put_aside(path) {
-                Ok(aside) => format!("{shown} was moved to {}: {why}", aside.display()),
-                Err(error) => format!("{shown} cannot be moved ({error}), but {why}"),
+                Ok(aside) => format!("tiller moved {shown} to {}: {why}", aside.display()),
+                Err(error) => format!("tiller can't move {shown} ({error}): {why}"),
             }
         });
     }

@@ -159,10 +159,10 @@ impl Limits {
             return Ok(());
         }
         let what = match zone {
-            Zone::Inside => "it may not be changed in this mode",
-            Zone::ReadOnly => "it is read-only, because it makes code run",
+            Zone::Inside => "this mode can't change it",
+            Zone::ReadOnly => "it is read-only, because other programs run code from it",
             Zone::Outside => "it is outside the workspace",
-            Zone::Protected => "it is a protected place",
+            Zone::Protected => "it is protected",
         };
         let text = format!("{what} ({})", path.display());
         Err(io::Error::new(io::ErrorKind::PermissionDenied, text))

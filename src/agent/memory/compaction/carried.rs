@@ -24,8 +24,8 @@ const MESSAGE: usize = 2000;
 /// Separates the model's summary from the user's own words.
 const HEADING: &str = "## The user's messages, word for word";
 
-/// Precedes the todo list.
-const TODO: &str = "## The todo list as it stands";
+/// Stands before the todo list.
+const TODO: &str = "## The current todo list";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::agent) struct Carried {

@@ -101,8 +101,8 @@ fn end_of_many(part: &[Arc<Message>], room: u64) -> Option<Vec<Arc<Message>>> {
 /// Replaces messages that are too many to summarize.
 fn left_out(messages: usize) -> Arc<Message> {
     let text = format!(
-        "[The conversation is far longer than what you can read: its first {messages} messages are left \
-         out here. Say in the summary that what came before is not known.]"
+        "[The conversation is too long for you: its first {messages} messages are left out here. Say in \
+         the summary that you don't know them.]"
     );
     Arc::new(Message::user(text, 0))
 }

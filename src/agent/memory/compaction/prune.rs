@@ -88,7 +88,7 @@ pub(super) fn prune(
 
 fn stand_in(result: &ToolResultMessage, tokens: u64) -> String {
     let name = &result.tool_name;
-    format!("{LEFT_OUT}about {tokens} tokens of {name}; make the call again if you need it]")
+    format!("{LEFT_OUT}about {tokens} tokens of {name}; repeat the call if you need it]")
 }
 
 #[cfg(test)]

@@ -1,25 +1,29 @@
 //! The request for a summary: one message after the conversation.
 
-const QUESTION: &str = "\
-[The conversation is about to be shortened: everything before its last messages will be replaced by \
-your answer to this message. Do not go on with the task and call no tool. Answer with a summary from \
-which the work can go on without the original, under these headings, in plain Markdown:
+const QUESTION: &str = "[The conversation is about to be shortened: everything before its last messages \
+    will be replaced by your answer to this message. Do not continue the task and call no tools. Answer \
+    with a summary that is enough to continue without the original, under these headings, in plain \
+    Markdown:
 
 ## Task
-What the user wants. Quote the user's own requests, corrections and open tasks word for word.
+What the user wants. Quote the user's own requests, corrections and open tasks \
+    word for word.
 ## Constraints and decisions
-Key constraints, preferences and decisions, with their reasons.
+Key constraints, preferences and decisions, with their \
+    reasons.
 ## Done
 What is finished, and how it was checked.
 ## In progress
-What was being worked on just now, and its exact state.
+What you were working on \
+    just now, and its exact state.
 ## Files
-Files read, written and edited that still matter, and what is in them.
+Files read, written and edited that still matter, and what \
+    is in them.
 ## Next steps
-What is to be done next, in order.
+What to do next, in order.
 
-Keep exact names, paths, commands, numbers and error messages. Where an earlier summary stands in the \
-conversation, carry over what still holds.]";
+Keep exact names, paths, commands, numbers and \
+    error messages. If the conversation contains an earlier summary, carry over what is still true.]";
 
 /// The request (F9), or the user's `own` wording (F11), with what the summary should focus on.
 pub(in crate::agent) fn question(own: &str, focus: Option<&str>) -> String {

@@ -8,8 +8,8 @@ use super::size::{message_size, overhead, size, tokens};
 use crate::agent::memory::SessionPrompt;
 use crate::llm::Message;
 
-/// Marks omitted messages.
-const LEFT_OUT: &str = "[Messages of the branch are left out here: it is too long]";
+/// Stands where messages are left out.
+const LEFT_OUT: &str = "[Some messages are left out here: the branch is too long]";
 
 /// Shortens the messages from `first` on to fit into `room` tokens together with `prompt`: an
 /// initial summary, and the latest ones. `None` if none fits.

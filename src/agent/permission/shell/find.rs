@@ -1,10 +1,10 @@
-//! find and fd: what they start, and what they remove.
+//! find and fd: what they start, and what they delete.
 
 use super::inner::{Inner, Through, fill};
 use super::word::{Atom, Word};
 use crate::agent::word_list::WordList;
 
-/// `find`: what `-exec` starts, what `-delete` removes, the files it writes.
+/// `find`: what `-exec` starts, what `-delete` removes, and the files it writes.
 pub(super) fn find(words: &[Word]) -> Through {
     let mut through = Through::default();
     let operands = words[1..].iter();
@@ -39,7 +39,9 @@ pub(super) fn find(words: &[Word]) -> Through {
             }
             Some(_) => {}
             None if word.may_split() && at > 2 => {
-                through.add(Inner::doubt("find: an argument that may be several"));
+                through.add(Inner::doubt(
+                    "find: an argument that may expand to several words",
+                ));
             }
             None => {}
         }
@@ -47,12 +49,12 @@ pub(super) fn find(words: &[Word]) -> Through {
     through
 }
 
-/// Tests of a name that say how what is found ends.
+/// Name tests that determine the end of a path.
 const NAMES: [&str; 3] = ["-name", "-path", "-wholename"];
-/// Tests with one value, of which the opposite says nothing.
+/// Tests with one value whose negation says nothing about the name.
 const WITH_VALUE: WordList = WordList("-name -path -wholename -iname -ipath -regex -type");
 
-/// What may stand for `{}`: below one of the roots, with one of the names that are looked for.
+/// What `{}` can be: a path below one of the roots, with one of the wanted names.
 fn found_by(roots: &[Word], words: &[Word]) -> Vec<Word> {
     let tails = tails(words);
     let below = |root: &Word, tail: &String| {
@@ -67,8 +69,8 @@ fn found_by(roots: &[Word], words: &[Word]) -> Vec<Word> {
     roots.iter().flat_map(of_root).collect()
 }
 
-/// How the names end that are looked for. What is found fits all of one alternative at least, wherever
-/// parentheses stand.
+/// The possible endings of wanted names. Every hit matches all endings of at least one alternative,
+/// wherever the parentheses are.
 fn tails(words: &[Word]) -> Vec<String> {
     let exact: Vec<Option<String>> = words.iter().map(Word::exact).collect();
     let mut tails = vec![None];
@@ -97,7 +99,7 @@ fn tails(words: &[Word]) -> Vec<String> {
     tails.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// A pattern that find itself reads: its wildcards count although they are quoted.
+/// A pattern that find itself reads: its wildcards work although they are quoted.
 fn unquote(word: &Word) -> Word {
     let atoms = word.atoms().iter().map(|atom| match atom {
         Atom::Quoted(c) => Atom::Plain(*c),

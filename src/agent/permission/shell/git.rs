@@ -1,4 +1,4 @@
-//! git: its global options, its settings on the command line, and the sub-commands that run others.
+//! git: its global options, its `-c` settings, and the sub-commands that run other programs.
 
 use super::inner::{Inner, Through, as_script};
 use super::word::Word;
@@ -7,20 +7,20 @@ use crate::agent::word_list::WordList;
 /// Global options that take the next word.
 const VALUED: WordList =
     WordList("-C --git-dir --work-tree --namespace --super-prefix --attr-source");
-/// Global options that take none.
+/// Global options without a value.
 const FLAGS: WordList = WordList(
     "-p --paginate -P --no-pager --bare --no-replace-objects --no-lazy-fetch --no-optional-locks \
     --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs \
     --version --help -h",
 );
 
-/// Sections of settings that start no program, but for those of the names below.
+/// Sections of settings that start no program, except for the names below.
 const HARMLESS_SECTIONS: WordList = WordList(
     "user author committer commit color advice init log gc push pull rebase fetch column status \
     format tag branch safe merge diff http receive index apply checkout stash rerere versionsort \
     blame feature help i18n pack submodule clone",
 );
-/// The last words of settings that start a program, or name files that can.
+/// The last word of settings that start a program, or name files that do.
 const RUNS_SOMETHING: WordList = WordList(
     "command driver external textconv update proxy tool cmd process clean smudge path recurse \
     mergeoptions program packobjectshook prefetch",
@@ -62,7 +62,7 @@ pub(super) fn git(words: &[Word]) -> Through {
         return through;
     };
     let Some(name) = sub.exact() else {
-        return Through::doubt(format!("git: which command {sub} is"));
+        return Through::doubt(format!("git: the command {sub} isn't known until it runs"));
     };
     if at > 1 {
         let rest = [&words[..1], &words[at..]].concat();
@@ -77,10 +77,10 @@ pub(super) fn git(words: &[Word]) -> Through {
     through
 }
 
-/// What one `-c KEY=VALUE` before `rest` makes run.
+/// What one `-c KEY=VALUE` before `rest` runs.
 fn setting_of(word: &Word, rest: &[Word]) -> Inner {
     let Some((key, value)) = word.split_once('=') else {
-        // Without a value it is true, which runs nothing.
+        // Without a value it means true, which runs nothing.
         return match word.exact() {
             Some(_) => nothing(),
             None => Inner::Doubt(format!("git -c {word}")),
@@ -99,7 +99,7 @@ fn setting_of(word: &Word, rest: &[Word]) -> Inner {
         let script = shell.or_else(|| Some(format!("git {}", value.pattern()?)));
         let arguments = rest.iter().skip(1).map(|word| format!(" {word}"));
         return match script {
-            // With what follows, as git joins it; quoting does not make it milder.
+            // With the following words, as git joins them; quoting can't make it safer.
             Some(script) if rest.iter().all(|word| word.exact().is_some()) => {
                 Inner::Script(arguments.fold(script, |script, word| script + &word))
             }
@@ -117,7 +117,7 @@ fn setting_of(word: &Word, rest: &[Word]) -> Inner {
     }
 }
 
-/// Nothing runs: a script without a command.
+/// A script without commands runs nothing.
 fn nothing() -> Inner {
     Inner::Script(String::new())
 }
@@ -171,7 +171,7 @@ fn by_sub_command(name: &str, arguments: &[Word]) -> Option<Inner> {
     (runs || remote).then(|| Inner::Doubt(format!("git {name} runs another program")))
 }
 
-/// Whether it is a command of git itself, which no alias replaces.
+/// Whether it is a built-in git command, which no alias can replace.
 fn is_known(name: &str) -> bool {
     const KNOWN: WordList = WordList(
         "add am annotate apply archive bisect blame branch bundle cat-file \

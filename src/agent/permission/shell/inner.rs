@@ -6,7 +6,7 @@ use super::word::{Atom, Word};
 pub(super) enum Inner {
     /// Text for a shell.
     Script(String),
-    /// Text that may be one, and is left alone where it is none.
+    /// Text that may be a script, and is ignored if it isn't.
     MaybeScript(String),
     Command(Vec<Word>),
     Doubt(String),
@@ -15,15 +15,15 @@ pub(super) enum Inner {
 /// What a command does beyond running its own program.
 #[derive(Default)]
 pub(super) struct Through {
-    /// Whether its own program does nothing but start what is in `inner`.
+    /// Whether its program only starts what is in `inner`.
     pub wraps: bool,
-    /// Whether that may do more, or elsewhere, than it could by itself.
+    /// Whether `inner` can do more, or elsewhere, than if it ran alone.
     pub raises: bool,
     /// What it starts.
     pub inner: Vec<Inner>,
     /// The variables it sets.
     pub sets: Vec<String>,
-    /// The files its arguments say that it writes.
+    /// The files it writes, according to its arguments.
     pub writes: Vec<Word>,
 }
 
@@ -32,7 +32,7 @@ impl Inner {
         Self::Doubt(text.into())
     }
 
-    /// The change to another folder, as by `cd`.
+    /// The effect of changing to another folder, like `cd`.
     pub fn change_to(folder: Word) -> Self {
         Self::Command(vec![Word::literal("cd"), folder])
     }
@@ -58,7 +58,7 @@ impl Through {
         Self::starts(vec![Inner::doubt(text)])
     }
 
-    /// A doubt about the first argument of `words` that `runs` another program.
+    /// A doubt that the first argument of `words` `runs` another program.
     pub fn doubt_about(
         words: &[Word],
         runs: impl Fn(&Word) -> bool,
@@ -83,11 +83,11 @@ pub(super) fn is_name(text: &str) -> bool {
 pub(super) fn as_script(word: Option<&Word>) -> Inner {
     match word.and_then(Word::pattern) {
         Some(text) => Inner::Script(text),
-        None => Inner::doubt("a command that is put together while it runs"),
+        None => Inner::doubt("a command built at run time"),
     }
 }
 
-/// Several words as a script, as a shell gets them joined by spaces.
+/// Words that a shell joins with spaces to one script.
 pub(super) fn joined(words: &[Word]) -> Inner {
     let texts: Option<Vec<String>> = words.iter().map(Word::pattern).collect();
     match texts {
@@ -96,7 +96,7 @@ pub(super) fn joined(words: &[Word]) -> Inner {
     }
 }
 
-/// `words` with something unknown in the place of `place`.
+/// `words` with an unknown word in place of `place`.
 pub(super) fn fill(words: &[Word], place: &str, with: Atom) -> Vec<Word> {
     let place: Vec<char> = place.chars().collect();
     let one = |word: &Word| {

@@ -1,14 +1,14 @@
-//! What a command line comes to.
+//! A parsed command line.
 
 use super::word::Word;
 
 /// Where a command reads from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Input {
-    /// Nothing that the line says.
+    /// Nothing in the line.
     #[default]
     Plain,
-    /// Text in the line itself, if it is known.
+    /// Text in the line itself, if known.
     Text(Option<String>),
     /// Another command or a file.
     Other,
@@ -17,16 +17,16 @@ pub(super) enum Input {
 /// A command line, taken apart.
 #[derive(Clone, Debug, Default)]
 pub struct Line {
-    /// Every simple command in it, however deep, and those that others start.
+    /// Every simple command in it, at any depth, and those that others start.
     pub commands: Vec<SimpleCommand>,
-    /// The files its redirections write.
+    /// The files that its redirections write.
     pub writes: Vec<Word>,
     /// The variables it sets.
     pub sets: Vec<String>,
-    /// Whether it calculates, or names a variable by the value of another: there a value may set any
-    /// variable, or be a command, and where it comes from is not followed.
+    /// Whether it does arithmetic, or names a variable indirectly. There a value can set any variable or
+    /// run a command, and this isn't followed.
     pub calculates: bool,
-    /// What about it cannot be known.
+    /// What can't be known about it.
     pub doubts: Vec<String>,
 }
 
@@ -34,10 +34,10 @@ pub struct Line {
 pub struct SimpleCommand {
     /// Its name and arguments.
     pub words: Vec<Word>,
-    /// Whether it only starts other commands, which are in the list themselves. It says nothing about
-    /// them, but a rule may hold of it.
+    /// Whether it only starts other commands, which are in the list too. It is harmless alone, but a rule
+    /// may match it.
     pub wraps: bool,
-    /// Whether those it starts may do more, or elsewhere, than they could by themselves (sudo, ssh).
+    /// Whether the commands it starts can do more, or elsewhere, than alone (sudo, ssh).
     pub raises: bool,
     pub(super) input: Input,
 }
@@ -57,7 +57,7 @@ impl SimpleCommand {
         if name.may_split() {
             return None;
         }
-        // Of "$VENV/bin/python" the last part is known.
+        // In "$VENV/bin/python" the last part is known.
         let tail = name.tail();
         match (name.exact(), tail.rsplit_once('/')) {
             (_, Some((_, last))) => Some(last.to_owned()),
@@ -66,7 +66,7 @@ impl SimpleCommand {
         }
     }
 
-    /// As it is shown to users.
+    /// As users see it.
     pub fn text(&self) -> String {
         let words = self.words.iter().map(|word| match word.to_string() {
             text if text.is_empty() || text.contains(char::is_whitespace) => format!("'{text}'"),

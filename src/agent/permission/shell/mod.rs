@@ -1,6 +1,6 @@
-//! A command line as bash would read it: its simple commands, the files its redirections write, and
-//! what about it cannot be known. The grammar is brush-parser's; words are taken apart here, wrappers
-//! are looked through, and nothing is ever guessed: what is not understood is a doubt.
+//! Reads a command line like bash: its simple commands, the files its redirections write, and what can't
+//! be known about it. brush-parser supplies the grammar; this module takes words apart and looks through
+//! wrappers. It never guesses: anything it doesn't understand is a doubt.
 
 mod word;
 mod scan;

@@ -1,5 +1,5 @@
-//! The options before a program's operands. An option that is not known may take the next word or not:
-//! where that decides which word is the command, it is a doubt.
+//! The options before a program's operands. An unknown option may or may not take the next word. If that
+//! decides which word is the command, it is a doubt.
 
 use super::word::Word;
 use crate::agent::word_list::WordList;
@@ -7,8 +7,8 @@ use crate::agent::word_list::WordList;
 /// The options that a program knows.
 #[derive(Clone, Copy)]
 pub(super) struct Options {
-    /// Letters and words. Those that end in a colon take a value: behind `=`, attached to a letter, or
-    /// as the next word.
+    /// Letters and words. Those ending in a colon take a value: after `=`, attached to a letter, or as
+    /// the next word.
     known: WordList,
     /// Whether `-10` is an option.
     pub numbers: bool,
@@ -35,7 +35,7 @@ impl Parsed {
             .any(|(name, _)| names.contains(&name.as_str()))
     }
 
-    /// The value of the last of the options of one of these names.
+    /// The value of the last option with one of these names.
     pub fn value(&self, names: &[&str]) -> Option<&Word> {
         let mut given = self.given.iter().rev();
         let found = given.find(|(name, _)| names.contains(&name.as_str()));
@@ -53,7 +53,10 @@ impl Options {
             let Some(text) = head.strip_prefix('-').filter(|text| !text.is_empty()) else {
                 let unclear = word.pattern().is_none() && (head.is_empty() || word.may_split());
                 if unclear && word.exact().is_none() {
-                    return Err(format!("{}: which word is the command", words[0]));
+                    return Err(format!(
+                        "{}: it isn't clear which word is the command",
+                        words[0]
+                    ));
                 }
                 break;
             };
@@ -73,14 +76,14 @@ impl Options {
         })
     }
 
-    /// Whether `option` takes a value; none where it is not known.
+    /// Whether `option` takes a value; none if it isn't known.
     fn takes_value(&self, option: &str) -> Option<bool> {
         let mut known = self.known.words();
         let known = known.find(|known| known.strip_suffix(':').unwrap_or(known) == option);
         known.map(|known| known.ends_with(':'))
     }
 
-    /// Takes a long option; how many further words it takes.
+    /// Reads a long option; returns how many more words it takes.
     fn long(
         &self,
         words: &[Word],
@@ -101,7 +104,7 @@ impl Options {
         Ok(usize::from(next))
     }
 
-    /// Takes a group of letters; how many further words it takes.
+    /// Reads a group of letters; returns how many more words it takes.
     fn short(
         &self,
         words: &[Word],
@@ -135,5 +138,5 @@ impl Options {
 }
 
 fn unknown(words: &[Word], word: &Word) -> String {
-    format!("{}: its option {word} is not known", words[0])
+    format!("{}: unknown option {word}", words[0])
 }

@@ -1,4 +1,4 @@
-//! Programs that run others by an option, a variable or their own language.
+//! Programs that run others through an option, a variable or their own language.
 
 use super::inner::{Inner, Through, as_script, is_name};
 use super::word::Word;
@@ -10,13 +10,12 @@ const COMMANDS: WordList = WordList(
     "PAGER GIT_PAGER MANPAGER EDITOR VISUAL GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_SSH \
     GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS GIT_PROXY_COMMAND BROWSER RSYNC_RSH",
 );
-/// Variables that make programs start others; `*` stands for any text.
+/// Variables that make programs start others; `*` matches any text.
 const STARTING_OTHERS: WordList = WordList(
     "BASH_ENV ENV PROMPT_COMMAND LESSOPEN LESSCLOSE GIT_EXEC_PATH GIT_TEMPLATE_DIR PS4 TAR_OPTIONS \
     MAKEFLAGS SHELLOPTS BASHOPTS GIT_CONFIG* BASH_FUNC*",
 );
-/// Programs with options whose value is a command: the names of the program, the beginnings of the
-/// long options, the letters.
+/// Programs with options whose value is a command: program names, beginnings of long options, letters.
 const BY_OPTIONS: [(WordList, WordList, &str); 11] = [
     (
         WordList("tar bsdtar gtar"),
@@ -39,7 +38,7 @@ const BY_OPTIONS: [(WordList, WordList, &str); 11] = [
     ),
 ];
 
-/// What a command starts by a variable that is set for it.
+/// What a command starts because of a variable set for it.
 pub(super) fn variable(name: &str, value: &Word) -> Option<Inner> {
     if COMMANDS.contains(name) {
         let is_empty = value.exact().is_some_and(|text| text.is_empty());
@@ -73,7 +72,7 @@ pub(super) fn other(name: &str, words: &[Word]) -> Through {
     }
 }
 
-/// Options whose value is a command: whatever it is, it is not read.
+/// Options whose value is a command. tiller doesn't parse that command.
 fn by_options(words: &[Word], long: WordList, letters: &str) -> Through {
     let runs = |word: &Word| {
         let head = word.head();
@@ -94,13 +93,13 @@ fn declare(words: &[Word]) -> Through {
             through.inner.extend(variable(&name, &value));
             through.sets.push(name);
         } else if word.exact().is_none() && !word.head().starts_with('-') {
-            through.add(Inner::doubt("a variable whose name is not known"));
+            through.add(Inner::doubt("a variable with an unknown name"));
         }
     }
     through
 }
 
-/// Built-ins that count with their arguments, and so run a substitution within them.
+/// Built-ins that evaluate their arguments as arithmetic, and so run substitutions in them.
 fn builtin(name: &str, words: &[Word]) -> Through {
     let hidden = words[1..].iter().any(|word| {
         let text = word.to_string();
@@ -109,12 +108,12 @@ fn builtin(name: &str, words: &[Word]) -> Through {
     let callback = matches!(name, "mapfile" | "readarray")
         && words.iter().any(|word| word.head().starts_with("-C"));
     if hidden || callback {
-        return Through::doubt(format!("{name}: a command within its argument"));
+        return Through::doubt(format!("{name}: a command inside an argument"));
     }
     named_variable(name, words)
 }
 
-/// The variable whose name is an argument.
+/// The variable named by an argument.
 fn named_variable(name: &str, words: &[Word]) -> Through {
     let option = match name {
         "printf" => "-v",
@@ -138,14 +137,14 @@ fn named_variable(name: &str, words: &[Word]) -> Through {
             sets: vec![variable],
             ..Through::default()
         },
-        Some(_) => Through::doubt("a variable whose name is not known"),
+        Some(_) => Through::doubt("a variable with an unknown name"),
     }
 }
 
 fn source(words: &[Word]) -> Through {
     match words.get(1) {
         Some(word) if word.head().starts_with("/dev/") => {
-            Through::doubt("commands that are read from elsewhere")
+            Through::doubt("it reads commands from somewhere else")
         }
         _ => Through::default(),
     }
@@ -176,7 +175,7 @@ fn awk(words: &[Word]) -> Through {
         calls.iter().any(|call| text.contains(call))
     };
     Through::doubt_about(words, runs, |_| {
-        "awk: a command within its program".to_owned()
+        "awk: a command inside its program".to_owned()
     })
 }
 

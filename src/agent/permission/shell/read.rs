@@ -1,5 +1,5 @@
-//! Reads a command line, within limits: the parser goes down into what is nested, so that runs on a
-//! stack of its own that is large enough for all that the limits let through.
+//! Reads a command line, within limits. The parser recurses into nested parts, so it runs on a separate
+//! stack large enough for everything the limits allow.
 
 use std::thread;
 
@@ -12,16 +12,16 @@ use super::walk::Walker;
 use super::wrappers::look_through;
 
 const MAX_BYTES: usize = 64 * 1024;
-/// Most openings of anything that can be nested.
+/// The most openings of nestable constructs.
 const MAX_OPENINGS: usize = 2000;
 const MAX_NESTED: usize = 500;
 const MAX_DEPTH: usize = 24;
-/// Bytes of stack, of which only what is used takes memory.
+/// Bytes of stack; only the used part takes memory.
 const STACK: usize = 64 * 1024 * 1024;
-/// A line with so many bytes and openings at most needs no more than the stack of any thread.
+/// Lines up to this many bytes and openings fit on any thread's stack.
 const SHORT: (usize, usize) = (1024, 8);
 
-/// Reads a command line. What is not understood is a doubt of the line.
+/// Reads a command line. Anything not understood becomes a doubt.
 pub fn read(command: &str) -> Line {
     let doubt = |what: &str| Line {
         doubts: vec![what.to_owned()],
@@ -31,11 +31,11 @@ pub fn read(command: &str) -> Line {
         return doubt("a NUL byte");
     }
     if command.len() > MAX_BYTES {
-        return doubt("a command line of more than 64 KiB");
+        return doubt("the command line is longer than 64 KiB");
     }
     let openings = openings(command);
     if openings > MAX_OPENINGS {
-        return doubt("very much that may be nested");
+        return doubt("too much nesting");
     }
     let line = if command.len() <= SHORT.0 && openings <= SHORT.1 {
         std::panic::catch_unwind(|| read_here(command)).ok()
@@ -46,10 +46,10 @@ pub fn read(command: &str) -> Line {
             reading.ok()?.join().ok()
         })
     };
-    line.unwrap_or_else(|| doubt("a command line that could not be read"))
+    line.unwrap_or_else(|| doubt("a command line that tiller can't parse"))
 }
 
-/// What may open a level, also where it is only text.
+/// What can open a level, even if it is only text here.
 fn openings(command: &str) -> usize {
     let marks = command
         .bytes()
@@ -77,13 +77,12 @@ fn read_here(command: &str) -> Line {
     while let Some(next) = waiting.pop() {
         nested += 1;
         if nested > MAX_NESTED {
-            line.doubts
-                .push("very many commands within others".to_owned());
+            line.doubts.push("too many nested commands".to_owned());
             break;
         }
         match next {
             Waiting::Script(_, depth) | Waiting::Command(_, depth) if depth > MAX_DEPTH => {
-                line.doubts.push("commands nested very deep".to_owned());
+                line.doubts.push("commands nested too deeply".to_owned());
             }
             Waiting::Script(script, depth) => read_script(&script, depth, &mut line, &mut waiting),
             Waiting::Command(command, depth) => {
@@ -104,7 +103,7 @@ fn read_script(script: &str, depth: usize, line: &mut Line, waiting: &mut Vec<Wa
     };
     line.calculates |= calculates(script);
     if splits_ansi_c(script) {
-        line.doubts.push("a line end within $'...'".to_owned());
+        line.doubts.push("a line break inside $'...'".to_owned());
     }
     let mut walker = Walker::new(script, &is_script);
     walker.program(&program);
@@ -127,8 +126,8 @@ fn read_script(script: &str, depth: usize, line: &mut Line, waiting: &mut Vec<Wa
     }
 }
 
-/// Whether a backslash and a line end may stand within `$'...'`. bash keeps both there, the parser
-/// takes them out as everywhere else.
+/// Whether `$'...'` may contain a backslash and a line break. bash keeps both there; the parser removes
+/// them as everywhere else.
 fn splits_ansi_c(script: &str) -> bool {
     script.split("$'").skip(1).any(|text| {
         let mut chars = text.chars();
@@ -143,8 +142,7 @@ fn splits_ansi_c(script: &str) -> bool {
     })
 }
 
-/// Whether an arithmetic expression, a test of `[[` or a variable named by another may stand in
-/// `script`, be it only as text.
+/// Whether `script` may contain arithmetic, a `[[` test or an indirect variable, even as mere text.
 fn calculates(script: &str) -> bool {
     let script = script.replace("\\\n", "");
     let parameter = |text: &str| {
@@ -167,7 +165,7 @@ fn add_command(
 ) {
     if command.name().is_none() {
         line.doubts.push(format!(
-            "a command whose name is not known: {}",
+            "a command with an unknown name: {}",
             command.text()
         ));
     }
@@ -204,13 +202,13 @@ fn add_inner(
 
 fn parse(script: &str) -> Result<brush_parser::ast::Program, String> {
     let options = ParserOptions::default();
-    let fault = "what is not a whole command line of bash";
+    let fault = "an incomplete bash command line";
     let tokens = uncached_tokenize_str(script, &options.tokenizer_options());
     let tokens = tokens.map_err(|_| fault.to_owned())?;
     parse_tokens(&tokens, &options).map_err(|_| fault.to_owned())
 }
 
-/// Whether `text` is a script up to its end: nothing is open there, not even a comment.
+/// Whether `text` is a complete script: nothing is open at its end, not even a comment.
 fn is_script(text: &str) -> bool {
     let options = ParserOptions::default();
     let closed = uncached_tokenize_str(&format!("{text} ;"), &options.tokenizer_options());

@@ -1,19 +1,19 @@
-//! Takes one word apart: quotes, escapes, parameters, braces, and the substitutions in it, which are
-//! scripts of their own. What it does not understand is an error: a doubt about the whole line.
+//! Takes one word apart: quotes, escapes, parameters, braces, and substitutions, which are scripts.
+//! Anything it doesn't understand is an error, and thus a doubt about the whole line.
 
 use std::collections::HashMap;
 
 use super::word::{Atom, Word};
 
-/// What variables hold, where a line sets them before it uses them.
+/// The values of variables that the line sets before using them.
 pub(super) type Variables = HashMap<String, Vec<Atom>>;
 
-/// Words that one word with braces may become at most.
+/// The most words that one word with braces can become.
 const MAX_BRACES: usize = 64;
-/// How often the end of a substitution is looked for in one word.
+/// How often one word may search for the end of a substitution.
 const MAX_ATTEMPTS: usize = 200;
 
-/// What a piece of text stands in.
+/// The context of a piece of text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quoting {
     /// A word of a command.
@@ -27,13 +27,13 @@ pub(super) enum Quoting {
 
 #[derive(Default)]
 pub(super) struct Scanned {
-    /// The words it becomes: several by its braces.
+    /// The words it becomes: several if it has braces.
     pub words: Vec<Word>,
     /// The scripts in its substitutions.
     pub scripts: Vec<String>,
 }
 
-/// Reads `text`, all of which stands in the same.
+/// Reads `text`, all in the same context.
 pub(super) fn scan(
     text: &str,
     quoting: Quoting,
@@ -85,7 +85,7 @@ impl<'a> Scanner<'a> {
         Some(c)
     }
 
-    /// Reads up to `end`, which is taken too, or to the end of the text.
+    /// Reads up to and including `end`, or to the end of the text.
     fn read(&mut self, quoting: Quoting, end: Option<char>) -> Result<Vec<Atom>, String> {
         let quoted = matches!(quoting, Quoting::Double | Quoting::Text);
         let mut atoms = Vec::new();
@@ -97,7 +97,7 @@ impl<'a> Scanner<'a> {
                 '\\' => self.escape(quoting, &mut atoms),
                 '\'' if !quoted => self.single_quotes(&mut atoms)?,
                 '\'' if quoting == Quoting::Double && end == Some('}') => {
-                    return Err("a quote within a parameter within quotes".to_owned());
+                    return Err("a quote inside a quoted parameter".to_owned());
                 }
                 '"' if quoting != Quoting::Text => {
                     let inner = self.read(Quoting::Double, Some('"'))?;
@@ -112,7 +112,7 @@ impl<'a> Scanner<'a> {
                 c if quoting == Quoting::None
                     && (c.is_whitespace() || matches!(c, ';' | '&' | '|' | '<' | '>' | ')')) =>
                 {
-                    return Err(format!("'{c}' within a word"));
+                    return Err(format!("'{c}' inside a word"));
                 }
                 c if quoted => atoms.push(Atom::Quoted(c)),
                 c => atoms.push(Atom::Plain(c)),
@@ -120,7 +120,7 @@ impl<'a> Scanner<'a> {
         }
         match end {
             None => Ok(atoms),
-            Some(end) => Err(format!("an expansion without its '{end}'")),
+            Some(end) => Err(format!("an expansion without '{end}'")),
         }
     }
 
@@ -141,13 +141,13 @@ impl<'a> Scanner<'a> {
             }
             atoms.push(Atom::Quoted(c));
         }
-        Err("a quote that is not closed".to_owned())
+        Err("an unclosed quote".to_owned())
     }
 
     /// `@(a|b)`: a pattern for file names.
     fn extended_glob(&mut self, atoms: &mut Vec<Atom>) -> Result<(), String> {
         if !matches!(atoms.last(), Some(Atom::Plain('@' | '!' | '?' | '+' | '*'))) {
-            return Err("'(' within a word".to_owned());
+            return Err("'(' inside a word".to_owned());
         }
         atoms.pop();
         self.nested(Quoting::Loose, '(', ')')?;
@@ -155,7 +155,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Reads up to the `close` that belongs to an `open` that was just read.
+    /// Reads up to the `close` that matches an `open` that was just read.
     fn nested(&mut self, quoting: Quoting, open: char, close: char) -> Result<(), String> {
         let mut depth = 1;
         while let Some(c) = self.next() {
@@ -175,7 +175,7 @@ impl<'a> Scanner<'a> {
                 return Ok(());
             }
         }
-        Err(format!("a '{open}' without its '{close}'"))
+        Err(format!("'{open}' without '{close}'"))
     }
 
     fn dollar(&mut self, quoting: Quoting, atoms: &mut Vec<Atom>) -> Result<(), String> {
@@ -204,7 +204,7 @@ impl<'a> Scanner<'a> {
                 self.at += 1;
                 self.ansi_c(atoms)?;
             }
-            // A translated string: the quotes that follow are read as quotes.
+            // A translated string: the following quotes work as usual.
             Some('"') if !quoted => {}
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 let name = self.name();
@@ -214,7 +214,7 @@ impl<'a> Scanner<'a> {
                 self.at += 1;
                 atoms.push(Atom::Gaps);
             }
-            // The number of the shell is never empty, and never several words.
+            // A number that is never empty, and always one word.
             Some('$') => {
                 self.at += 1;
                 atoms.push(Atom::Gap);
@@ -245,7 +245,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// `${...}`, its opening read.
+    /// `${...}`, after its opening.
     fn parameter(&mut self, quoted: bool, atoms: &mut Vec<Atom>) -> Result<(), String> {
         let marked = matches!(self.peek(0), Some('!' | '#')) && self.peek(1) != Some('}');
         if marked {
@@ -270,9 +270,9 @@ impl<'a> Scanner<'a> {
             self.nested(Quoting::Text, '[', ']')?;
         }
         if self.peek(0) == Some('@') && self.peek(1) == Some('P') {
-            return Err("a value that is expanded as a prompt".to_owned());
+            return Err("a value expanded as a prompt".to_owned());
         }
-        // Every element of an array, whatever is done to it.
+        // Every element of an array, whatever the operation.
         let inner = if quoted {
             Quoting::Double
         } else {
@@ -283,7 +283,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// `$((...))`, its first parenthesis read; false if it is a substitution that begins with a
+    /// `$((...))`, after its first parenthesis; false if it is a substitution that begins with a
     /// subshell.
     fn arithmetic(&mut self) -> Result<bool, String> {
         let mut depth = 0_usize;
@@ -314,7 +314,7 @@ impl<'a> Scanner<'a> {
         Ok(true)
     }
 
-    /// `$(...)`, its opening read: up to the first parenthesis that leaves a whole script before it.
+    /// `$(...)`, after its opening: up to the first parenthesis with a complete script before it.
     fn substitution(&mut self) -> Result<String, String> {
         let start = self.at;
         for end in start..self.chars.len() {
@@ -332,20 +332,20 @@ impl<'a> Scanner<'a> {
                 return Ok(script);
             }
         }
-        Err("a substitution whose end is not clear".to_owned())
+        Err("a substitution without a clear end".to_owned())
     }
 
     fn backquotes(&mut self, quoted: bool, atoms: &mut Vec<Atom>) -> Result<(), String> {
         let mut script = String::new();
         loop {
             match self.next() {
-                None => return Err("a backquote that is not closed".to_owned()),
+                None => return Err("an unclosed backquote".to_owned()),
                 Some('`') => break,
                 Some('\\') => match self.next() {
                     Some(c @ ('`' | '\\' | '$')) => script.push(c),
                     Some('"') if quoted => script.push('"'),
                     Some(c) => script.extend(['\\', c]),
-                    None => return Err("a backquote that is not closed".to_owned()),
+                    None => return Err("an unclosed backquote".to_owned()),
                 },
                 Some(c) => script.push(c),
             }
@@ -355,17 +355,17 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// `$'...'`, its opening read.
+    /// `$'...'`, after its opening.
     fn ansi_c(&mut self, atoms: &mut Vec<Atom>) -> Result<(), String> {
         loop {
             match self.next() {
-                None => return Err("a quote that is not closed".to_owned()),
+                None => return Err("an unclosed quote".to_owned()),
                 Some('\'') => return Ok(()),
                 Some('\\') => match self.next() {
                     Some('n') => atoms.push(Atom::Quoted('\n')),
                     Some('t') => atoms.push(Atom::Quoted('\t')),
                     Some(c @ ('\\' | '\'' | '"' | '?')) => atoms.push(Atom::Quoted(c)),
-                    // By number: what follows may belong to it.
+                    // A number: the following digits may belong to it.
                     _ => atoms.push(Atom::Gap),
                 },
                 Some(c) => atoms.push(Atom::Quoted(c)),
@@ -378,7 +378,7 @@ fn gap(quoted: bool) -> Atom {
     if quoted { Atom::Gap } else { Atom::Gaps }
 }
 
-/// Whether a value that is not quoted becomes several words, or none.
+/// Whether an unquoted value becomes several words, or none.
 fn splits(value: &[Atom]) -> bool {
     let certain = |atom: &Atom| match atom {
         Atom::Plain(c) | Atom::Quoted(c) => !c.is_whitespace() && !"*?[".contains(*c),
@@ -388,7 +388,7 @@ fn splits(value: &[Atom]) -> bool {
     value.is_empty() || !value.iter().all(certain)
 }
 
-/// What a substitution prints, as far as it is known.
+/// What a substitution prints, if known.
 fn value_of(script: &str, quoted: bool) -> Vec<Atom> {
     match script.trim() {
         "pwd" => vec![Atom::Quoted('.')],
@@ -400,7 +400,7 @@ fn value_of(script: &str, quoted: bool) -> Vec<Atom> {
     }
 }
 
-/// Adds the words that the braces in `atoms` make of it.
+/// Adds the words that the braces in `atoms` expand to.
 fn expand_braces(atoms: Vec<Atom>, out: &mut Vec<Vec<Atom>>) -> Result<(), String> {
     let mut from = 0;
     while let Some(open) = find(&atoms, from, '{') {
@@ -425,7 +425,7 @@ fn expand_braces(atoms: Vec<Atom>, out: &mut Vec<Vec<Atom>>) -> Result<(), Strin
         from = open + 1;
     }
     if out.len() >= MAX_BRACES {
-        return Err("braces that make very many words".to_owned());
+        return Err("braces that expand to too many words".to_owned());
     }
     out.push(atoms);
     Ok(())
@@ -437,7 +437,7 @@ fn find(atoms: &[Atom], from: usize, wanted: char) -> Option<usize> {
     Some(from + at)
 }
 
-/// Where the brace that is opened at `open` ends, and its own commas.
+/// The end of the brace opened at `open`, and the commas directly in it.
 fn matching(atoms: &[Atom], open: usize) -> Option<(usize, Vec<usize>)> {
     let mut depth = 0;
     let mut commas = Vec::new();

@@ -6,7 +6,7 @@ use super::word::Word;
 pub(super) fn sed(words: &[Word]) -> Through {
     let mut through = Through::default();
     for program in programs(&words[1..]) {
-        // What is filled in while it runs is taken for text.
+        // Values filled in at run time are treated as text.
         let text: Vec<char> = program.to_string().chars().collect();
         let mut reader = Reader {
             text: &text,
@@ -15,14 +15,14 @@ pub(super) fn sed(words: &[Word]) -> Through {
         };
         match reader.read() {
             Some(Ends::Whole) => through.writes.extend(reader.writes),
-            Some(Ends::Runs) => through.add(Inner::doubt("sed: a command within its program")),
-            None => through.add(Inner::doubt("sed: its program is not understood")),
+            Some(Ends::Runs) => through.add(Inner::doubt("sed: a command inside its program")),
+            None => through.add(Inner::doubt("sed: a program that tiller can't parse")),
         }
     }
     through
 }
 
-/// The programs among the arguments: of `-e`, else the first operand.
+/// The programs among the arguments: those of `-e`, or else the first operand.
 fn programs(arguments: &[Word]) -> Vec<Word> {
     let mut found = Vec::new();
     let mut first = None;
@@ -92,7 +92,7 @@ impl Reader<'_> {
         Some(c)
     }
 
-    /// Reads the program; none where it is not understood.
+    /// Reads the program; none if it can't be parsed.
     fn read(&mut self) -> Option<Ends> {
         loop {
             self.address()?;
@@ -142,7 +142,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes blanks and the addresses before a command.
+    /// Skips blanks and the addresses before a command.
     fn address(&mut self) -> Option<()> {
         while let Some(c) = self.peek() {
             match c {
@@ -172,7 +172,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes a pattern up to a mark that is not escaped and not within brackets.
+    /// Reads a pattern up to a mark that isn't escaped or in brackets.
     fn pattern(&mut self, mark: char) -> Option<()> {
         loop {
             match self.next()? {
@@ -203,7 +203,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes text up to a mark that is not escaped.
+    /// Reads text up to an unescaped mark.
     fn until(&mut self, mark: char) -> Option<()> {
         loop {
             match self.next()? {
@@ -222,7 +222,7 @@ impl Reader<'_> {
         self.before(&['\n'])
     }
 
-    /// Takes what stands before one of the marks in `ends`.
+    /// Reads up to one of the marks in `ends`.
     fn before(&mut self, ends: &[char]) -> String {
         let rest = &self.text[self.at..];
         let end = rest.iter().position(|c| ends.contains(c));
@@ -231,7 +231,7 @@ impl Reader<'_> {
         taken.iter().collect()
     }
 
-    /// Takes the text of `a`, `i` or `c`: to the end of a line that does not end in a backslash.
+    /// Reads the text of `a`, `i` or `c`: to the first line end without a backslash before it.
     fn text_of_command(&mut self) {
         while let Some(c) = self.next() {
             match c {

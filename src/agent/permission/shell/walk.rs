@@ -1,4 +1,4 @@
-//! From the syntax tree to the simple commands in it, whatever they stand in.
+//! Finds the simple commands in a syntax tree, wherever they are.
 
 use brush_parser::ast::{
     self, AndOr, Assignment, AssignmentName, AssignmentValue, CommandPrefixOrSuffixItem,
@@ -11,7 +11,7 @@ use super::line::Input;
 use super::scan::{Quoting, Variables, scan};
 use super::word::Word;
 
-/// What one script holds itself.
+/// What one script contains itself.
 #[derive(Default)]
 pub(super) struct Found {
     pub commands: Vec<FoundCommand>,
@@ -34,7 +34,7 @@ pub(super) struct Walker<'a> {
     pub is_script: &'a dyn Fn(&str) -> bool,
     script: Vec<char>,
     variables: Variables,
-    /// Names that are set more than once, or where it is not certain that they are.
+    /// Names set more than once, or perhaps not at all.
     unsure: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Walks a whole script; what stands at its top runs in any case.
+    /// Walks a whole script; commands at its top level always run.
     pub fn program(&mut self, program: &ast::Program) {
         for list in &program.complete_commands {
             self.list(list, true);
@@ -156,8 +156,8 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Whether what the grammar takes for `((...))` is that for bash too: not subshells within one
-    /// another.
+    /// Whether bash also reads what the grammar takes for `((...))` that way, and not as nested
+    /// subshells.
     fn is_arithmetic(&self, (start, end): (usize, usize), inner: &str) -> bool {
         let places = [start, start + 1, end.wrapping_sub(2), end.wrapping_sub(1)];
         let marks = places.map(|at| self.script.get(at));
@@ -189,10 +189,10 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// One side of a test, which may be counted with.
+    /// One side of a test, which bash may evaluate as arithmetic.
     fn operand(&mut self, text: &str) {
         if text.contains("[$(") || text.contains("[`") {
-            self.doubt("a test of a value that is a command once it is counted with");
+            self.doubt("a test that may run a command in an arithmetic value");
         }
         self.loose(text);
     }
@@ -242,7 +242,7 @@ impl<'a> Walker<'a> {
                     *input = read;
                 }
             }
-            // An argument such as of export: of a built-in it sets a variable.
+            // An argument, for example of export: for a built-in it sets a variable.
             CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => {
                 if matches!(assignment.value, AssignmentValue::Array(_)) {
                     self.assignment(assignment, false);
@@ -259,7 +259,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Takes in an assignment; what it sets.
+    /// Records an assignment; returns the variable it sets.
     fn assignment(&mut self, assignment: &Assignment, known: bool) -> (String, Word) {
         let name = match &assignment.name {
             AssignmentName::VariableName(name) => name,
@@ -284,7 +284,7 @@ impl<'a> Walker<'a> {
             }
         };
         if value.to_string().contains("[$(") || value.to_string().contains("[`") {
-            self.doubt("a value that is a command once it is counted with");
+            self.doubt("an arithmetic value that may run a command");
         }
         let plain = matches!(assignment.name, AssignmentName::VariableName(_));
         let known = known && plain && !assignment.append;
@@ -292,7 +292,7 @@ impl<'a> Walker<'a> {
         (name.clone(), value)
     }
 
-    /// Remembers what a variable holds, where that is certain.
+    /// Remembers a variable's value, if it is certain.
     fn set(&mut self, name: &str, value: Option<Word>) {
         let again = self.variables.remove(name).is_some();
         match value {
@@ -310,7 +310,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Takes in a redirection; what the command reads by it.
+    /// Records a redirection; returns what the command reads from it.
     fn redirect(&mut self, redirect: &IoRedirect) -> Option<Input> {
         match redirect {
             IoRedirect::File(_, kind, target) => {
@@ -364,17 +364,17 @@ impl<'a> Walker<'a> {
         self.scan(text, Quoting::None)
     }
 
-    /// Takes in what stands in a pattern or a test.
+    /// Records what is in a pattern or a test.
     fn loose(&mut self, text: &str) {
         self.scan(text, Quoting::Loose);
     }
 
-    /// Takes in what stands in an arithmetic expression.
+    /// Records what is in an arithmetic expression.
     fn text(&mut self, text: &str) {
         self.scan(text, Quoting::Text);
     }
 
-    /// Takes in the scripts in `text`; the words that it becomes.
+    /// Records the scripts in `text`; returns the words that it becomes.
     fn scan(&mut self, text: &str, quoting: Quoting) -> Vec<Word> {
         let none = Variables::new();
         let variables = match quoting {
@@ -398,12 +398,12 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Whether two operands stand side by side, with blanks alone between them: no expression, but a command
-/// where the shell does not know `((...))`. What is substituted counts as one operand.
+/// Whether two operands are next to each other, with only blanks between. Then it isn't arithmetic, but a
+/// command in shells without `((...))`. A substitution is one operand.
 fn has_operands_side_by_side(expression: &str) -> bool {
     let begins = |c: char| c.is_alphanumeric() || "_$`(".contains(c);
     let ends = |c: char| c.is_alphanumeric() || "_`)}]".contains(c);
-    // Brackets that are open within a substitution, and whether one in backquotes is.
+    // Brackets still open in a substitution, and whether it is in backquotes.
     let (mut depth, mut in_backquotes) = (0_usize, false);
     let (mut operand, mut last) = (false, ' ');
     for c in expression.chars() {

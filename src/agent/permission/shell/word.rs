@@ -1,4 +1,4 @@
-//! One word of a command, as far as it can be known before it runs.
+//! One word of a command, as far as it is known before it runs.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub struct Word {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Atom {
-    /// A character that was not quoted: `*`, `?` and `[` match file names.
+    /// An unquoted character: `*`, `?` and `[` match file names.
     Plain(char),
     /// A character that stands for itself.
     Quoted(char),
@@ -22,7 +22,7 @@ pub(super) enum Atom {
 
 impl Word {
     pub(super) fn new(mut atoms: Vec<Atom>) -> Self {
-        // A bracket that is not closed is only a bracket.
+        // An unclosed bracket is an ordinary character.
         let closes = |rest: &[Atom]| rest.contains(&Atom::Plain(']'));
         for at in 0..atoms.len() {
             if atoms[at] == Atom::Plain('[') && !closes(&atoms[at + 1..]) {
@@ -36,12 +36,12 @@ impl Word {
         Self::new(text.chars().map(Atom::Quoted).collect())
     }
 
-    /// A word of which nothing is known but that it is one.
+    /// A single unknown word.
     pub fn unknown() -> Self {
         Self::new(vec![Atom::Gap])
     }
 
-    /// Words of which nothing is known, not even how many there are.
+    /// An unknown number of unknown words.
     pub fn unknown_words() -> Self {
         Self::new(vec![Atom::Gaps])
     }
@@ -56,12 +56,12 @@ impl Word {
         &self.atoms
     }
 
-    /// The text, if all of it is known and it matches no file names.
+    /// The text, if all of it is known and it has no wildcards.
     pub fn exact(&self) -> Option<String> {
         self.text(|c| matches!(c, '*' | '?' | '['))
     }
 
-    /// The text, if all of it is known: with its wildcards as they stand.
+    /// The text, if all of it is known, including its wildcards.
     pub fn pattern(&self) -> Option<String> {
         self.text(|_| false)
     }
@@ -80,18 +80,18 @@ impl Word {
         known(self.atoms.iter()).collect()
     }
 
-    /// The known text behind the last gap or wildcard.
+    /// The known text after the last gap or wildcard.
     pub fn tail(&self) -> String {
         let backwards: Vec<char> = known(self.atoms.iter().rev()).collect();
         backwards.into_iter().rev().collect()
     }
 
-    /// Whether it may become several words, or none, of which nothing is known.
+    /// Whether it may become several unknown words, or none.
     pub fn may_split(&self) -> bool {
         self.atoms.contains(&Atom::Gaps)
     }
 
-    /// Whether its last part begins with a wildcard, which matches no name with a dot in front.
+    /// Whether its last part begins with a wildcard, which never matches a leading dot.
     pub fn skips_hidden(&self) -> bool {
         let parts = self
             .atoms
@@ -101,7 +101,7 @@ impl Word {
             && last.is_some_and(|part| matches!(part[0], Atom::Plain('*' | '?' | '[')))
     }
 
-    /// What follows `prefix`, if the word begins with it for certain.
+    /// The rest after `prefix`, if the word surely begins with it.
     pub fn strip_prefix(&self, prefix: &str) -> Option<Self> {
         let mut rest = self.atoms.iter();
         for wanted in prefix.chars() {
@@ -113,7 +113,7 @@ impl Word {
         Some(Self::new(rest.copied().collect()))
     }
 
-    /// The known text up to `end`, which is certain to stand there first, and what follows it.
+    /// The known text before the first certain `end`, and the rest after it.
     pub fn split_once(&self, end: char) -> Option<(String, Self)> {
         let known: Vec<char> = plain_or_wild(self.atoms.iter(), true).collect();
         let at = known.iter().position(|c| *c == end)?;

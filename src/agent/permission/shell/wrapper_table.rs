@@ -1,10 +1,10 @@
-//! The wrappers whose operands are a command, and the options before it. Data.
+//! Data: wrappers whose operands are a command, and the options before it.
 
 use super::options::{Options, options};
 use crate::agent::word_list::WordList;
 
-/// Programs with a sub-command that runs a command in an environment of theirs: the name, the
-/// sub-command, the options behind it, and the operands before the command.
+/// Programs with a sub-command that runs a command in their environment: the name, the sub-command, the
+/// options after it, and the number of operands before the command.
 pub(super) const RUNNERS: &[(&str, &str, &str, usize)] = &[
     (
         "uv",
@@ -37,7 +37,7 @@ pub(super) const RUNNERS: &[(&str, &str, &str, usize)] = &[
     ),
 ];
 
-/// Programs that run a command somewhere among their arguments; where is not looked at closely.
+/// Programs that run a command somewhere in their arguments. tiller doesn't look for the exact place.
 pub(super) const LOOSE: WordList = WordList(
     "abduco aws-vault bwrap chamber cpulimit daemonize dbus-launch dbus-run-session distrobox \
     doppler dotenv dotenvx dtach dumb-init eatmydata expect fakechroot fakeroot firejail flatpak \
@@ -47,15 +47,15 @@ pub(super) const LOOSE: WordList = WordList(
     vagrant valgrind xvfb-run",
 );
 
-/// A program that runs the command that its operands are.
+/// A program whose operands are a command that it runs.
 pub(super) struct Wrapper {
     pub name: &'static str,
     pub options: Options,
-    /// Operands before the command.
+    /// How many operands come before the command.
     pub operands: usize,
-    /// Whether assignments may stand before the command.
+    /// Whether assignments can come before the command.
     pub assigns: bool,
-    /// Whether it may do more than it could by itself.
+    /// Whether the command can do more than if it ran alone.
     pub raises: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Programs whose arguments are a command, a script, or text in which commands stand.
+//! Programs whose arguments are a command, a script, or text that contains commands.
 
 use super::inner::{Inner, Through, as_script, fill, is_name, joined};
 use super::line::{Input, SimpleCommand};
@@ -8,10 +8,10 @@ use super::wrapper_table::{LOOSE, RUNNERS, WRAPPERS, Wrapper};
 use super::{find, programs};
 use crate::agent::word_list::WordList;
 
-/// Shells that read commands as bash does, near enough.
+/// Shells that read commands nearly like bash.
 const SHELLS: [&str; 8] = ["bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash"];
 
-/// Names whose arguments are a command: no rule may allow them, for it would allow anything.
+/// Programs whose arguments are a command. No rule can allow them: it would allow anything.
 pub fn is_wrapper(name: &str) -> bool {
     const OTHERS: WordList = WordList(
         "command eval xargs parallel watch entr script su runuser flock find fd trap fish source .",
@@ -71,7 +71,7 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Result<Through, String> {
         through.sets.push(name);
         rest = &rest[1..];
     }
-    // What runs in another folder, as after `cd`.
+    // A command that runs in another folder, as after `cd`.
     let folders: &[&str] = match wrapper.name {
         "env" => &["C", "chdir"],
         "sudo" => &["D", "chdir"],
@@ -84,7 +84,7 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Result<Through, String> {
     if !rest.is_empty() {
         through.add(Inner::Command(rest.to_vec()));
     } else if wrapper.raises && is_shell {
-        through.add(Inner::doubt("a shell of another user"));
+        through.add(Inner::doubt("a shell as another user"));
     }
     Ok(through)
 }
@@ -121,11 +121,11 @@ fn shell(command: &SimpleCommand) -> Result<Through, String> {
     }
     Ok(Through::wraps(vec![match &command.input {
         Input::Text(Some(text)) => Inner::Script(text.clone()),
-        _ => Inner::doubt("a shell that reads its commands from elsewhere"),
+        _ => Inner::doubt("a shell that reads commands from somewhere else"),
     }]))
 }
 
-/// What may be started by a program of which it is not known where its command stands.
+/// What a program may start if it isn't known where its command begins.
 fn anywhere(words: &[Word]) -> Through {
     const MOST: usize = 12;
     let mut inner = Vec::new();
@@ -143,7 +143,7 @@ fn anywhere(words: &[Word]) -> Through {
     Through::starts(inner)
 }
 
-/// An alias counts in some shells, and what it stands for may be half a command.
+/// Some shells expand aliases in scripts, and an alias may be half a command.
 fn alias(words: &[Word]) -> Through {
     let sets = |word: &Word| word.exact().is_none_or(|text| text.contains('='));
     if words[1..].iter().any(sets) {
@@ -152,7 +152,7 @@ fn alias(words: &[Word]) -> Through {
     Through::default()
 }
 
-/// What a runner starts. Where its options are not known it is a program like any other.
+/// What a runner starts. If its options aren't known, it is treated like any other program.
 fn run_by(name: &str, words: &[Word]) -> Through {
     let sub = words.get(1).and_then(Word::exact);
     let is_it = |(runner, wanted, ..): &&(&str, &str, &str, usize)| {
@@ -202,7 +202,7 @@ fn xargs(words: &[Word]) -> Result<Through, String> {
     let parsed = known.parse(words)?;
     let place = match parsed.value(&["I", "replace"]) {
         None => parsed.has(&["replace"]).then(|| String::from("{}")),
-        Some(word) => Some(word.exact().ok_or("xargs: its place holder is not known")?),
+        Some(word) => Some(word.exact().ok_or("xargs: an unknown placeholder")?),
     };
     let mut command = words[parsed.operands..].to_vec();
     match place {
@@ -225,7 +225,7 @@ fn parallel(words: &[Word]) -> Result<Through, String> {
     let is_source = |word: &Word| word.exact().is_some_and(|text| text.starts_with(":::"));
     let end = rest.iter().position(is_source).unwrap_or(rest.len());
     let (command, sources) = rest.split_at(end);
-    // Without a command each line, or each argument, is one.
+    // Without a command, each line or each argument is one.
     if command.is_empty() {
         let mut inner: Vec<Inner> = sources.iter().skip(1).map(|s| as_script(Some(s))).collect();
         if inner.is_empty() {
@@ -233,7 +233,7 @@ fn parallel(words: &[Word]) -> Result<Through, String> {
         }
         return Ok(Through::starts(inner));
     }
-    // Joined and given to a shell; what is filled in is quoted.
+    // Joined and passed to a shell; the filled-in values are quoted.
     let mut command = fill(command, "{}", Atom::Gap);
     let script = match joined(&command) {
         Inner::Script(text) => Inner::Script(text),
@@ -277,7 +277,7 @@ fn script(words: &[Word]) -> Result<Through, String> {
     let writes = words[parsed.operands..].to_vec();
     let Some(command) = parsed.value(&["c", "command"]) else {
         return Err(String::from(
-            "script: a shell that reads its commands from elsewhere",
+            "script: a shell that reads commands from somewhere else",
         ));
     };
     Ok(Through {
@@ -299,7 +299,7 @@ fn switch_user(words: &[Word]) -> Result<Through, String> {
     let script = match (parsed.value(&["c", "command", "session-command"]), command) {
         (Some(script), _) => as_script(Some(script)),
         (None, Some(at)) => as_script(words.get(at + 1)),
-        (None, None) => Inner::doubt("a shell of another user"),
+        (None, None) => Inner::doubt("a shell as another user"),
     };
     Ok(Through {
         raises: true,
@@ -318,7 +318,11 @@ fn flock(words: &[Word]) -> Result<Through, String> {
         Some("-c" | "--command") => Through::starts(vec![as_script(rest.get(1))]),
         Some(_) => Through::starts(vec![Inner::Command(rest.to_vec())]),
         None if rest.is_empty() => Through::default(),
-        None => return Err(String::from("flock: which word is the command")),
+        None => {
+            return Err(String::from(
+                "flock: it isn't clear which word is the command",
+            ));
+        }
     };
     Ok(Through {
         wraps: true,

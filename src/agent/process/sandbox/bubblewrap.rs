@@ -40,7 +40,7 @@ pub(in crate::agent::process) fn arguments(
 ) -> io::Result<Vec<OsString>> {
     // The sandbox may cover the program's own path.
     let program = program.canonicalize().map_err(|_| {
-        io::Error::other("tiller was replaced on disk while it runs: start it again (tiller -c)")
+        io::Error::other("the tiller program was replaced while it runs; restart it (tiller -c)")
     })?;
     let mut arguments = Arguments::default();
     let own = ["user", "pid", "ipc", "uts"].map(|name| format!("--unshare-{name}"));

@@ -120,7 +120,7 @@ impl Entered {
             return Ok(());
         }
         Err(format!(
-            "The sandbox cannot be kept here: {} ({})",
+            "The sandbox can't work here: {} ({})",
             missing.join(", "),
             support.reasons().join("; ")
         ))

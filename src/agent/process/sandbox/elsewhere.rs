@@ -41,7 +41,7 @@ impl Entered {
         if cfg!(target_os = "macos") || missing.is_empty() || sandbox.best_effort {
             return Ok(());
         }
-        Err("There is no sandbox for this system.".to_owned())
+        Err("tiller has no sandbox for this system.".to_owned())
     }
 }
 
@@ -73,7 +73,7 @@ fn support() -> Support {
     let works = match tried {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("sandbox-exec ended with {status}")),
-        Err(error) => Err(format!("no sandbox-exec: {error}")),
+        Err(error) => Err(format!("can't run sandbox-exec: {error}")),
     };
     Support {
         profile: works,

@@ -41,7 +41,8 @@ type Result<T> = std::result::Result<T, String>;
 pub(super) fn arrange(sandbox: &Sandbox, sockets: &BTreeSet<PathBuf>) -> Result<()> {
     // Keeps these mounts out of other namespaces.
     change(Path::new("/"), MsFlags::MS_REC | MsFlags::MS_PRIVATE)?;
-    let mounts = mount_table::read().map_err(|error| format!("no table of mounts: {error}"))?;
+    let mounts =
+        mount_table::read().map_err(|error| format!("can't read the mount table: {error}"))?;
     let writable = outermost(&sandbox.writable);
     let private = Private::hold(sandbox, &mounts)?;
     make_all_read_only(&mounts, &writable)?;
@@ -195,7 +196,7 @@ impl Mask {
         match hidden {
             // Removed meanwhile, as other programs' sockets may be.
             Err(_) if path.symlink_metadata().is_err() => Ok(()),
-            other => other.map_err(|error| format!("cannot hide: {error}")),
+            other => other.map_err(|error| format!("can't hide it: {error}")),
         }
     }
 }
@@ -206,7 +207,7 @@ pub(super) fn fresh_proc() -> Result<()> {
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC | MsFlags::MS_RDONLY;
     let proc = Path::new("/proc");
     mount(Some("proc"), proc, Some("proc"), flags, None::<&str>)
-        .map_err(|error| format!("no /proc of its own: {}", error.desc()))
+        .map_err(|error| format!("can't mount a private /proc: {}", error.desc()))
 }
 
 /// The session's temporary folders, and the shared ones they cover.
@@ -399,5 +400,5 @@ fn remount(path: &Path, flags: MsFlags) -> nix::Result<()> {
 }
 
 pub(super) fn failed(step: &str, path: &Path, error: impl std::fmt::Display) -> String {
-    format!("cannot {step} {}: {error}", path.display())
+    format!("can't {step} {}: {error}", path.display())
 }

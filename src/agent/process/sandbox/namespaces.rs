@@ -55,7 +55,7 @@ pub(super) fn enter(
     write("/proc/self/uid_map", &format!("{user} {user} 1"))?;
     write("/proc/self/gid_map", &format!("{group} {group} 1"))?;
     if network != Network::Host {
-        raise_loopback().map_err(|error| format!("no loopback: {}", error.desc()))?;
+        raise_loopback().map_err(|error| format!("can't set up the loopback: {}", error.desc()))?;
     }
     let made = matches!(share, Share::Make).then(own);
     Ok(made.and_then(Result::ok))
@@ -72,7 +72,7 @@ fn join(shared: &Namespaces, own: CloneFlags) -> nix::Result<()> {
 /// it. A fork, because starting the program again costs three times as much. This process must be
 /// single-threaded.
 pub(super) fn fork() -> Result<Side, String> {
-    match fork::fork().map_err(|error| format!("no process ids of its own: {error}"))? {
+    match fork::fork().map_err(|error| format!("can't create a process namespace: {error}"))? {
         Fork::Parent(child) => Ok(Side::Outside(Pid::from_raw(child))),
         Fork::Child => {
             let _ = setsid();

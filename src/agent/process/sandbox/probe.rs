@@ -24,7 +24,7 @@ pub(in crate::agent::process) fn probe(program: &Path) -> Support {
     alone.args(["__supervise", TRIAL]);
     let support = ask(alone);
     let support =
-        support.unwrap_or_else(|error| Support::none(&format!("its trial failed: {error}")));
+        support.unwrap_or_else(|error| Support::none(&format!("the test run failed: {error}")));
     if support.namespaces.is_ok() || Layer::switched_off().contains(&Layer::Namespaces) {
         return support;
     }

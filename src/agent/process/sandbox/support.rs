@@ -130,32 +130,32 @@ impl Support {
             promise(
                 "files",
                 namespaces || landlock >= TRUNCATES,
-                "files outside the writable folders could be changed",
+                "commands could change files outside the writable folders",
             ),
             promise(
                 "read-only files",
                 namespaces || !inside(&sandbox.read_only),
-                "read-only files within the writable folders could be changed",
+                "commands could change read-only files inside the writable folders",
             ),
             promise(
                 "hidden files",
                 namespaces || (landlock > 0 && !inside(&sandbox.hidden)),
-                "hidden files could be read",
+                "commands could read hidden files",
             ),
             promise(
                 "network",
                 !own_network || namespaces || seccomp,
-                "the network could be reached",
+                "commands could use the network",
             ),
             promise(
                 "processes",
                 self.processes.is_ok() || landlock >= SCOPES,
-                "other processes could be signalled",
+                "commands could send signals to other processes",
             ),
             promise(
                 "sockets",
                 seccomp || (namespaces && (own_network || landlock >= SCOPES)),
-                "sockets of other programs could be reached",
+                "commands could connect to sockets of other programs",
             ),
             Promise {
                 // The namespaces lock the host's mounts, so nothing can be undone there.
@@ -163,7 +163,7 @@ impl Support {
                 ..promise(
                     "system calls",
                     seccomp,
-                    "rare parts of the kernel could be reached",
+                    "commands could use rarely needed parts of the kernel",
                 )
             },
         ]
@@ -181,7 +181,7 @@ impl Support {
         let landlock = match &self.landlock {
             Err(reason) => Some(reason.clone()),
             Ok(version @ ..SCOPES) if self.processes.is_err() => Some(format!(
-                "Landlock has version {version}, signals need {SCOPES} (Linux 6.12)"
+                "Landlock has version {version}; blocking signals needs {SCOPES} (Linux 6.12)"
             )),
             Ok(_) => None,
         };
@@ -223,8 +223,8 @@ mod tests {
 
     #[test]
     fn each_promise_needs_its_layers() {
-        let signals = "other processes could be signalled";
-        let read_only = "read-only files within the writable folders could be changed";
+        let signals = "commands could send signals to other processes";
+        let read_only = "commands could change read-only files inside the writable folders";
         for (layers, landlock, network, expected) in [
             ([true, true, true], 7, Network::Loopback, vec![]),
             // Namespaces are enough, whatever the kernel has of Landlock and seccomp.
@@ -235,7 +235,7 @@ mod tests {
                 [true, true, false],
                 0,
                 Network::Host,
-                vec!["sockets of other programs could be reached"],
+                vec!["commands could connect to sockets of other programs"],
             ),
             // No namespace for processes.
             ([true, false, true], 6, Network::Loopback, vec![]),
@@ -247,7 +247,7 @@ mod tests {
                 2,
                 Network::Loopback,
                 vec![
-                    "files outside the writable folders could be changed",
+                    "commands could change files outside the writable folders",
                     read_only,
                     signals,
                 ],

@@ -111,7 +111,7 @@ pub(super) fn refuse(kept: Kept) -> Result<()> {
         libc::ENOSYS,
     )?);
     for filter in [unknown, not_permitted] {
-        apply_filter(&filter).map_err(|error| format!("no filter of system calls: {error}"))?;
+        apply_filter(&filter).map_err(|error| format!("can't filter system calls: {error}"))?;
     }
     Ok(())
 }
@@ -124,7 +124,7 @@ fn compile(rules: Rules, error: i32) -> Result<BpfProgram> {
             SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture)
         })
         .and_then(TryInto::try_into)
-        .map_err(|error| format!("no filter of system calls: {error}"))
+        .map_err(|error| format!("can't filter system calls: {error}"))
 }
 
 fn refused(kept: Kept) -> Result<Rules> {

@@ -1,5 +1,4 @@
-//! The tool itself: runs a command, shows its output while it comes, and decides when there is a
-//! result and what it says.
+//! Runs a command, shows its output as it arrives, and decides when the result is ready and what it says.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -24,13 +23,13 @@ use crate::llm::{Content, ToolSpec};
 
 /// Live output goes to the screen at most this often.
 const PROGRESS: Duration = Duration::from_millis(50);
-/// Once the shell has exited, the result comes after this time without output.
+/// Once the shell has exited, the result is ready after this long without output.
 const QUIET_AFTER_EXIT: Duration = Duration::from_millis(100);
-/// Once the shell has exited, the result comes at the latest after this time.
+/// Once the shell has exited, the result is ready after this long at the latest.
 const MAX_AFTER_EXIT: Duration = Duration::from_secs(1);
-/// How long the result of a timeout waits for the processes to end.
+/// How long the result of a timeout waits for processes to end.
 const MAX_KILL_WAIT: Duration = Duration::from_secs(4);
-/// Processes named in the details, which are stored with the session.
+/// The most processes named in the details, which are stored with the session.
 const MAX_NAMED: usize = 50;
 /// Longest command in bytes: Linux takes 128 KiB in one argument.
 const MAX_COMMAND: usize = 120 * 1024;
@@ -81,28 +80,28 @@ impl TypedTool for Bash {
         typed::spec(
             "bash",
             format!(
-                "Run a command with bash -c in the working directory and return its output, stdout \
-                 and stderr together. Each call is a new shell: cd and variables do not carry over. \
-                 Stdin is empty and there is no terminal, so pass flags that avoid questions. The \
-                 last line says so when the exit code is not 0. Long output is cut in the middle and \
-                 kept whole in a file. The command and everything it started is stopped after \
-                 {usual} seconds unless timeout says otherwise; what it leaves running in the \
-                 background ends with the run. Prefer read, grep, find and ls for looking at files."
+                "Run a command with bash -c in the working directory; returns stdout and stderr \
+                 together. Each call is a new shell: cd and variables do not carry over. Stdin is empty \
+                 and there is no terminal, so pass flags that avoid questions. The last line gives the \
+                 exit code if it is not 0. Long output is cut in the middle; a file has all of it. After \
+                 {usual} seconds, or timeout, the command and everything it started is stopped; \
+                 background processes end with the run. Prefer read, grep, find and ls for looking at \
+                 files."
             ),
             &["command"],
             json!({
                 "command": {
                     "type": "string",
-                    "description": "The command line; may have several lines."
+                    "description": "Command line; several lines allowed"
                 },
                 "timeout": {
                     "type": "number",
                     "minimum": 1,
-                    "description": format!("Seconds it may take. Default {usual}, at most {most}.")
+                    "description": format!("Timeout in seconds. Default {usual}, at most {most}")
                 },
                 "description": {
                     "type": "string",
-                    "description": "What it is for, in five to ten words."
+                    "description": "Purpose, in five to ten words"
                 }
             }),
         )
@@ -163,15 +162,15 @@ fn start(
             "The working directory is gone: {cwd}"
         )));
     }
-    // The call may have been given up while this waited for a thread or for a disk.
+    // The call may have been cancelled while this waited for a thread or a disk.
     processes.start(spawn, cancel).map_err(not_started)
 }
 
 fn not_started(why: impl Display) -> ToolError {
-    ToolError::new(format!("Could not start the command: {why}"))
+    ToolError::new(format!("Can't start the command: {why}"))
 }
 
-/// What is known before it runs.
+/// The details known before it runs.
 fn described(args: Args) -> CommandDetails {
     CommandDetails {
         command: args.command,
@@ -180,7 +179,7 @@ fn described(args: Args) -> CommandDetails {
     }
 }
 
-/// Refuses what the system cannot run.
+/// Rejects commands that the system can't run.
 fn check(command: &str) -> Result<(), ToolError> {
     if command.contains('\0') {
         return Err(ToolError::new("The command contains a NUL character."));
@@ -206,11 +205,11 @@ struct Call {
 }
 
 impl Call {
-    /// Reads and shows until there is a result.
+    /// Reads and shows output until the result is ready.
     async fn follow(mut self) -> Result<ToolOutput, ToolError> {
         let mut buffer = Vec::with_capacity(CHUNK);
         let mut open = true;
-        // When the result comes at the latest, once there is reason to set an end.
+        // When the result must be ready, once something sets a limit.
         let mut end: Option<Instant> = None;
         let mut last_output = self.started;
         let mut show_at: Option<Instant> = None;
@@ -262,7 +261,7 @@ impl Call {
                 break false;
             }
         };
-        // What arrived while this task did not get to run.
+        // Output that arrived while this task wasn't scheduled.
         self.running.read_ready(&mut buffer);
         self.output.push(&buffer).await;
         Ok(self.result(cancelled).await)
@@ -274,7 +273,7 @@ impl Call {
         self.context.progress.set(Details::Command(details));
     }
 
-    /// The output, then how the call ended: each on lines of its own.
+    /// The output, then how the call ended, each on its own lines.
     async fn result(mut self, cancelled: bool) -> ToolOutput {
         let mut last_lines = Vec::new();
         let mut is_error = true;
@@ -294,7 +293,7 @@ impl Call {
         if text.trim().is_empty() && !cancelled {
             text = "(no output, exit code 0)".into();
         }
-        // Else dropping it ends the processes.
+        // Otherwise dropping it stops the processes.
         if !cancelled && !details.timed_out {
             self.running.detach();
         }
@@ -305,11 +304,11 @@ impl Call {
         }
     }
 
-    /// Notes the processes that are still there, and what was taken from them.
+    /// Notes processes that still run, and files that tiller moved away from them.
     fn name_processes(&mut self, last_lines: &mut Vec<String>) {
         let left = &self.status.left;
         if !left.is_empty() {
-            last_lines.push(format!("[could not be ended: {}]", left.join(", ")));
+            last_lines.push(format!("[could not be stopped: {}]", left.join(", ")));
         }
         for refused in &self.status.refused {
             last_lines.push(format!("[{refused}]"));
@@ -328,7 +327,7 @@ impl Call {
         self.details.still_running.truncate(MAX_NAMED);
     }
 
-    /// Notes how the shell ended, and whether that is a failure.
+    /// Notes how the shell ended; returns whether that is a failure.
     fn say_how_it_ended(&mut self, last_lines: &mut Vec<String>) -> bool {
         let details = &mut self.details;
         let line = match &self.status.shell {
@@ -351,13 +350,13 @@ impl Call {
                 let signal = signal.unwrap_or(9);
                 details.signal = Some(signal);
                 last_lines.push(
-                    "[the parent process of the command was killed, so all its processes were ended]"
+                    "[the parent process of the command was killed, so tiller stopped all its \
+                     processes]"
                         .to_owned(),
                 );
                 format!("[killed by signal {signal}]")
             }
-            // A shell that could not be started has had its error result already; one that has not
-            // ended has none yet.
+            // A shell that couldn't start has its error result already; one that still runs has none yet.
             Some(ExitStatus::NotStarted(_)) | None => return true,
         };
         last_lines.push(line);
@@ -365,7 +364,7 @@ impl Call {
     }
 }
 
-/// `12 sleep, 13 node`; of more than a few, `20 x sleep, 1 x node`.
+/// `12 sleep, 13 node`; for more than a few, `20 x sleep, 1 x node`.
 fn summary(processes: &[String]) -> String {
     const FEW: usize = 8;
     if processes.len() <= FEW {

@@ -1,7 +1,7 @@
-//! Shortens a long text for the model to its beginning and its end, with a line between them that
-//! says what is missing. Memory is bounded by the limits.
+//! Shortens a long text for the model: its beginning and end, with a line between them about what is
+//! missing. The limits bound its memory.
 
-/// Keeps head and tail of a text that grows.
+/// Keeps the head and tail of a growing text.
 #[derive(Clone, Debug)]
 pub struct Excerpt {
     limits: Limits,
@@ -13,11 +13,11 @@ pub struct Excerpt {
     /// Characters and line ends so far, without `held`.
     chars: u64,
     line_ends: u64,
-    /// Trailing line ends: not part of the text unless more follows.
+    /// Trailing line ends: part of the text only if more follows.
     held: u64,
 }
 
-/// How much the model gets.
+/// The limits for the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Characters (Unicode scalar values).
@@ -49,7 +49,7 @@ impl Excerpt {
         if held > 0 {
             self.chars += held;
             self.line_ends += held;
-            // More than the limit would be gone again at once.
+            // More than the limit would be dropped at once.
             let most = held.min(self.limits.chars as u64) as usize;
             self.append(&"\n".repeat(most));
         }
@@ -58,7 +58,7 @@ impl Excerpt {
         self.append(body);
     }
 
-    /// Lines so far, an unfinished one included.
+    /// Lines so far, including an unfinished one.
     pub fn lines(&self) -> u64 {
         match self.chars {
             0 => self.held,
@@ -66,15 +66,15 @@ impl Excerpt {
         }
     }
 
-    /// The last lines followed by `next`: at most `lines` lines and `chars`
-    /// characters, `next` included, without line ends at their end.
+    /// The last lines followed by `next`: at most `lines` lines and `chars` characters, including `next`,
+    /// without trailing line ends.
     pub fn last_with(&self, next: &str, lines: usize, chars: usize) -> String {
         let between = "\n".repeat((self.held as usize).min(lines));
         let text = format!("{}{between}{next}", last_chars(&self.tail, chars));
         last_lines(last_chars(text.trim_end_matches('\n'), chars), lines).to_owned()
     }
 
-    /// Whether the whole text has room, followed by `notes` on lines of their own.
+    /// Whether the whole text fits, with `notes` on their own lines after it.
     pub fn fits(&self, notes: &[String]) -> bool {
         let lines = if self.chars == 0 {
             0
@@ -85,14 +85,14 @@ impl Excerpt {
         self.chars <= room.chars as u64 && lines <= room.lines as u64
     }
 
-    /// The text with room for `notes`, without line ends at its end. If not all of it fits, then
-    /// `marker` says what is missing, given the counts of characters left out and of all.
+    /// The text with `notes` after it, without trailing line ends. If it doesn't all fit, `marker` says
+    /// what is missing, from the number of characters left out and in total.
     pub fn cut(&self, notes: &[String], marker: impl Fn(u64, u64) -> String) -> String {
         if self.fits(notes) {
             return self.tail.clone();
         }
         let room = self.room(notes);
-        // The longest the marker can get, and a line end on either side of it.
+        // The longest possible marker, and a line end on each side.
         let marker_chars = marker(self.chars, self.chars).chars().count() + 2;
         let chars = room.chars.saturating_sub(marker_chars);
         let lines = room.lines.saturating_sub(1);
@@ -112,7 +112,7 @@ impl Excerpt {
         format!("{head}{before}{marker}{after}{tail}")
     }
 
-    /// The limits without what `notes` take.
+    /// The limits minus the size of `notes`.
     fn room(&self, notes: &[String]) -> Limits {
         let chars: usize = notes.iter().map(|note| note.chars().count() + 1).sum();
         Limits {
@@ -128,7 +128,7 @@ impl Excerpt {
         self.head_chars += more.chars().count();
         let keep = self.limits.chars.max(1);
         self.tail.push_str(last_chars(text, keep));
-        // Rarely, so that a byte is moved a few times at most.
+        // Rarely, so that each byte moves only a few times.
         if self.tail.len() > 8 * keep + 4096 {
             let start = self.tail.len() - last_chars(&self.tail, keep).len();
             self.tail.drain(..start);

@@ -1,6 +1,6 @@
-//! The bash tool: runs a command, cleans and cuts its output, keeps the whole of it on disk.
+//! The bash tool: runs a command, cleans and cuts its output, and saves all of it on disk.
 //!
-//! How a command and all it starts are ended is `agent::process`.
+//! `agent::process` stops the command and everything it started.
 
 #[expect(
     clippy::module_inception,

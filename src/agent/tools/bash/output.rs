@@ -1,5 +1,5 @@
-//! Collects a command's output: cleaned and cut for the model, the last lines for the screen, the
-//! whole of it raw in a spill file. Memory is bounded, whatever the command writes.
+//! Collects a command's output: cleaned and cut for the model, the last lines for the screen, and all of
+//! it raw in a spill file. Its memory is bounded.
 
 use std::path::PathBuf;
 
@@ -10,20 +10,20 @@ use crate::agent::tool::CommandDetails;
 use crate::agent::tools::ToolSettings;
 use crate::llm::auth::{RedactStream, Redactor};
 
-/// Lines the screen gets while the command runs.
+/// Lines for the screen while the command runs.
 const LIVE_LINES: usize = 100;
-/// Characters the screen gets while the command runs.
+/// Characters for the screen while the command runs.
 const LIVE_CHARS: usize = 8_000;
 
-/// Takes output as it comes.
+/// Receives output as it arrives.
 pub struct Output {
     cleaner: Cleaner,
-    /// Secrets are gone before the text is cut: half of one would stay.
+    /// Removes secrets before the text is cut: otherwise half of one could stay.
     redacted: RedactStream,
     redacted_raw: RedactStream,
     excerpt: Excerpt,
     spill: Spill,
-    /// Cleaned text between cleaner and excerpt; kept for its allocation, and so are the bytes.
+    /// Cleaned text between cleaner and excerpt. Kept for its allocation, like the bytes.
     passing: String,
     passing_bytes: Vec<u8>,
 }
@@ -62,19 +62,19 @@ impl Output {
         self.passing_bytes.clear();
     }
 
-    /// Fills in what the screen shows while the command runs: the last lines.
+    /// Fills in the last lines, which the screen shows while the command runs.
     pub fn show(&self, details: &mut CommandDetails) {
         let pending = self.redacted.preview(&self.cleaner.pending());
         details.output = self.excerpt.last_with(&pending, LIVE_LINES, LIVE_CHARS);
-        // What the cleaner holds begins a line, except behind an overlong one.
+        // The cleaner holds the beginning of a line, except after an overlong one.
         details.total_lines = self.excerpt.lines() + pending.lines().count() as u64;
         details.total_bytes = self.spill.total();
         let shown = details.output.lines().count() as u64;
         details.truncated = self.cleaner.hidden() > 0 || shown < details.total_lines;
     }
 
-    /// The end: fills in what the model gets. Returns the lines that go behind the output and
-    /// count against the limits: where the rest is, then `last_lines`.
+    /// Finishes, and fills in what the model gets. Returns the lines after the output, which are part of
+    /// the limits: where the rest is, then `last_lines`.
     pub async fn finish(
         mut self,
         last_lines: Vec<String>,
@@ -91,7 +91,7 @@ impl Output {
         details.total_lines = self.excerpt.lines();
         details.total_bytes = self.spill.total();
 
-        // A text that is cut needs the file, and the marker at the cut names the file.
+        // A cut text needs the file, and the marker at the cut names it.
         let hidden = self.cleaner.hidden() > 0;
         let fits = self.excerpt.fits(&last_lines);
         let spilled = self.spill.finish(hidden || !fits).await;
@@ -102,12 +102,12 @@ impl Output {
         }
         if spilled.dropped > 0 {
             notes.push(format!(
-                "[the file is not complete: {} bytes in the middle of the output were dropped]",
+                "[the file is incomplete: {} bytes in the middle are missing]",
                 spilled.dropped
             ));
         }
         if let Some(error) = spilled.error {
-            notes.push(format!("[the full output could not be kept: {error}]"));
+            notes.push(format!("[could not save the full output: {error}]"));
         }
         notes.extend(last_lines);
 

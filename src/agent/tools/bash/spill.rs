@@ -1,7 +1,7 @@
-//! Stores the whole raw output of a command on disk, when it is more than the model gets.
+//! Saves a command's raw output on disk if the model doesn't get all of it.
 //!
-//! The first bytes are held in memory, so that most commands write no file. A file has a limit:
-//! beyond it the beginning and the end are kept.
+//! The first bytes stay in memory, so that most commands write no file. A file that reaches its limit
+//! keeps the beginning and the end.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -11,20 +11,20 @@ use std::path::{Path, PathBuf};
 
 use tokio::task::spawn_blocking;
 
-/// Output up to this size has a file only when the model does not get all of it.
+/// Output up to this size gets a file only if the model doesn't get all of it.
 const IN_MEMORY: usize = 64 * 1024;
-/// At most this much of the limit is for the end, which is held in memory.
+/// The most of the limit that goes to the end, which is held in memory.
 const END_LIMIT: u64 = 1024 * 1024;
-/// The files of a session together have at most this many times the limit of one.
+/// All files of a session together have at most this many times the limit of one.
 const FILES: u64 = 4;
 
-/// Takes the raw output.
+/// Receives the raw output.
 #[derive(Default)]
 pub struct Spill {
     path: PathBuf,
     limit: u64,
     total: u64,
-    /// What is not in the file: once that has its beginning, at least the bytes of its end.
+    /// Bytes that aren't in the file. Once it has its beginning, at least the last ones.
     held: Vec<u8>,
     file: Option<File>,
     written: u64,
@@ -37,12 +37,12 @@ pub struct Spilled {
     pub path: Option<PathBuf>,
     /// Bytes missing in its middle.
     pub dropped: u64,
-    /// Why there is none or not all of it.
+    /// Why it doesn't exist or isn't complete.
     pub error: Option<io::Error>,
 }
 
 impl Spill {
-    /// `path` is made when needed, readable for this user only, with at most `limit` bytes.
+    /// Creates `path` when needed, readable for this user only, with at most `limit` bytes.
     pub fn new(path: PathBuf, limit: u64) -> Self {
         Self {
             path,
@@ -55,7 +55,7 @@ impl Spill {
         self.total
     }
 
-    /// Appends `bytes`; what is in the file outlives this program.
+    /// Appends `bytes`; whatever reached the file survives this program.
     pub async fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         if self.error.is_none() {
@@ -66,7 +66,7 @@ impl Spill {
         }
     }
 
-    /// The end. `wanted` makes a file also of little output.
+    /// Finishes. `wanted` creates a file even for little output.
     pub async fn finish(mut self, wanted: bool) -> Spilled {
         if !wanted && self.file.is_none() && self.error.is_none() {
             return Spilled::default();
@@ -75,7 +75,7 @@ impl Spill {
             self.blocking(Self::write_end).await;
         }
         Spilled {
-            // What was written before it failed may be what the user looks for.
+            // The user may look for the part written before the failure.
             path: self.file.is_some().then_some(self.path),
             dropped: match self.error {
                 None => self.total.saturating_sub(self.limit),
@@ -85,7 +85,7 @@ impl Spill {
         }
     }
 
-    /// Does `work` off the async threads, in one piece: an end that was cancelled has little time.
+    /// Does `work` off the async threads, in one piece: a cancelled call has little time left.
     async fn blocking(&mut self, work: fn(&mut Self) -> io::Result<()>) {
         let mut spill = mem::take(self);
         let done = spawn_blocking(move || {
@@ -98,7 +98,7 @@ impl Spill {
         });
     }
 
-    /// Moves what is held to the file, up to the end of its beginning.
+    /// Moves the bytes in memory to the file, up to the end of its beginning.
     fn write(&mut self) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
@@ -110,7 +110,7 @@ impl Spill {
         file.write_all(&self.held[..count])?;
         self.written += count as u64;
         self.held.drain(..count);
-        // Rarely, so that a byte is moved once or twice.
+        // Rarely, so that each byte moves only once or twice.
         if self.held.len() > 2 * end_size + IN_MEMORY {
             self.held.drain(..self.held.len() - end_size);
         }
@@ -150,8 +150,8 @@ fn create(path: &Path, limit: u64) -> io::Result<File> {
         .open(path)
 }
 
-/// Removes the oldest files in `folder` until the others have at most `most` bytes: a model that prints
-/// in a loop must not fill the disk.
+/// Removes the oldest files in `folder` until the rest has at most `most` bytes. A model that prints in a
+/// loop must not fill the disk.
 fn make_room(folder: &Path, most: u64) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.filter_map(|entry| {

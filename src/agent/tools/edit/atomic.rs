@@ -1,7 +1,7 @@
-//! What file tools write: first beside the place of a file, with fsync (`stage`), then in its place
-//! (`Staged::commit`), both by `agent::new_file`. A file that has other names, or a folder we may not
-//! write, is overwritten; not where the other names may be out of the call's reach. All of it is done
-//! in the folder that was opened first, by descriptor. Does not decide whether the write is wanted.
+//! How file tools write: they stage the new content next to the file, with fsync (`stage`), then rename
+//! it into place (`Staged::commit`), both through `agent::new_file`. A file with hard links, or in a
+//! folder we can't write, is overwritten, unless its other names may be out of the call's reach. All
+//! steps use the descriptor of the folder opened first. This module doesn't decide whether to write.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -20,21 +20,21 @@ use crate::agent::new_file::{NewFile, PREFIX, SUFFIX, name, overwrite};
 use crate::agent::paths;
 use crate::agent::workspace::{MadeFolder, Place, Reach, remove_folders};
 
-/// How the names of files begin that a patch takes away: what was left of these is the user's only
-/// copy, so it never counts as left over.
+/// The prefix for files that a patch removes. Such a leftover is the user's only copy, so it is never
+/// cleaned up.
 const ASIDE_PREFIX: &str = ".tiller.removed-";
-/// A temporary file older than this was left by a program that was killed.
+/// A killed program left any temporary file older than this.
 const LEFT_OVER: Duration = Duration::from_hours(1);
 
-/// Why a write failed. The file holds what it held before; only where an overwrite in place failed
-/// and putting the old content back failed too, it may hold a part of the new content.
+/// Why a write failed. The file has its old content. Only if overwriting in place failed, and restoring
+/// it failed too, it may contain part of the new content.
 #[derive(Debug)]
 pub enum WriteError {
-    /// The call was cancelled before the rename; nothing is left behind.
+    /// The call was cancelled before the rename; nothing remains on disk.
     Cancelled,
-    /// Somebody else changed the file while the new content was being made.
+    /// Someone else changed the file while the new content was prepared.
     Changed,
-    /// The file, folder or disk refused.
+    /// The file, folder or disk returned an error.
     Io(io::Error),
 }
 
@@ -44,19 +44,19 @@ impl From<io::Error> for WriteError {
     }
 }
 
-/// New content for a file, ready to take its place. Dropped instead, it leaves nothing behind.
+/// New content for a file, ready to take its place. Dropping it removes it.
 pub struct Staged<'a> {
     place: Place,
     bytes: &'a [u8],
     before: Option<&'a Metadata>,
-    /// None when the file is to be written in place.
+    /// None if the file must be written in place.
     temp: Option<NewFile>,
     made: Vec<MadeFolder>,
-    /// Whether a file with other names may be written in place.
+    /// Whether a file with hard links can be written in place.
     keeps_links: bool,
 }
 
-/// A file that was given another name, since it is to go; it goes when this is dropped.
+/// A file that was renamed because it will be removed. Dropping this removes it.
 pub struct SetAside {
     kept: Place,
     place: Place,
@@ -64,12 +64,12 @@ pub struct SetAside {
 }
 
 impl SetAside {
-    /// Gives it its name again. Where that fails it stays under the other name, which the error says.
+    /// Renames it back. If that fails, it keeps the other name, which the error contains.
     pub fn put_back(&self) -> io::Result<()> {
         self.is_to_go.set(false);
         let renamed = self.kept.rename(&self.place);
         let kept = paths::readable(self.kept.name());
-        renamed.map_err(|error| io::Error::other(format!("{error}; it is {kept} now")))
+        renamed.map_err(|error| io::Error::other(format!("{error}; it is now named {kept}")))
     }
 }
 
@@ -82,8 +82,8 @@ impl Drop for SetAside {
 }
 
 /// Stages `bytes` for the real path `path`, which `reach` lets the call write. `before` is what the
-/// caller saw there: none when there was no file. The new file gets owner, mode and extended
-/// attributes of `like`. Missing folders are created.
+/// caller saw there, or none if there was no file. The new file gets owner, mode and extended attributes
+/// of `like`. Missing folders are created.
 pub fn stage<'a>(
     reach: &Reach,
     path: &Path,
@@ -133,7 +133,7 @@ pub fn stage<'a>(
 }
 
 impl Staged<'_> {
-    /// Puts the content in its place; gives the folders that had to be made, outermost first.
+    /// Moves the content into place; returns the folders it created, outermost first.
     pub fn commit(mut self) -> Result<Vec<MadeFolder>, WriteError> {
         match self.temp.take() {
             None => self.in_place()?,
@@ -159,8 +159,8 @@ impl Staged<'_> {
             return Err(WriteError::Changed);
         }
         if now.nlink() > 1 && !self.keeps_links {
-            let text = "it has other names (hard links), which may be outside the workspace, and no \
-                        new file can be put in its place";
+            let text = "it has hard links, which may be outside the workspace, and its folder can't hold \
+                a new file in its place";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, text).into());
         }
         Ok(overwrite(&mut file, self.bytes)?)
@@ -174,8 +174,8 @@ impl Drop for Staged<'_> {
     }
 }
 
-/// Renames what is at `entry`: the file at `real`, or a link to it. Both are real paths but for that
-/// link; the file must be the one that the caller saw there.
+/// Renames what is at `entry`: the file at `real`, or a link to it. Both are real paths except for that
+/// link; the file must be the one that the caller saw.
 pub fn set_aside(entry: &Path, real: &Path, before: &Metadata) -> Result<SetAside, WriteError> {
     must_be_as(&Place::open(real)?, Some(before))?;
     let place = Place::open(entry)?;
@@ -188,7 +188,7 @@ pub fn set_aside(entry: &Path, real: &Path, before: &Metadata) -> Result<SetAsid
     })
 }
 
-/// Puts the file at the real path `path` back as it was: `before` and its `bytes`, or no file.
+/// Restores the file at the real path `path`: `before` and its `bytes`, or no file.
 pub fn restore(
     reach: &Reach,
     path: &Path,
@@ -200,15 +200,15 @@ pub fn restore(
     };
     let file = place.open_file(OFlags::RDONLY)?;
     let now = file.metadata()?;
-    // Even when the call was cancelled: this is what cancelling means.
+    // Also if the call was cancelled: this is what cancelling means.
     let cancel = CancellationToken::new();
     stage(reach, path, bytes, Some(&now), Some(path), &cancel)?.commit()?;
     let file = place.open_file(OFlags::RDONLY)?;
     Ok(file.set_permissions(meta.permissions())?)
 }
 
-/// Removes temporary files that were left over: once for each folder, before the first
-/// write in it, since a large folder takes long to list.
+/// Removes leftover temporary files: once per folder, before its first write, because large folders take
+/// long to list.
 fn sweep(dir: &Path, place: &Place) {
     static SWEPT: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);
     let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -238,8 +238,8 @@ fn age(stat: &Stat) -> Duration {
     age.saturating_sub(modified)
 }
 
-/// A rename needs no permission on the file itself, so that is asked here. A file without any
-/// write bit was protected on purpose: refused even where the system would let us.
+/// A rename needs no permission on the file itself, so this checks it. A file without any write bit is
+/// protected on purpose: refused even if the system would allow the write.
 pub fn may_write(path: &Path, meta: &Metadata) -> io::Result<()> {
     may_write_at(&Place::open(path)?, meta)
 }
@@ -252,7 +252,7 @@ fn may_write_at(place: &Place, meta: &Metadata) -> io::Result<()> {
         ));
     }
     match place.open_file(OFlags::RDWR) {
-        // A program that runs cannot be opened for writing, but replaced.
+        // A running program can't be opened for writing, but it can be replaced.
         Err(error) if error.raw_os_error() != Some(ETXTBSY) => Err(error),
         _ => Ok(()),
     }
@@ -265,7 +265,7 @@ fn folder_refuses(error: &io::Error) -> bool {
     )
 }
 
-/// Fails when what is at `place` is not what the caller saw there.
+/// Fails unless `place` is what the caller saw there.
 fn must_be_as(place: &Place, before: Option<&Metadata>) -> Result<(), WriteError> {
     match (place.stat(), before) {
         (Ok(now), Some(then)) if is_as(&now, then) => Ok(()),

@@ -1,27 +1,27 @@
-//! The change of one file, worked out and not made yet: shown to the user where they are asked, then
-//! made. What is made is what was shown.
+//! A change of one file, planned but not made yet. The user may see it before it is made; only what was
+//! shown is made.
 
 use super::atomic;
 use super::locked_file::{CurrentFile, LockedFile};
 use crate::agent::tool::{Details, DiffDetails, Rehearsal, ToolError, ToolOutput};
 
-/// A change that is possible as far as can be known before.
+/// A change that is possible, as far as that can be known beforehand.
 pub struct Change {
     pub file: LockedFile,
-    /// What is there; none when nothing is.
+    /// The current file; none if there is none.
     pub before: Option<CurrentFile>,
     pub after: Vec<u8>,
     /// For users.
     pub details: DiffDetails,
-    /// For the model, when it is made.
+    /// For the model, once it is made.
     pub report: String,
 }
 
 impl Change {
-    /// What the user is asked about.
+    /// What the user sees in the question.
     ///
     /// # Errors
-    /// The file may not be written.
+    /// The call can't write the file.
     pub fn rehearse(self) -> Result<Rehearsal, ToolError> {
         if let Some(before) = &self.before {
             atomic::may_write(&self.file.path.real, &before.meta)
@@ -34,16 +34,16 @@ impl Change {
         })
     }
 
-    /// Makes it. The last step of a call: its end is waited for also when the call is cancelled.
+    /// Makes the change. This is the last step of a call, which waits for its end even if cancelled.
     ///
     /// # Errors
-    /// The file could not be written, or the user was `shown` another change.
+    /// The file couldn't be written, or the user was `shown` a different change.
     pub fn make(self, shown: Option<u64>) -> Result<ToolOutput, ToolError> {
         must_be_shown(shown, || self.fingerprint())?;
         if let Some(before) = self.before.as_ref().filter(|_| !self.changes()) {
             self.file.record(&self.after, &before.freshness);
             let report = format!(
-                "{} has exactly this content already: nothing was written",
+                "{} already has exactly this content: nothing was written",
                 self.file.path.shown
             );
             return Ok(ToolOutput::new(report, Details::Diff(self.details)));
@@ -52,7 +52,7 @@ impl Change {
         Ok(ToolOutput::new(self.report, Details::Diff(self.details)))
     }
 
-    /// Whether the file would hold anything else than before.
+    /// Whether the file's content would change.
     fn changes(&self) -> bool {
         let before = self.before.as_ref();
         before.is_none_or(|before| before.bytes.as_ref() != Some(&self.after))
@@ -65,7 +65,7 @@ impl Change {
     }
 }
 
-/// Fails when the user was `shown` another change than the one with this fingerprint.
+/// Fails if the user was `shown` a change with another fingerprint.
 pub fn must_be_shown(
     shown: Option<u64>,
     fingerprint: impl FnOnce() -> u64,
@@ -74,7 +74,7 @@ pub fn must_be_shown(
         return Ok(());
     }
     Err(ToolError::new(
-        "Nothing was changed: what is there was changed by someone else while the user was asked. \
-         Read it again.",
+        "Nothing was changed: someone else changed the file while you waited for permission. Read it \
+         again.",
     ))
 }

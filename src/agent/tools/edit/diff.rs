@@ -1,6 +1,5 @@
-//! The difference of two texts in the form users see it (`DiffDetails::diff`). Bounded: comparing
-//! has a time limit after which the diff is coarser but still right, and a diff too long to show is
-//! cut.
+//! The difference of two texts as users see it (`DiffDetails::diff`). Bounded: after a time limit the
+//! diff is coarser but still right, and a diff too long to show is cut.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -13,14 +12,14 @@ use crate::agent::tool::DiffDetails;
 
 /// Unchanged lines shown on either side of a change.
 const CONTEXT: usize = 4;
-/// Time for comparing; afterwards the rest counts as replaced.
+/// Time for comparing; after it the rest is shown as replaced.
 const DEADLINE: Duration = Duration::from_millis(500);
-/// Bytes of the shown form; stored details may have 256 KiB in all.
+/// Bytes of the shown form; stored details may have 256 KiB in total.
 const MAX_SHOWN: usize = 128 * 1024;
 /// Bytes of one shown line.
 const MAX_LINE: usize = 2000;
 
-/// What changed from `old` to `new`, ready to show. Line ends are not shown, but count.
+/// The changes from `old` to `new`, ready to show. Line ends aren't shown, but matter.
 pub fn details(path: String, old: &[u8], new: &[u8]) -> DiffDetails {
     let (old, new) = (lines(old), lines(new));
     let ops = compare(&old, &new);
@@ -39,7 +38,7 @@ pub fn details(path: String, old: &[u8], new: &[u8]) -> DiffDetails {
     details
 }
 
-/// The difference in the shown form, if that is all of it: no line cut, nothing that looks alike.
+/// The complete difference in the shown form; none if a line is cut or two lines look alike.
 pub fn whole(old: &[u8], new: &[u8], max_lines: usize, max_bytes: usize) -> Option<String> {
     let is_readable = |text: &[u8]| {
         let lines_fit = lines(text).iter().all(|line| line.len() <= MAX_LINE);

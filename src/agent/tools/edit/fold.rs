@@ -1,5 +1,5 @@
-//! Text with its typography made plain: Unicode quotes, dashes and spaces as ASCII, without
-//! trailing spaces. What two texts must share to be taken for each other.
+//! Text with plain typography: Unicode quotes, dashes and spaces become ASCII, trailing spaces disappear.
+//! Two texts match if their folded forms are equal.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ pub struct Folded {
 }
 
 impl Folded {
-    /// Folds `text`, but for spaces at its very end.
+    /// Folds `text`, except for spaces at its very end.
     pub fn new(text: &[u8]) -> Self {
         let mut folded = Self {
             bytes: Vec::with_capacity(text.len()),
@@ -40,7 +40,7 @@ impl Folded {
         folded
     }
 
-    /// Takes the spaces at the end away.
+    /// Removes spaces at the end.
     pub fn trim_end(&mut self) {
         let is_text = |byte: &u8| !matches!(byte, b' ' | b'\t');
         let end = self.bytes.iter().rposition(is_text).map_or(0, |at| at + 1);
@@ -59,8 +59,7 @@ impl Folded {
         }
     }
 
-    /// The ranges of the unfolded text where `old` is, without those whose end (in folded bytes)
-    /// does not `fit`.
+    /// The ranges of the unfolded text that match `old` and whose end (in folded bytes) `fit` accepts.
     pub fn all(&self, old: &[u8], fit: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
         if old.iter().all(u8::is_ascii_whitespace) {
             return Vec::new();
@@ -72,7 +71,7 @@ impl Folded {
     }
 }
 
-/// The plain byte that `c` is taken for, if any.
+/// The plain byte that replaces `c`, if any.
 fn plain(c: char) -> Option<u8> {
     Some(match c {
         ' ' | '\t' => c as u8,

@@ -1,6 +1,5 @@
-//! The lines of a file, ready to be searched with any fuzz. Each different line gets a
-//! number, so that looking for a run of lines is one search through bytes: time stays linear,
-//! whatever the file is made of.
+//! A file's lines, indexed for searches with any fuzz. Each distinct line gets a number, so that finding
+//! a run of lines is one search through bytes. Time stays linear for any file.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -36,7 +35,7 @@ impl Fuzz {
         }
     }
 
-    /// A line without what is ignored.
+    /// A line without its ignored parts.
     fn view(self, line: &[u8]) -> Cow<'_, [u8]> {
         match self {
             Self::Exact => Cow::Borrowed(line),
@@ -63,7 +62,7 @@ pub struct Index<'a> {
 
 struct Numbers<'a> {
     known: HashMap<Cow<'a, [u8]>, u32>,
-    /// By number: the first line that has it, and how many do.
+    /// By number: the first such line, and how many there are.
     seen: Vec<(usize, usize)>,
     /// Four bytes for each line.
     text: Vec<u8>,
@@ -82,17 +81,17 @@ impl<'a> Index<'a> {
         &self.lines
     }
 
-    /// A line without its end; nothing beyond the last.
+    /// A line without its end; nothing past the last one.
     pub fn body(&self, at: usize) -> &'a [u8] {
         self.lines.get(at).map_or(&[], |line| body(line))
     }
 
-    /// The first place from line `from` on where the lines are `pattern`.
+    /// The first place from line `from` on that matches the lines of `pattern`.
     pub fn find(&self, fuzz: Fuzz, pattern: &[impl AsRef<[u8]>], from: usize) -> Option<usize> {
         self.all(fuzz, pattern, from).next()
     }
 
-    /// All such places, also where they share lines.
+    /// All such places, including overlapping ones.
     pub fn all(
         &self,
         fuzz: Fuzz,
@@ -102,7 +101,7 @@ impl<'a> Index<'a> {
         self.search(fuzz, pattern, from).into_iter().flatten()
     }
 
-    /// The places of `pattern`; none when one of its lines is nowhere.
+    /// The places of `pattern`; none if one of its lines isn't in the file.
     fn search(
         &self,
         fuzz: Fuzz,
@@ -116,7 +115,7 @@ impl<'a> Index<'a> {
             let view = fuzz.view(line.as_ref());
             let number = *numbers.known.get(view.as_ref())?;
             wanted.extend(code(number));
-            // A line that is there once leaves one place to look at.
+            // A unique line leaves only one place to check.
             let (first, count) = numbers.seen[number as usize];
             if count == 1 {
                 only = Some(first.checked_sub(offset)?);
@@ -165,8 +164,8 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Four bytes of which only the first has its high bit set, so that a run of them is found only
-/// where it begins. Files that are edited have far fewer than 2^28 lines.
+/// Four bytes of which only the first has its high bit set, so that a run of them matches only at its
+/// beginning. Edited files have far fewer than 2^28 lines.
 fn code(number: u32) -> [u8; 4] {
     [
         (number >> 21) as u8 | 0x80,

@@ -1,5 +1,5 @@
-//! A file about to be changed: what is there now, whether the model has seen it so, and the change
-//! itself. What all tools that write have in common.
+//! A file about to be changed: its current content, whether the model has seen it, and the change itself.
+//! All tools that write share this.
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
@@ -20,19 +20,19 @@ use crate::agent::tool::{ToolContext, ToolError};
 use crate::agent::tools::{call, kind, open};
 use crate::agent::workspace::{Access, Reach};
 
-/// Lines of a difference shown to the model.
+/// Lines of a diff shown to the model.
 const MAX_DIFF_LINES: usize = 60;
 /// The same in bytes.
 const MAX_DIFF_BYTES: usize = 4000;
 
-/// A path of a call, resolved; nothing is known yet of what is there.
+/// A resolved path of a call; what is there isn't known yet.
 pub struct ResolvedPath {
-    /// The path for the model: as it wrote it, unless that was resolved to another.
+    /// The path for the model: as the model wrote it, unless it resolved to another one.
     pub shown: String,
     pub display: String,
-    /// The path behind all links but the last part, if that is one.
+    /// The path with all links resolved, except if its last part is one.
     pub entry: PathBuf,
-    /// The path behind all links.
+    /// The path with all links resolved.
     pub real: PathBuf,
     /// What lets the call write there.
     pub reach: Reach,
@@ -54,10 +54,10 @@ impl Caller {
 }
 
 impl ResolvedPath {
-    /// The file that `raw` means. Asks the file system, which may block.
+    /// Resolves `raw`. Uses the file system, which may block.
     ///
     /// # Errors
-    /// The call may not write it.
+    /// The call can't write it.
     pub fn find(raw: &str, caller: &Caller, purpose: Purpose) -> Result<Self, ToolError> {
         let (cwd, reach) = (caller.cwd.as_path(), &caller.reach);
         if raw.is_empty() {
@@ -66,10 +66,10 @@ impl ResolvedPath {
         let path = reach.resolve(raw, cwd, purpose);
         if purpose == Purpose::MayBeNew && raw.ends_with('/') && !path.exists() {
             return Err(ToolError::new(format!(
-                "{raw} names a folder, because it ends in a slash. Give the path of a file."
+                "{raw} ends in a slash, so it names a folder. Give a file's path."
             )));
         }
-        // Made again, it would hide that the project is gone.
+        // Creating it again would hide that the project is gone.
         if path.starts_with(cwd) && !cwd.is_dir() {
             return Err(ToolError::new(format!(
                 "{} no longer exists, so {raw} was not written. Ask the user where to work.",
@@ -101,7 +101,7 @@ impl ResolvedPath {
     }
 }
 
-/// A file that a call is going to change. Other calls wait for it until this is dropped.
+/// A file that a call will change. Other calls wait for it until this is dropped.
 pub struct LockedFile {
     pub path: ResolvedPath,
     seen: SeenFiles,
@@ -109,14 +109,14 @@ pub struct LockedFile {
     _locks: Arc<Vec<OwnedMutexGuard<()>>>,
 }
 
-/// Waits until all earlier changes to the files that `find` gives are done: file by file in the
-/// order of their real paths, so that no two calls ever wait for each other.
+/// Waits for all earlier changes to the files that `find` returns, in the order of their real paths, so
+/// that no two calls wait for each other.
 pub async fn lock_files(
     seen: &SeenFiles,
     cancel: &CancellationToken,
     find: impl FnOnce() -> Result<Vec<ResolvedPath>, ToolError> + Send + 'static,
 ) -> Result<Vec<LockedFile>, ToolError> {
-    // First come, first served, however long the file system takes to find the files.
+    // First come, first served, however long it takes to find the files.
     let _turn = tokio::select! {
         biased;
         () = cancel.cancelled() => return Err(call::cancelled()),
@@ -144,22 +144,22 @@ pub async fn lock_files(
 
 pub struct CurrentFile {
     pub meta: Metadata,
-    /// Its bytes; none when it is too large to load.
+    /// Its bytes; none if it is too large to load.
     pub bytes: Option<Vec<u8>>,
-    /// Whether the model has seen it so.
+    /// Whether the model has seen this state.
     pub freshness: Freshness,
     stamp: Stamp,
 }
 
 impl CurrentFile {
-    /// What it is told from another content by.
+    /// Identifies the content.
     pub fn identity(&self) -> impl Hash + use<> {
         self.stamp.identity()
     }
 }
 
 impl LockedFile {
-    /// The file that `raw` means, once all earlier changes to it are done.
+    /// Resolves `raw` and waits for all earlier changes to it.
     pub async fn lock(
         raw: String,
         purpose: Purpose,
@@ -172,7 +172,7 @@ impl LockedFile {
         files.pop().ok_or_else(call::cancelled)
     }
 
-    /// Stands for a change of the call, see [`SeenFiles::fingerprint`].
+    /// Identifies a change of the call, see [`SeenFiles::fingerprint`].
     pub fn fingerprint(&self, change: &impl Hash) -> u64 {
         self.seen.fingerprint(change)
     }
@@ -186,7 +186,7 @@ impl LockedFile {
         })
     }
 
-    /// What is in the file; bytes only up to `max_bytes`.
+    /// The file's current state, with its bytes up to `max_bytes`.
     pub fn load(&self, max_bytes: u64) -> Result<CurrentFile, ToolError> {
         let path = &self.path;
         let (file, meta) = open::open_judged(&path.reach, &path.real, &path.shown)?;
@@ -210,8 +210,8 @@ impl LockedFile {
         })
     }
 
-    /// Replaces the content with `bytes`, and records it (see [`Self::record`]). `before` is what
-    /// `load` gave; none for a new file.
+    /// Replaces the content with `bytes`, and records it (see [`Self::record`]). `before` is the result
+    /// of `load`; none for a new file.
     pub fn write(&self, bytes: &[u8], before: Option<&CurrentFile>) -> Result<(), ToolError> {
         let meta = before.map(|current| &current.meta);
         let like = meta.map(|_| self.path.real.as_path());
@@ -223,8 +223,7 @@ impl LockedFile {
         Ok(())
     }
 
-    /// Puts `bytes` on disk beside the file, with the owner, mode and attributes of `like`; they
-    /// take its place when that is committed.
+    /// Stages `bytes` next to the file, with the owner, mode and attributes of `like`.
     pub fn stage<'b>(
         &'b self,
         bytes: &'b [u8],
@@ -236,21 +235,20 @@ impl LockedFile {
         staged.map_err(|error| self.failed(&error))
     }
 
-    /// A failed write, as the model reads it.
+    /// A failed write, for the model.
     pub fn failed(&self, error: &WriteError) -> ToolError {
         match error {
             WriteError::Cancelled => call::cancelled(),
             WriteError::Changed => ToolError::new(format!(
-                "Failed to write file: {} was changed by someone else at this very moment. Read it \
-                 again.",
+                "Failed to write file: someone else just changed {}. Read it again.",
                 self.path.shown
             )),
             WriteError::Io(error) => ToolError::new(format!("Failed to write file: {error}")),
         }
     }
 
-    /// Records that the model has made the file's present content, `bytes`, out of content of this
-    /// freshness. What it had not seen before is still unread: the record stays at what it saw.
+    /// Records that the model made the file's current content, `bytes`, from content of this freshness.
+    /// Changes it hadn't seen before stay unseen: the record keeps what it saw.
     pub fn record(&self, bytes: &[u8], before: &Freshness) {
         if let Freshness::Changed(seen) = before {
             self.seen.keep(&self.path.real, seen.clone());
@@ -260,13 +258,13 @@ impl LockedFile {
         }
     }
 
-    /// Fails when the call was cancelled.
+    /// Fails if the call was cancelled.
     pub fn must_go_on(&self) -> Result<(), ToolError> {
         call::must_go_on(&self.cancel)
     }
 
-    /// Tells the model what has changed since it last saw the file. The file counts as seen only
-    /// when all of the difference is shown.
+    /// Tells the model what changed since it last saw the file. The file is marked as seen only if the
+    /// whole diff is shown.
     pub fn show_changes(&self, current: &CurrentFile) -> String {
         let size = kind::size(current.meta.len());
         let shown = match (&current.freshness, &current.bytes) {

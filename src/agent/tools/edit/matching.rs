@@ -1,6 +1,5 @@
-//! Finds the text that an edit means: exactly, or, when there is no such text, ignoring what models
-//! get wrong (trailing spaces, Unicode punctuation, indentation). Only finds: what is put in its
-//! place is made in `splice`.
+//! Finds the text that an edit means: exactly, or else ignoring what models get wrong (trailing spaces,
+//! Unicode punctuation, indentation). It only finds; `splice` makes the replacement.
 
 use std::ops::Range;
 
@@ -10,14 +9,14 @@ use super::fold::Folded;
 use super::index::{Fuzz, Index, LineEnds, body};
 use crate::agent::diff::lines;
 
-/// Larger files are only searched exactly.
+/// Larger files are searched only for exact matches.
 const MAX_FUZZY: usize = 4 * 1024 * 1024;
 
-/// A file's bytes with LF for CRLF, and the way back. A lone CR is no line end.
+/// A file's bytes with CRLF as LF, and how to map them back. A lone CR isn't a line end.
 pub struct Normal {
     /// The bytes, CRLF as LF.
     pub bytes: Vec<u8>,
-    /// Where in `bytes` the LFs are that lost a CR.
+    /// The positions in `bytes` of LFs that lost a CR.
     crs: Vec<usize>,
 }
 
@@ -36,7 +35,7 @@ impl Normal {
         Self { bytes, crs }
     }
 
-    /// The range of the original content that `range` of `bytes` stands for.
+    /// The range of the original content for `range` of `bytes`.
     fn original(&self, range: &Range<usize>) -> Range<usize> {
         let back = |at: usize| at + self.crs.partition_point(|cr| *cr < at);
         back(range.start)..back(range.end)
@@ -56,7 +55,7 @@ pub struct Found {
     pub ranges: Vec<Range<usize>>,
     /// What was ignored to find them.
     pub fuzz: Fuzz,
-    /// How lines of the edit differ from those of the file in their indentation.
+    /// How the indentation of the edit differs from the file's.
     pub shift: Shift,
 }
 
@@ -65,11 +64,11 @@ pub enum NoMatch {
     NotFound,
     /// It is in more than one place.
     Many(usize),
-    /// Its lines are these, from 0, but their indentation does not differ by one shift.
+    /// These lines match, counted from 0, but their indentation doesn't differ by one shift.
     Indented(Range<usize>),
 }
 
-/// How the indentation of an edit's lines differs from that of the file's: all of them in one way.
+/// How the indentation of an edit's lines differs from the file's: all in the same way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shift {
     /// What they lack.
@@ -79,7 +78,7 @@ pub struct Shift {
 }
 
 impl Shift {
-    /// What turns the indentation of `old` into that of `present`, line by line.
+    /// The shift from the indentation of `old` to that of `present`, if it is the same in every line.
     fn between(old: &[&[u8]], present: &[&[u8]]) -> Option<Self> {
         let mut pairs = old
             .iter()
@@ -101,8 +100,7 @@ impl Shift {
         Some(Self { lacks, exceeds })
     }
 
-    /// A line of the edit's new text as the file would have it; none when it has too little
-    /// indentation for that.
+    /// A line of the edit's new text, shifted like the file; none if it has too little indentation.
     pub fn line(&self, line: &[u8]) -> Option<Vec<u8>> {
         if line.trim_ascii().is_empty() {
             return Some(line.to_vec());
@@ -112,7 +110,7 @@ impl Shift {
     }
 }
 
-/// Where `old` (not empty) is in `text` so that `new` can take its place; both with LF only.
+/// Finds where `new` can replace `old` (not empty) in `text`. Both have only LFs.
 pub fn find(text: &Normal, old: &[u8], new: &[u8], scope: Scope) -> Result<Found, NoMatch> {
     let mut fuzz = Fuzz::Exact;
     let mut shift = Shift::default();
@@ -144,7 +142,7 @@ pub fn find(text: &Normal, old: &[u8], new: &[u8], scope: Scope) -> Result<Found
     })
 }
 
-/// All places, also where they share bytes: `aa` is not unique in `aaa`.
+/// All places, including overlapping ones: `aa` isn't unique in `aaa`.
 fn overlapping(text: &[u8], old: &[u8]) -> Vec<Range<usize>> {
     let finder = memmem::Finder::new(old);
     let mut found = Vec::new();
@@ -163,7 +161,7 @@ fn typographic(text: &[u8], old: &[u8]) -> Vec<Range<usize>> {
     if !found.is_empty() {
         return found;
     }
-    // Spaces at the very end of `old` may be left out only where the line really ends.
+    // Spaces at the very end of `old` can be ignored only if the line really ends there.
     let length = old.bytes.len();
     old.trim_end();
     if old.bytes.len() == length {
@@ -174,8 +172,8 @@ fn typographic(text: &[u8], old: &[u8]) -> Vec<Range<usize>> {
     })
 }
 
-/// Whole lines that are those of `old` when indentation is ignored. Indentation means too much to
-/// change several places, or to guess how new lines are to be indented.
+/// Whole lines that match `old` without indentation. Indentation matters too much to change several
+/// places, or to guess how to indent new lines.
 fn indented(text: &[u8], old: &[u8], new: &[u8]) -> Result<(Range<usize>, Shift), NoMatch> {
     if old.trim_ascii().is_empty() {
         return Err(NoMatch::NotFound);

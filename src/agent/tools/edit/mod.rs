@@ -1,7 +1,7 @@
-//! Changing one file: the tools `edit` and `replace` (`tool`) and `write`, what is done with texts
-//! (`text_edits`: found in `matching`, put in by `splice`, shown by `diff`), and how a file is
-//! changed safely (`change`: first worked out, then made; `locked_file`: one queue a file, what the model has seen in `seen_files`, all or
-//! nothing in `atomic`). `patch` uses the latter half, and `index` to find its lines.
+//! Changing one file. `tool` has the tools `edit` and `replace`, `write` the tool `write`. `text_edits`
+//! works on texts: `matching` finds them, `splice` replaces them, `diff` shows the result. `change` plans
+//! a change, then makes it safely: `locked_file` has one queue per file, `seen_files` knows what the
+//! model has seen, `atomic` writes all or nothing. `patch` uses these too, and `index` to find its lines.
 
 mod tool;
 mod write;

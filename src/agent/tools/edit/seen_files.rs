@@ -1,6 +1,6 @@
-//! What the model has last seen of each file, so that an edit notices when something else changed
-//! it, and the locks that make changes to one file go one after the other. Shared by read, write,
-//! edit and apply_patch. Knows nothing of tools; nothing here is stored.
+//! What the model last saw of each file, so that an edit notices other changes, and the locks that put
+//! changes to one file in order. Shared by read, write, edit and apply_patch. Knows nothing about tools,
+//! and stores nothing.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -13,12 +13,12 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::agent::lock::lock;
 
-/// Largest file whose text is kept to show later what changed.
+/// The largest file whose text is kept, to show later what changed.
 pub const MAX_TEXT: usize = 256 * 1024;
-/// Bytes of such texts kept in all; beyond that, all but the newest are forgotten.
+/// Total bytes of such texts; beyond it only the newest is kept.
 const MAX_TEXTS: usize = 4 * 1024 * 1024;
 
-/// The files one agent's model has seen. Cheap to clone; all clones speak of the same files.
+/// The files that one agent's model has seen. Cheap to clone; clones share their state.
 #[derive(Clone, Debug, Default)]
 pub struct SeenFiles {
     inner: Arc<Mutex<Inner>>,
@@ -37,7 +37,7 @@ struct Inner {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
     stamp: Stamp,
-    /// All of its text, where that was kept.
+    /// Its whole text, if it was kept.
     pub(super) text: Option<Arc<[u8]>>,
 }
 
@@ -48,24 +48,24 @@ pub struct Stamp {
     hash: Option<u64>,
 }
 
-/// How a file stands against what the model last saw.
+/// How a file compares to what the model last saw.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Freshness {
     NeverSeen,
     Same,
-    /// Changed since the model saw it so.
+    /// Changed since the model saw this.
     Changed(Seen),
 }
 
 impl Freshness {
-    /// Whether the file holds a change that the model has not seen.
+    /// Whether the file has a change that the model hasn't seen.
     pub fn is_changed(&self) -> bool {
         matches!(self, Self::Changed(_))
     }
 }
 
 impl Stamp {
-    /// The state of a file with these data; `hash` where all its bytes were seen.
+    /// The state of a file with this metadata; with a `hash` if all its bytes were seen.
     pub fn new(meta: &Metadata, hash: Option<u64>) -> Self {
         Self {
             len: meta.len(),
@@ -74,13 +74,13 @@ impl Stamp {
         }
     }
 
-    /// What it is told from another by: content where that is known, as in [`Self::same_as`].
+    /// Identifies the state: by content if known, as in [`Self::same_as`].
     pub fn identity(&self) -> impl Hash + use<> {
         let modified = self.modified.filter(|_| self.hash.is_none());
         (self.len, self.hash, modified)
     }
 
-    /// Content decides where it is known: touching a file does not change it.
+    /// Compares content if it is known: touching a file doesn't change it.
     fn same_as(&self, other: &Self) -> bool {
         match (self.hash, other.hash) {
             (Some(a), Some(b)) => self.len == other.len && a == b,
@@ -97,15 +97,15 @@ pub fn hash(bytes: &[u8]) -> u64 {
 }
 
 impl SeenFiles {
-    /// Records that the model now knows the file at the real path `path`; `bytes` is all of it,
-    /// where it is at hand.
+    /// Records that the model now knows the file at the real path `path`; `bytes` is all of it, if at
+    /// hand.
     pub fn record(&self, path: &Path, stamp: Stamp, bytes: Option<&[u8]>) {
         let text = bytes.filter(|bytes| bytes.len() <= MAX_TEXT).map(Arc::from);
         self.keep(path, Seen { stamp, text });
     }
 
-    /// Records that the model knows the file at the real path `path` only as `seen`, whatever is
-    /// there now.
+    /// Records that the model knows the file at the real path `path` only as `seen`, regardless of its
+    /// current content.
     pub fn keep(&self, path: &Path, seen: Seen) {
         let mut inner = lock(&self.inner);
         let size = seen.text.as_ref().map_or(0, |text| text.len());
@@ -121,7 +121,7 @@ impl SeenFiles {
         inner.text_bytes -= forgotten.map_or(0, |text| text.len());
     }
 
-    /// How the file at the real path `path`, now in state `now`, stands against what was seen.
+    /// Compares the file at the real path `path`, now in state `now`, with what the model saw.
     pub fn freshness(&self, path: &Path, now: &Stamp) -> Freshness {
         match lock(&self.inner).seen.get(path) {
             None => Freshness::NeverSeen,
@@ -130,12 +130,12 @@ impl SeenFiles {
         }
     }
 
-    /// Stands for a change; the same for the same change, here only.
+    /// Identifies a change: equal for equal changes, within this process.
     pub fn fingerprint(&self, change: &impl Hash) -> u64 {
         self.fingerprints.hash_one(change)
     }
 
-    /// Waits until all calls that asked before have their locks.
+    /// Waits until all earlier calls have their locks.
     pub async fn turn(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.turns).lock_owned().await
     }

@@ -1,6 +1,6 @@
-//! Makes what stands in a matched text's place. Lines that the edit leaves as they are keep their
-//! very bytes; the others take the line ends of those they replace, and the shift in indentation
-//! that the match found. Does not search.
+//! Builds the text that replaces a match. Lines that the edit doesn't change keep their exact bytes. The
+//! others get the line ends of the lines they replace, and the indentation shift of the match. Doesn't
+//! search.
 
 use std::ops::Range;
 
@@ -9,16 +9,16 @@ use super::index::Fuzz;
 use super::matching::Found;
 use crate::agent::diff::{DiffOp, DiffTag, lines};
 
-/// A new text for an old one. They are compared once, however many places they stand for.
+/// An old text and its replacement. They are compared once, however many places match.
 pub struct Replacement<'a> {
     new: &'a [u8],
     found: &'a Found,
-    /// The steps from the old lines to the new ones; none where a place takes the new text as it is.
+    /// The steps from the old lines to the new ones; none if a place takes the new text unchanged.
     steps: Option<Vec<DiffOp>>,
 }
 
 impl<'a> Replacement<'a> {
-    /// `new` for `old` (both with LF only), which was `found` in the file.
+    /// Replaces `old` with `new` (both with only LFs), which was `found` in the file.
     pub fn new(old: &[u8], new: &'a [u8], found: &'a Found) -> Self {
         let literal = found.fuzz == Fuzz::Exact && !old.contains(&b'\n') && !new.contains(&b'\n');
         let compare = || diff::compare(&lines(old), &lines(new));
@@ -62,8 +62,8 @@ impl<'a> Replacement<'a> {
     }
 }
 
-/// The line end for the `offset`th line put in place of the lines `replaced`: that of its
-/// counterpart, else of the nearest line above, else of the nearest below.
+/// The line end for the `offset`th line that replaces the lines `replaced`: that of its counterpart, or
+/// else of the nearest line above, or else below.
 pub fn line_end_for(
     present: &[&[u8]],
     replaced: &Range<usize>,
@@ -85,7 +85,7 @@ fn line_end(line: &[u8]) -> Option<&'static [u8]> {
     }
 }
 
-/// The end of the line that `at` is in; of the line before, when it has none; else LF.
+/// The end of the line at `at`; if it has none, of the line before; or else LF.
 fn line_end_around(content: &[u8], at: usize) -> &'static [u8] {
     let below = memchr::memchr(b'\n', &content[at..]).map(|found| at + found);
     let end = below.or_else(|| memchr::memrchr(b'\n', &content[..at]));

@@ -1,6 +1,6 @@
-//! Replaces texts in one file, but does not write it: what the edit tool does in either of its shapes. Every byte that is
-//! not meant to change stays; the result names what a match ignored; a file that changed since
-//! the model read it is only changed where nothing can be mistaken. Knows no arguments.
+//! Replaces texts in one file's content; the edit tool uses it in both variants. It doesn't write. Other
+//! bytes stay unchanged, and the result names what a match ignored. If the file changed since the model
+//! read it, only unmistakable edits apply. Knows no arguments.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -18,19 +18,19 @@ use crate::agent::tools::kind;
 
 /// Larger files are not edited.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
-/// Nor is anything made larger than this.
+/// Nor can an edit make a file larger than this.
 const MAX_RESULT: usize = 256 * 1024 * 1024;
-/// Lines of the file quoted where the indentation does not fit.
+/// Lines of the file quoted if the indentation differs.
 const MAX_QUOTED: usize = 30;
 
 pub struct TextEdits {
-    /// Each old text and the new one for it.
+    /// Each old text and its replacement.
     pub pairs: Vec<(String, String)>,
     /// How many places each may change.
     pub scope: Scope,
-    /// How many places the model expects to change, where it says.
+    /// How many places the model expects to change, if it says so.
     pub expected: Option<usize>,
-    /// What the model calls the old and the new text.
+    /// The model's names for the old and the new text.
     pub names: (&'static str, &'static str),
 }
 
@@ -39,11 +39,11 @@ struct Edit {
     old: Vec<u8>,
     new: Vec<u8>,
     found: Found,
-    /// Whether `\xNN` stood for a control byte.
+    /// Whether `\xNN` meant a control byte.
     unescaped: bool,
 }
 
-/// Works out what `wanted` says for `file`.
+/// Plans the change of `file` that `wanted` describes.
 pub fn plan_edits(file: LockedFile, wanted: &TextEdits) -> Result<Change, ToolError> {
     let shown = &file.path.shown;
     let current = file.load(MAX_FILE)?;
@@ -56,10 +56,10 @@ pub fn plan_edits(file: LockedFile, wanted: &TextEdits) -> Result<Change, ToolEr
     };
     if kind::has_nul(bytes) {
         return Err(ToolError::new(format!(
-            "{shown} is a binary file ({size}) and cannot be edited."
+            "{shown} is a binary file ({size}); edit can't change it."
         )));
     }
-    // A byte order mark stays where it is, outside of everything that can match.
+    // A byte order mark stays unchanged and can't match.
     let (mark, content) = kind::split_mark(bytes);
     let edits = locate(&file, &current, content, wanted)?;
     let count = edits.iter().map(|edit| edit.found.ranges.len()).sum();
@@ -151,8 +151,7 @@ fn locate(
     Ok(edits)
 }
 
-/// Looks for the text as it is given, then with `\xNN` taken for the control bytes that are shown
-/// so.
+/// Looks for the text as given, then with each `\xNN` as the control byte it shows.
 fn find_edit(text: &Normal, old: &str, new: &str, scope: Scope) -> Result<Edit, NoMatch> {
     let find = |old: Vec<u8>, new: Vec<u8>, unescaped| {
         find(text, &old, &new, scope).map(|found| Edit {
@@ -177,7 +176,7 @@ fn lf(text: &str) -> Vec<u8> {
     Normal::new(text.as_bytes()).bytes
 }
 
-/// The places that change, in the order of the file, each with the number of its edit.
+/// The places to change, in file order, each with the number of its edit.
 fn in_order(shown: &str, edits: &[Edit]) -> Result<Vec<(Range<usize>, usize)>, ToolError> {
     let mut places: Vec<(Range<usize>, usize)> = Vec::new();
     for (number, edit) in edits.iter().enumerate() {
@@ -188,7 +187,7 @@ fn in_order(shown: &str, edits: &[Edit]) -> Result<Vec<(Range<usize>, usize)>, T
     for pair in places.windows(2) {
         if pair[1].0.start < pair[0].0.end {
             return Err(ToolError::new(format!(
-                "edits[{}] and edits[{}] overlap in {shown}. Make them one edit. Nothing was \
+                "edits[{}] and edits[{}] overlap in {shown}. Combine them into one edit. Nothing was \
                  changed.",
                 pair[0].1, pair[1].1
             )));
@@ -207,7 +206,7 @@ fn not_found(shown: &str, wanted: &TextEdits, number: usize) -> String {
     )
 }
 
-/// Which of several edits cannot be made.
+/// Which of several edits failed.
 fn which(wanted: &TextEdits, number: usize) -> String {
     if wanted.pairs.len() > 1 {
         format!(" (edits[{number}]; nothing was changed)")
@@ -216,9 +215,9 @@ fn which(wanted: &TextEdits, number: usize) -> String {
     }
 }
 
-/// The lines that would match if they were indented otherwise.
+/// The lines that would match with different indentation.
 fn other_indentation(content: &[u8], lines: &Range<usize>) -> String {
-    let mut text = String::from(" The file has its lines with other indentation:");
+    let mut text = String::from(" The file has these lines with different indentation:");
     let all = split_lines(content);
     for (number, line) in all.iter().enumerate().take(lines.end).skip(lines.start) {
         if number - lines.start == MAX_QUOTED {
@@ -241,26 +240,27 @@ fn report(shown: &str, count: usize, edits: &[Edit], stale: bool, wanted: &TextE
     let replaced = counted(count, "replacement");
     let mut text = format!("Successfully edited {shown} ({replaced})");
     if edits.iter().any(|edit| edit.unescaped) {
-        text.push_str(". \\xNN was taken as a control character.");
+        text.push_str(". \\xNN was read as a control character.");
     }
     let worst = edits.iter().max_by_key(|edit| edit.found.fuzz);
     if let Some(Edit { found, .. }) = worst
         && found.fuzz > Fuzz::Exact
     {
         let ignored = found.fuzz.ignored();
-        let _ = write!(text, ". {old} was matched ignoring {ignored}");
+        let _ = write!(text, ". {old} matched ignoring {ignored}");
         if !found.shift.lacks.is_empty() {
-            let _ = write!(text, "; the same indentation was added to {new}");
+            let _ = write!(text, "; {new} got the same extra indentation");
         }
         if !found.shift.exceeds.is_empty() {
-            let _ = write!(text, "; the same indentation was taken from {new}");
+            let _ = write!(text, "; {new} lost the same indentation");
         }
         text.push('.');
     }
     if stale {
         text.push_str(
-            "\nThe file had changed on disk since you last read it; the edit was applied to its \
-             present content.",
+            "\n\
+             The file had changed on disk since you last read it; the edit was applied to its current \
+             content.",
         );
     }
     text

@@ -1,5 +1,5 @@
-//! The `edit` tool: old text, new text, in one file. It has two shapes, `edit` and `replace` (as
-//! Gemini models know it): other names, the same work. What is done with the texts is `text_edits`.
+//! The `edit` tool replaces old text with new text in one file. It has two variants, `edit` and `replace`
+//! (which Gemini models know), with different names for the same work. `text_edits` does that work.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,12 +22,12 @@ use crate::llm::{EditFormat, ToolSpec};
 
 pub struct Edit {
     format: EditFormat,
-    /// What it calls the old and the new text.
+    /// Its names for the old and the new text.
     names: (&'static str, &'static str),
     seen: SeenFiles,
 }
 
-/// The arguments of a call, under the names of either shape.
+/// The arguments of a call, with the names of either variant.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Args {
@@ -49,7 +49,7 @@ struct Pair {
 }
 
 impl Edit {
-    /// The tool as most models know it; `seen` knows what the model has seen.
+    /// The variant that most models know; `seen` knows what the model has seen.
     pub fn new(seen: SeenFiles) -> Self {
         Self {
             format: EditFormat::Edit,
@@ -66,12 +66,12 @@ impl Edit {
         }
     }
 
-    /// An empty old text creates a file, where the shape has it so.
+    /// An empty old text creates a file, if the variant allows that.
     fn creates(&self, args: &Args) -> bool {
         self.format == EditFormat::Replace && args.old_text.as_ref().is_some_and(String::is_empty)
     }
 
-    /// Works the change out, then does `what` with it.
+    /// Plans the change, then does `what` with it.
     async fn plan<T: Send + 'static>(
         &self,
         args: Args,
@@ -104,7 +104,7 @@ impl Edit {
         let pairs: Vec<_> = single.into_iter().chain(listed).collect();
         if pairs.iter().any(|(old, _)| old.is_empty()) {
             return Err(call::invalid(&format!(
-                "{} must not be empty; to create a file or replace all of it, use write",
+                "{} must not be empty; to create or overwrite a file, use write",
                 self.names.0
             )));
         }
@@ -133,8 +133,8 @@ impl TypedTool for Edit {
         }
     }
 
-    /// With what a schema for models cannot say, because not all servers take it: old and new text
-    /// may be missing where there are edits.
+    /// Adds what the schema for models can't say because not all servers accept it: old and new text are
+    /// optional if there are edits.
     fn schema(&self, mut schema: Value) -> Schema {
         if schema["properties"].get("edits").is_some() {
             schema["if"] = json!({
@@ -176,13 +176,13 @@ impl TypedTool for Edit {
     }
 }
 
-/// A new file; one that is there already is not emptied for the want of an old text.
+/// A new file. An existing one isn't emptied just because the old text is missing.
 fn create(file: LockedFile, content: String) -> Result<Change, ToolError> {
     if file.is_new() {
         return write::replace(file, content);
     }
     Err(call::invalid(
-        "old_string must not be empty for a file that is there; to replace all of it, use write",
+        "old_string must not be empty if the file exists; to replace the whole file, use write",
     ))
 }
 
@@ -198,14 +198,14 @@ fn edit_spec() -> ToolSpec {
     });
     typed::spec(
         "edit",
-        "Replace text in a file. old_text must be exactly as in the file, whitespace included, and \
-         unique there, unless replace_all is true. For several changes to one file give edits; \
-         each is matched against the file as it was, and they must not overlap.",
+        "Replace text in a file. old_text must match the file exactly, including whitespace, and occur \
+         only once, unless replace_all is true. For several changes to one file use edits; each is \
+         matched against the original file, and they must not overlap.",
         &["file_path"],
         json!({
             "file_path": {"type": "string", "description": "File to change"},
             "old_text": {"type": "string", "description": "Text to replace"},
-            "new_text": {"type": "string", "description": "What to put there"},
+            "new_text": {"type": "string", "description": "Replacement"},
             "replace_all": {"type": "boolean", "description": "Every occurrence"},
             "edits": {
                 "type": "array",
@@ -219,14 +219,14 @@ fn edit_spec() -> ToolSpec {
 fn replace_spec() -> ToolSpec {
     typed::spec(
         "replace",
-        "Replace text in a file. old_string must be exactly as in the file, whitespace included, and \
-         unique there, unless allow_multiple is true. An empty old_string creates a file.",
+        "Replace text in a file. old_string must match the file exactly, including whitespace, and occur \
+         only once, unless allow_multiple is true. An empty old_string creates a file.",
         &["file_path", "old_string", "new_string"],
         json!({
             "file_path": {"type": "string", "description": "File to change"},
-            "instruction": {"type": "string", "description": "What the change is for"},
+            "instruction": {"type": "string", "description": "Purpose of the change"},
             "old_string": {"type": "string", "description": "Text to replace"},
-            "new_string": {"type": "string", "description": "What to put there"},
+            "new_string": {"type": "string", "description": "Replacement"},
             "allow_multiple": {"type": "boolean", "description": "Every occurrence"},
             "expected_replacements": {
                 "type": "integer",

@@ -1,4 +1,4 @@
-//! The `write` tool: a whole file, new or instead of what was there. All of it or nothing.
+//! The `write` tool: creates or replaces a whole file, completely or not at all.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -17,7 +17,7 @@ use crate::agent::tools::kind;
 use crate::agent::tools::typed::{self, TypedTool};
 use crate::llm::ToolSpec;
 
-/// Larger files are replaced without showing what was there.
+/// Larger files are replaced without showing a diff.
 const MAX_DIFF: u64 = 8 * 1024 * 1024;
 
 pub struct Write(pub SeenFiles);
@@ -35,12 +35,11 @@ impl TypedTool for Write {
     fn spec(&self) -> ToolSpec {
         typed::spec(
             "write",
-            "Create a file or replace all of it. Missing folders are created. Not \
-             for changing parts of a file.",
+            "Create or overwrite a file. Creates missing folders. Not for changing parts of a file.",
             &["file_path", "content"],
             json!({
                 "file_path": {"type": "string", "description": "File to write"},
-                "content": {"type": "string", "description": "The whole new content"}
+                "content": {"type": "string", "description": "Complete new content"}
             }),
         )
     }
@@ -70,7 +69,7 @@ impl TypedTool for Write {
 }
 
 impl Write {
-    /// Works the change out, then does `what` with it.
+    /// Plans the change, then does `what` with it.
     async fn plan<T: Send + 'static>(
         &self,
         args: Args,
@@ -83,7 +82,7 @@ impl Write {
     }
 }
 
-/// A change that makes `content` all there is in the file.
+/// A change that makes `content` the whole file.
 pub(super) fn replace(file: LockedFile, content: String) -> Result<Change, ToolError> {
     let before = if file.is_new() {
         None

@@ -1,6 +1,6 @@
-//! The hunks of one file put into its bytes. What no hunk changes keeps its bytes; new lines take
-//! the line end of those they replace and are otherwise written as they are. A file without a final
-//! line end stays without. Reads and writes no file.
+//! Applies the hunks of one file to its bytes. Unchanged lines keep their bytes. New lines get the line
+//! end of the lines they replace and are otherwise written unchanged. A file without a final line end
+//! stays without one. Does no IO.
 
 use super::explain::explain;
 use super::parse::{Hunk, HunkLine, Sign};
@@ -10,25 +10,25 @@ use crate::agent::tools::edit::splice::line_end_for;
 
 pub struct Applied {
     pub bytes: Vec<u8>,
-    /// What the model should know of the hunks that did not fit as they stand.
+    /// Notes for the model about hunks that matched only loosely.
     pub notes: Vec<String>,
 }
 
-/// Puts `hunks` into `content`.
+/// Applies `hunks` to `content`.
 ///
 /// # Errors
-/// Every hunk that fits nowhere, with what was looked for and what is there instead.
+/// Every hunk without a match, with its expected lines and what the file has instead.
 pub fn apply(content: &[u8], hunks: &[Hunk]) -> Result<Applied, Vec<String>> {
     let result = apply_on(content, hunks, LineEnds::Lf);
-    // A lone CR is no line end. In a file that has some, a hunk may have been written by lines that
-    // end there all the same (as in the public scenario 024); that is tried only where nothing fits.
+    // A lone CR isn't a line end. But a model may have read a file with some of them as if it were (as in
+    // the public scenario 024). That is tried only if nothing else matches.
     if result.is_err() && has_lone_cr(content) {
         return apply_on(content, hunks, LineEnds::LfOrCr).or(result);
     }
     result
 }
 
-/// Whether each of `hunks` is in `content` as it stands and in one place only.
+/// Whether each of `hunks` matches `content` exactly and only once.
 pub fn is_exact_and_unique(content: &[u8], hunks: &[Hunk]) -> bool {
     let index = Index::new(content, LineEnds::Lf);
     hunks.iter().all(|hunk| {
@@ -44,7 +44,7 @@ pub fn is_exact_and_unique(content: &[u8], hunks: &[Hunk]) -> bool {
     })
 }
 
-/// Lines that go, and those that come in their place.
+/// Lines to remove, and the lines that replace them.
 struct Edit<'h> {
     at: usize,
     removed: usize,
@@ -78,7 +78,7 @@ fn apply_on(content: &[u8], hunks: &[Hunk], ends: LineEnds) -> Result<Applied, V
         if place.displaced && !shared.contains(&place.start) {
             let hunk = number + 1;
             notes.push(format!(
-                "hunk {hunk} was found at another position than given"
+                "hunk {hunk} applied at a different position than given"
             ));
         }
         edits.extend(changes(hunk, place, number));
@@ -88,7 +88,7 @@ fn apply_on(content: &[u8], hunks: &[Hunk], ends: LineEnds) -> Result<Applied, V
     for pair in edits.windows(2) {
         if pair[1].at < pair[0].at + pair[0].removed {
             let other = pair[0].hunk + 1;
-            let text = format!("it changes the same lines as hunk {other}; make them one hunk");
+            let text = format!("it changes the same lines as hunk {other}; combine them");
             failures.push(failure(pair[1].hunk, text));
         }
     }
@@ -160,7 +160,7 @@ fn has_lone_cr(content: &[u8]) -> bool {
     memchr::memchr_iter(b'\r', content).any(|at| content.get(at + 1) != Some(&b'\n'))
 }
 
-/// The first line end of a file that mixes all kinds.
+/// The first line end in a file with mixed ones.
 fn first_end(content: &[u8]) -> Option<&'static [u8]> {
     let at = memchr::memchr2(b'\n', b'\r', content)?;
     Some(match (content[at], content.get(at + 1)) {

@@ -1,7 +1,6 @@
-//! Writes what a plan came to: all of it, or, when something fails on the way, nothing. Everything
-//! is first put on disk beside its place; then it is renamed there, which takes no time in which a
-//! crash could leave half of it. What was renamed before a failure is put back; what is to go is
-//! only set aside until everything else is done.
+//! Writes a plan: all of it, or nothing if any step fails. It stages everything on disk first, then
+//! renames it into place, so that a crash has hardly any time to leave half of it. After a failure it
+//! restores the renamed files. Removed files are only set aside until everything else is done.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,21 +10,21 @@ use crate::agent::tool::ToolError;
 use crate::agent::tools::edit::atomic::{self, SetAside, Staged, WriteError};
 use crate::agent::workspace::{MadeFolder, remove_folders};
 
-/// Does what `plan` says.
+/// Carries out `plan`.
 ///
 /// # Errors
-/// What could not be written, or that the call was cancelled. Nothing has changed then, unless the
-/// text says that something could not be put back.
+/// What couldn't be written, or that the call was cancelled. Then nothing has changed, unless the text
+/// names files that couldn't be restored.
 pub fn commit(plan: &Plan) -> Result<(), ToolError> {
     let (mut staged, mut undo) = (VecDeque::new(), Vec::new());
     let result = stage(plan, &mut staged).and_then(|()| carry_out(plan, &mut staged, &mut undo));
     if let Err(mut error) = result {
-        // The last first, so that folders made for several files are empty in the end.
+        // The last first, so that folders created for several files end up empty.
         while staged.pop_back().is_some() {}
         let stuck: Vec<String> = undo.iter().rev().filter_map(Undo::run).collect();
         if !stuck.is_empty() {
             error.message = format!(
-                "{}\nThese files could not be put back as they were: {}",
+                "{}\ntiller could not restore these files: {}",
                 error.message,
                 stuck.join("; ")
             );
@@ -40,18 +39,18 @@ pub fn commit(plan: &Plan) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// How to take back a step that was done.
+/// How to revert a step.
 enum Undo<'p> {
-    /// Write what was there, and remove the folders that were made.
+    /// Restore the old content, and remove the folders that were created.
     PutBack {
         file: &'p File,
         made: Vec<MadeFolder>,
     },
-    /// Give a file its name again.
+    /// Rename a file back.
     Rename { aside: SetAside, file: &'p File },
 }
 
-/// A file whose new content waits for its rename.
+/// A file whose new content awaits its rename.
 type Waiting<'p> = (&'p File, Staged<'p>);
 
 fn stage<'p>(plan: &'p Plan, staged: &mut VecDeque<Waiting<'p>>) -> Result<(), ToolError> {
@@ -76,11 +75,11 @@ fn carry_out<'p>(
             .map_err(|error| file.locked.failed(&error))?;
         undo.push(Undo::PutBack { file, made });
     }
-    // What goes, goes last: until then nothing is lost, whatever happens.
+    // Removals come last: until then nothing can be lost.
     plan.files.iter().try_for_each(|file| set_aside(file, undo))
 }
 
-/// Renames a file that is to go; it goes when its new name is dropped.
+/// Renames a file that will be removed; dropping the new name removes it.
 fn set_aside<'p>(file: &'p File, undo: &mut Vec<Undo<'p>>) -> Result<(), ToolError> {
     let (After::Gone, Some(before)) = (&file.after, &file.before) else {
         return Ok(());
@@ -100,7 +99,7 @@ fn set_aside<'p>(file: &'p File, undo: &mut Vec<Undo<'p>>) -> Result<(), ToolErr
 }
 
 impl Undo<'_> {
-    /// Takes the step back; says what is stuck.
+    /// Reverts the step; returns what couldn't be reverted.
     fn run(&self) -> Option<String> {
         let (file, result) = match self {
             Self::Rename { aside, file } => (file, aside.put_back()),

@@ -1,4 +1,4 @@
-//! Explains to the model why a hunk fits nowhere: what was looked for, and what is there instead.
+//! Explains to the model why a hunk doesn't match: its expected lines, and what the file has instead.
 
 use std::fmt::Write;
 
@@ -6,9 +6,9 @@ use super::parse::{Hunk, Sign};
 use super::seek::{NoMatch, old_lines};
 use crate::agent::tools::edit::index::{Fuzz, Index};
 
-/// Lines of the file shown on either side of the one that differs.
+/// Lines of the file shown on each side of the first difference.
 const AROUND: usize = 3;
-/// Characters of a line that are shown.
+/// Characters shown of a line.
 const MAX_CHARS: usize = 200;
 /// Places compared to find the likeliest one.
 const MAX_PLACES: usize = 200;
@@ -18,14 +18,14 @@ pub fn explain(index: &Index<'_>, hunk: &Hunk, no_match: &NoMatch) -> String {
         NoMatch::Context(line) => {
             let mut text = format!("the line after @@ is not in the file:\n  {}", cut(line));
             if let Some(place) = likeliest(index, &old_lines(hunk), 0) {
-                text.push_str("\nThe file has this where the hunk may belong:\n");
+                text.push_str("\nThe likeliest place for the hunk:\n");
                 show(index, place, &mut text);
             }
             text
         }
         NoMatch::Ambiguous(count) => format!(
-            "ignoring indentation, its lines are in {count} places; add lines of context, or write \
-             them as the file has them"
+            "ignoring indentation, its lines match {count} places; add context lines, or copy the file's \
+             indentation"
         ),
         NoMatch::Lines(from) => lines(index, hunk, *from),
     }
@@ -39,17 +39,16 @@ fn lines(index: &Index<'_>, hunk: &Hunk, from: usize) -> String {
     let Some(place) = likeliest(index, &old, from) else {
         let first = old.iter().find(|line| !line.trim().is_empty());
         let mut text = format!(
-            "none of its lines is in the file; the first is:\n  {}",
+            "none of its lines are in the file; the first is:\n  {}",
             cut(first.unwrap_or(&""))
         );
-        text.push_str("\nThe file has there:\n");
+        text.push_str("\nThe file has:\n");
         show(index, from.min(index.lines().len() - 1), &mut text);
         return text;
     };
     let differs = |line: &usize| !index.is(Fuzz::Indentation, place + line, old[*line]);
     let Some(wrong) = (0..old.len()).find(differs) else {
-        return "its lines are in the file more than once, above the hunk before it; put the hunks in the \
-                order of the file, or add context"
+        return "its lines only match above the previous hunk; put hunks in file order, or add context"
             .to_owned();
     };
     let lines = hunk.lines.iter().filter(|line| line.sign != Sign::Added);
@@ -65,8 +64,7 @@ fn lines(index: &Index<'_>, hunk: &Hunk, from: usize) -> String {
         return text;
     }
     let mut text = format!(
-        "line {wanted} of the patch does not match line {} of the file:\n  {}\nThe file has \
-         there:\n",
+        "line {wanted} of the patch does not match line {} of the file:\n  {}\nThe file has:\n",
         at + 1,
         cut(old[wrong])
     );
@@ -74,7 +72,7 @@ fn lines(index: &Index<'_>, hunk: &Hunk, from: usize) -> String {
     text
 }
 
-/// Where most of `old` is in the file: places of its longest lines are tried.
+/// Where most of `old` is in the file. Tries the places of its longest lines.
 fn likeliest(index: &Index<'_>, old: &[&str], from: usize) -> Option<usize> {
     let mut by_length: Vec<usize> = (0..old.len())
         .filter(|at| !old[*at].trim().is_empty())

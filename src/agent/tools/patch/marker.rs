@@ -1,5 +1,5 @@
-//! The lines that begin with `***` and give a patch its frame. Padding and letter case do not
-//! matter; whether such a line may stand where it stands is not decided here.
+//! The lines that begin with `***` and structure a patch. Padding and case don't matter; the parser
+//! decides whether such a line is allowed at its place.
 
 /// A marker line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
-//! The `apply_patch` tool (`tool`) and its patches in the v4a format (`*** Begin Patch`), from text
-//! to files: read (`parse`), found in a file (`seek`; `explain` when not there), worked out in memory (`apply` for one file, `plan` for all of
-//! them), and only then written, all or nothing (`commit`). All before `plan` do no IO.
+//! The `apply_patch` tool (`tool`) for patches in the v4a format (`*** Begin Patch`). A patch is read
+//! (`parse`), found in a file (`seek`; `explain` if that fails), applied in memory (`apply` for one file,
+//! `plan` for all), and only then written, all or nothing (`commit`). Nothing before `plan` does IO.
 
 mod tool;
 mod marker;

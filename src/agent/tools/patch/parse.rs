@@ -1,6 +1,5 @@
-//! A patch's text as data. Lenient where nothing can be mistaken, since what it asks for is checked
-//! against the files anyway; otherwise the first fault is reported with its line. Never panics,
-//! reads no file.
+//! Parses a patch. Lenient where the meaning is clear, because the files are checked anyway; otherwise it
+//! reports the first error with its line. Never panics, does no IO.
 
 use std::fmt::Display;
 
@@ -16,7 +15,7 @@ pub struct Section {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It is new, or replaced, by this content.
+    /// It is created, or replaced, with this content.
     Add(String),
     Delete,
     /// These parts of it change, in order, or its name, or both.
@@ -27,14 +26,14 @@ pub enum Change {
 pub struct Hunk {
     /// Its line in the patch, from 1.
     pub line: usize,
-    /// Lines of the file above it that say where it is (`@@ class A`, `@@ def f`).
+    /// Lines above it in the file that locate it (`@@ class A`, `@@ def f`).
     pub context: Vec<String>,
-    /// The old first line and the number of old lines, where a header `@@ -3,4 +3,5 @@` says so.
+    /// The old first line and number of old lines, if a header `@@ -3,4 +3,5 @@` has them.
     pub hint: Option<(usize, usize)>,
     pub lines: Vec<HunkLine>,
-    /// How many lines at its end are wholly empty: part of it, or only space before what follows.
+    /// How many lines at its end are empty: part of it, or just space before the next part.
     pub blank_end: usize,
-    /// Whether it ends where the file ends.
+    /// Whether it ends at the end of the file.
     pub at_end: bool,
 }
 
@@ -56,10 +55,10 @@ pub enum Sign {
 
 const SECTIONS: &str = "*** Add File: PATH, *** Delete File: PATH or *** Update File: PATH";
 
-/// Reads a patch: what is to be done to which file, in order.
+/// Parses a patch into its changes, in order.
 ///
 /// # Errors
-/// The first line that is invalid, or that there is nothing to do.
+/// The first invalid line, or that the patch is empty.
 pub fn parse(text: &str) -> Result<Vec<Section>, String> {
     let lines = lines(text);
     let last = lines.iter().rposition(|(_, line)| !line.trim().is_empty());
@@ -70,19 +69,19 @@ pub fn parse(text: &str) -> Result<Vec<Section>, String> {
     }
     if reader.sections.is_empty() {
         return Err(format!(
-            "there is no file section in it. Write {SECTIONS} for each file between *** Begin \
-             Patch and *** End Patch"
+            "it has no file section. Write {SECTIONS} for each file, between *** Begin Patch and *** End \
+             Patch"
         ));
     }
     if !reader.over {
-        let text = "there is no *** End Patch, so it may have been cut off; send all of it again";
+        let text = "*** End Patch is missing, so the patch may be cut off; send all of it again";
         return Err(text.to_owned());
     }
     Ok(reader.sections)
 }
 
-/// The lines of the patch, from its first marker on (models write a shell command or other text
-/// before it), each with its number in the text from 1.
+/// The lines of the patch from its first marker on, each with its number in the text from 1. (Models put
+/// a shell command or other text before it.)
 fn lines(text: &str) -> Vec<(usize, &str)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = text.split('\n').enumerate();
@@ -100,19 +99,19 @@ fn lines(text: &str) -> Vec<(usize, &str)> {
 #[derive(Default)]
 struct Reader {
     sections: Vec<Section>,
-    /// The line where the last section begins, while lines go to it.
+    /// The line where the current section begins, while it is open.
     open: Option<usize>,
-    /// Whether lines go to the last hunk.
+    /// Whether lines belong to the last hunk.
     in_hunk: bool,
-    /// Blank lines in an added file: part of it only if more of it follows.
+    /// Blank lines in an added file: part of it only if more content follows.
     blanks: usize,
-    /// Behind `*** End Patch`: what follows is no part of it, unless another patch begins.
+    /// After `*** End Patch`: the rest is ignored, unless another patch begins.
     over: bool,
 }
 
 impl Reader {
     fn line(&mut self, number: usize, line: &str, next: &str, last: bool) -> Result<(), String> {
-        // In a hunk a blank makes a line context, whatever it looks like.
+        // In a hunk, a leading blank makes any line context.
         let found = if self.in_hunk && !line.starts_with("***") {
             marker(line).filter(|marker| *marker == Marker::End && last)
         } else {
@@ -168,17 +167,17 @@ impl Reader {
             hunks.retain(|hunk| hunk.lines.len() > hunk.blank_end);
             if hunks.is_empty() && section.move_to.is_none() {
                 let path = &section.path;
-                let wanted = "give @@ and lines that begin with a space, - or +";
+                let wanted = "write @@ and lines that begin with a space, - or +";
                 return fault(
                     line,
-                    format_args!("the update of {path} has no hunk: {wanted}"),
+                    format_args!("the update of {path} has no hunk; {wanted}"),
                 );
             }
         }
         Ok(())
     }
 
-    /// The section that lines go to.
+    /// The section that is open.
     fn section(&mut self) -> Option<&mut Section> {
         self.open.and(self.sections.last_mut())
     }
@@ -190,10 +189,10 @@ impl Reader {
                 move_to,
                 ..
             }) => *move_to = Some(path.to_owned()),
-            _ => return fault(number, "*** Move to: belongs below *** Update File:"),
+            _ => return fault(number, "*** Move to: must follow *** Update File:"),
         }
         if path.is_empty() {
-            return fault(number, "the path to move to is missing");
+            return fault(number, "the path after *** Move to: is missing");
         }
         Ok(())
     }
@@ -222,20 +221,20 @@ impl Reader {
                     content.push_str(text);
                     content.push('\n');
                 } else if line.trim().is_empty() {
-                    // Part of the file if more of it follows, else space before the next section.
+                    // Part of the file if more content follows, or else space before the next section.
                     self.blanks += 1;
                 } else if line.starts_with("***") {
                     return unknown_marker(number, line);
                 } else if !(content.is_empty() && line.starts_with("@@")) {
-                    let text = "every line of an added file begins with +; this one is";
+                    let text = "each line of an added file must begin with +, not";
                     return fault(number, format_args!("{text} `{}`", cut(line)));
                 }
                 Ok(())
             }
-            // Some write out what goes.
+            // Some models write out the removed lines.
             Change::Delete if line.trim().is_empty() || line.starts_with(['-', '@']) => Ok(()),
             Change::Delete => {
-                let text = "nothing can follow *** Delete File:; here is";
+                let text = "only another section can follow *** Delete File:, not";
                 fault(number, format_args!("{text} `{}`", cut(line)))
             }
             Change::Update(hunks) => update_line(hunks, &mut self.in_hunk, number, line, next),
@@ -280,7 +279,7 @@ fn update_line(
         Some(b'+') => (Sign::Added, &line[1..]),
         Some(b'-') => (Sign::Removed, &line[1..]),
         Some(b' ') => (Sign::Context, &line[1..]),
-        // Empty, or its blank forgotten: right only if the file has this very line.
+        // Empty, or its leading blank is missing: right only if the file has exactly this line.
         _ => (Sign::Context, line),
     };
     if let Some(hunk) = hunks.last_mut() {
@@ -299,7 +298,7 @@ fn update_line(
     Ok(())
 }
 
-/// A line `@@`, `@@ text` or `@@ -1,3 +1,4 @@ text`. Several in a row narrow one hunk down.
+/// A line `@@`, `@@ text` or `@@ -1,3 +1,4 @@ text`. Several in a row narrow down one hunk.
 fn header(hunks: &mut Vec<Hunk>, number: usize, line: &str) {
     let nested = hunks
         .last()
@@ -310,7 +309,7 @@ fn header(hunks: &mut Vec<Hunk>, number: usize, line: &str) {
     let Some(hunk) = hunks.last_mut() else { return };
     hunk.line = number;
     let rest = &line[2..];
-    // What a diff writes behind the numbers is often cut short, and of a place far above.
+    // The text that diffs put after the numbers is often cut, and from far above.
     hunk.hint = hunk.hint.or(ranges(rest));
     let text = if ranges(rest).is_some() { "" } else { rest };
     let text = text.strip_prefix(' ').unwrap_or(text).trim_end();

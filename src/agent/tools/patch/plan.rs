@@ -1,5 +1,5 @@
-//! Plans a patch in memory before anything is written: every section against the files as they
-//! are, or as sections before it leave them. Reads files, writes none.
+//! Plans a patch in memory before anything is written. Each section applies to the current files, as
+//! changed by earlier sections. Reads files, writes none.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,15 @@ use crate::agent::tools::edit::seen_files::Freshness;
 use crate::agent::tools::edit::{atomic, diff};
 use crate::agent::tools::kind;
 
-/// Larger files are not patched.
+/// Larger files can't be patched.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
-/// Failures reported at once.
+/// The most failures reported at once.
 const MAX_FAILURES: usize = 10;
-/// Bytes of diffs shown of one patch; stored details may have 256 KiB in all.
+/// Bytes of diffs shown per patch; stored details may have 256 KiB in total.
 const MAX_SHOWN: usize = 192 * 1024;
 
-/// The paths that a section may write, before it is known which of them exist: as they are written,
-/// and without the prefix that [`resolve`] takes away where there is no such file.
+/// The paths that a section may write, before checking which exist: as written, and without the prefix
+/// that [`resolve`] drops if there is no such file.
 pub fn paths_of(section: &Section) -> Vec<String> {
     let is_new = matches!(section.change, Change::Add(_));
     let plain = without_prefix(&section.path).filter(|_| !is_new);
@@ -31,8 +31,8 @@ pub fn paths_of(section: &Section) -> Vec<String> {
     paths.into_iter().flatten().map(str::to_owned).collect()
 }
 
-/// The files that a patch names: for each section its file, and behind it where that moves to.
-/// Asks the file system, which may block.
+/// Resolves the files that a patch names: the file of each section, followed by its new place if it
+/// moves. Uses the file system, which may block.
 pub fn resolve(patch: &[Section], caller: &Caller) -> Result<Vec<ResolvedPath>, ToolError> {
     let mut paths = Vec::with_capacity(patch.len());
     for section in patch {
@@ -60,31 +60,31 @@ pub fn resolve(patch: &[Section], caller: &Caller) -> Result<Vec<ResolvedPath>, 
     Ok(paths)
 }
 
-/// A path without the `a/` or `b/` that diffs put before it.
+/// A path without the `a/` or `b/` that diffs prepend.
 fn without_prefix(path: &str) -> Option<&str> {
     path.strip_prefix("a/").or_else(|| path.strip_prefix("b/"))
 }
 
-/// What is to be done, all of it possible as far as can be known before.
+/// The planned changes, all possible as far as that can be known beforehand.
 #[derive(Default)]
 pub struct Plan {
     /// The files, in the order the patch first names them.
     pub files: Vec<File>,
     by_path: HashMap<PathBuf, usize>,
-    /// What was done to which file, for the model.
+    /// What happens to which file, for the model.
     pub report: Vec<String>,
     failures: Vec<String>,
 }
 
-/// One file, as it is and as it is going to be.
+/// One file: its current and its future state.
 pub struct File {
     pub locked: LockedFile,
-    /// What is there; none when nothing is.
+    /// Its current state; none if it doesn't exist.
     pub before: Option<CurrentFile>,
     pub after: After,
-    /// Whether the model has seen that content but for its own changes.
+    /// Whether the model has seen that content, apart from its own changes.
     pub freshness: Freshness,
-    /// The file it was before it moved here.
+    /// The file that moved here.
     moved_from: Option<usize>,
 }
 
@@ -104,7 +104,7 @@ impl File {
         }
     }
 
-    /// Its bytes as far as the patch was worked out; none when it is too large.
+    /// Its bytes at this point of the plan; none if it is too large.
     fn bytes(&self) -> Option<&[u8]> {
         match &self.after {
             After::Same => self.before.as_ref()?.bytes.as_deref(),
@@ -113,7 +113,7 @@ impl File {
         }
     }
 
-    /// The file whose owner, mode and attributes it gets: where it moved from, else itself.
+    /// The file whose owner, mode and attributes it gets: the one that moved here, or else itself.
     pub fn like<'f>(&'f self, files: &'f [Self]) -> Option<&'f Path> {
         let like = self.moved_from.and_then(|from| files.get(from));
         let like = like.unwrap_or(self);
@@ -121,10 +121,10 @@ impl File {
     }
 }
 
-/// Works `patch` out; `locked` are its [`resolve`]d files.
+/// Plans `patch`; `locked` are its [`resolve`]d files.
 ///
 /// # Errors
-/// Everything that does not fit; nothing was changed.
+/// Everything that doesn't match; nothing was changed.
 pub fn plan(patch: &[Section], locked: Vec<LockedFile>) -> Result<Plan, ToolError> {
     let mut plan = Plan::default();
     let mut locked = locked.into_iter();
@@ -227,7 +227,9 @@ impl Plan {
         }
         let bytes = self.files[file].bytes().unwrap_or_default();
         if !hunks.is_empty() && kind::has_nul(bytes) {
-            return Err(format!("{shown} is a binary file and cannot be patched."));
+            return Err(format!(
+                "{shown} is a binary file; apply_patch can't change it."
+            ));
         }
         let (mark, content) = kind::split_mark(bytes);
         let stale = self.files[file].freshness.is_changed();
@@ -241,8 +243,8 @@ impl Plan {
                 let mut lines: Vec<String> = failures.take(MAX_FAILURES).collect();
                 if stale {
                     lines.push(format!(
-                        "{shown} has changed on disk since you last read it, so only hunks that are \
-                         exact and in one place are safe. {}",
+                        "{shown} has changed on disk since you last read it, so only hunks that match \
+                         exactly and once are safe. {}",
                         self.changes(file)
                     ));
                 }
@@ -302,7 +304,7 @@ impl Plan {
         ))
     }
 
-    /// What is to be replaced must be known whole, so that it can be put back.
+    /// A file to be replaced must be known completely, so that it can be restored.
     fn must_fit(&self, file: usize) -> Result<(), String> {
         match &self.files[file] {
             File {
@@ -338,7 +340,7 @@ impl Plan {
         }
     }
 
-    /// Whether any file would be another one.
+    /// Whether any file would change.
     pub fn changes_anything(&self) -> bool {
         self.files.iter().any(|file| match &file.after {
             After::Same => false,
@@ -350,7 +352,7 @@ impl Plan {
         })
     }
 
-    /// Stands for the change: another one, also to other content, has another one.
+    /// Identifies the change: different for any other change or content.
     pub fn fingerprint(&self) -> u64 {
         let changed = self.files.iter().filter(|file| file.after != After::Same);
         let files = changed.map(|file| {

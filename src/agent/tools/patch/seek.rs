@@ -1,7 +1,6 @@
-//! Where in a file a hunk belongs: its lines as the format has it (from the last hunk on, first hit
-//! wins, strictest match first), then what models mean when that finds nothing: context lines that
-//! name only part of a line, hunks out of order. Those count only where the hunk's lines are in one
-//! place of the whole file.
+//! Finds where a hunk belongs in a file. First by the rules of the format: after the previous hunk, first
+//! hit wins, strictest match first. If that fails, by what models mean: context that is only part of a
+//! line, hunks out of order. Those match only if the hunk's lines are in just one place of the file.
 
 use super::parse::{Hunk, Sign};
 use crate::agent::tools::edit::index::{Fuzz, Index};
@@ -11,21 +10,21 @@ use crate::agent::tools::edit::index::{Fuzz, Index};
 pub struct Position {
     /// Its first line, from 0.
     pub start: usize,
-    /// How many of its lines (context and removed) are there: blank ones at its end may be none.
+    /// How many of its lines (context and removed) match: blank ones at its end may be missing.
     pub len: usize,
     /// What was ignored to find them.
     pub fuzz: Fuzz,
-    /// Whether it is above the hunk before it, or not below its context lines.
+    /// Whether it is above the previous hunk, or not below its context lines.
     pub displaced: bool,
 }
 
-/// Why a hunk has no position.
+/// Why a hunk doesn't match.
 pub enum NoMatch {
-    /// This context line is not there.
+    /// This context line isn't in the file.
     Context(String),
-    /// The lines are not there; they were looked for from this line on (from 0).
+    /// Its lines aren't in the file from this line on (from 0).
     Lines(usize),
-    /// Ignoring indentation they are there, but more than once.
+    /// Ignoring indentation they match, but more than once.
     Ambiguous(usize),
 }
 
@@ -35,11 +34,11 @@ pub fn old_lines(hunk: &Hunk) -> Vec<&str> {
     old.map(|line| line.text.as_str()).collect()
 }
 
-/// The position of `hunk`; the hunk before it ended before line `cursor`.
+/// Finds `hunk`; the previous hunk ended before line `cursor`.
 pub fn seek(index: &Index<'_>, hunk: &Hunk, cursor: usize) -> Result<Position, NoMatch> {
     let old = old_lines(hunk);
     let (from, missing_context) = narrow(index, hunk, cursor);
-    // Blank lines at its end may be no part of the hunk; alone they say nothing of its position.
+    // Blank lines at its end may not belong to the hunk, and alone they don't locate it.
     let shorter = &old[..old.len() - hunk.blank_end.min(old.len())];
     if shorter.is_empty() {
         return match missing_context {
@@ -77,7 +76,7 @@ pub fn seek(index: &Index<'_>, hunk: &Hunk, cursor: usize) -> Result<Position, N
     Err(missing_context.map_or(NoMatch::Lines(from), NoMatch::Context))
 }
 
-/// Follows the context lines: where the hunk may begin, and the line that is nowhere.
+/// Follows the context lines. Returns where the hunk may begin, or the line that isn't found.
 fn narrow(index: &Index<'_>, hunk: &Hunk, cursor: usize) -> (usize, Option<String>) {
     let mut from = cursor;
     for context in &hunk.context {
@@ -106,8 +105,8 @@ fn context_line(index: &Index<'_>, context: &str, from: usize) -> Option<usize> 
     })
 }
 
-/// The first place of `pattern` from `from` on; the nearest to the line a header names; the end of
-/// the file where the hunk says so and it is there.
+/// The first place of `pattern` from `from` on; the nearest to the line in a header; or the end of the
+/// file if the hunk asks for it and matches there.
 fn first(
     index: &Index<'_>,
     hunk: &Hunk,
@@ -135,7 +134,7 @@ fn first(
     nearest
 }
 
-/// Indentation means too much to change one of several places on a guess.
+/// Indentation matters too much to guess one of several places.
 fn certain(
     index: &Index<'_>,
     hunk: &Hunk,
@@ -161,7 +160,7 @@ fn indent(line: &[u8]) -> &[u8] {
     &line[..line.len() - line.trim_ascii_start().len()]
 }
 
-/// Where a hunk goes that only adds: behind its context lines, at the line its header names, else
+/// Where a hunk that only adds lines belongs: after its context lines, at the line in its header, or else
 /// at the end of the file.
 fn insertion(index: &Index<'_>, hunk: &Hunk, from: usize) -> Position {
     let end = index.lines().len();

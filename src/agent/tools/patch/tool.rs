@@ -1,5 +1,5 @@
-//! The `apply_patch` tool: changes to any number of files as one patch in the v4a format. Every
-//! operation is worked out before the first file is written; all of them are done, or none.
+//! The `apply_patch` tool: changes any number of files with one patch in the v4a format. It plans every
+//! operation before it writes the first file, and does all of them or none.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::agent::tools::edit::seen_files::SeenFiles;
 use crate::agent::tools::typed::{self, TypedTool};
 use crate::llm::{CustomFormat, EditFormat, ToolSpec};
 
-/// What a custom tool's text must look like, for servers that hold their model to it.
+/// The grammar of a custom tool's text, for servers that enforce one.
 const GRAMMAR: &str = include_str!("grammar.lark");
 
 pub struct ApplyPatch(pub SeenFiles);
@@ -42,23 +42,22 @@ impl TypedTool for ApplyPatch {
             }),
             ..typed::spec(
                 "apply_patch",
-                "Change, add, delete and move files with one patch; all of it is \
-                 applied or nothing.\n\
+                "Change, add, delete and move files with one patch, which applies completely or not at \
+                 all.\n\
                  *** Begin Patch\n\
                  *** Update File: src/a.py\n\
                  *** Move to: src/b.py (optional)\n\
                  @@ class A:\n\
-                 @@     def f(self):\n\
-                 \x20        context\n\
+                 @@     def f(self):\n\x20        context\n\
                  -        old\n\
                  +        new\n\
                  *** Add File: c.txt\n\
                  +every line with +\n\
                  *** Delete File: d.txt\n\
                  *** End Patch\n\
-                 Each line of a hunk begins with a space, - or +. Lines after @@ name \
-                 what the hunk is in. *** End of File ends a hunk at the file's end. \
-                 Hunks are in the order of the file, without line numbers.",
+                 Each line of a hunk begins with a space, - or +. Lines after @@ name the class or \
+                 function around the hunk. *** End of File ends a hunk at the file's end. Hunks are in \
+                 file order, without line numbers.",
                 &["patch"],
                 json!({
                     "patch": {"type": "string", "description": "The whole patch"}
@@ -102,7 +101,7 @@ impl TypedTool for ApplyPatch {
         let shown = context.shown;
         let apply = move |plan: Plan| {
             must_be_shown(shown, || plan.fingerprint())?;
-            // Before the commit, for whose end a cancelled call is waited for.
+            // Before the commit, which a cancelled call waits for.
             let details = Details::Diff(plan.details());
             commit(&plan)?;
             let text = format!("Patch applied:\n{}", plan.report.join("\n"));
@@ -113,7 +112,7 @@ impl TypedTool for ApplyPatch {
 }
 
 impl ApplyPatch {
-    /// Works the patch out, then does `what` with it.
+    /// Plans the patch, then does `what` with it.
     async fn plan<T: Send + 'static>(
         &self,
         args: Args,
@@ -121,9 +120,7 @@ impl ApplyPatch {
         what: impl FnOnce(Plan) -> Result<T, ToolError> + Send + 'static,
     ) -> Result<T, ToolError> {
         let patch = parse(&args.patch).map_err(|fault| {
-            ToolError::new(format!(
-                "The patch cannot be read, so nothing was changed: {fault}."
-            ))
+            ToolError::new(format!("Invalid patch; nothing was changed: {fault}."))
         })?;
         let (patch, caller) = (Arc::new(patch), Caller::new(context));
         let find = {
@@ -135,7 +132,7 @@ impl ApplyPatch {
     }
 }
 
-/// What a section is going to change, without the diff.
+/// The changes of a section, without a diff.
 fn preview(section: &Section) -> DiffDetails {
     let path = |path: &str| paths::readable(path.as_ref());
     let moved = section.move_to.as_deref();

@@ -1,5 +1,5 @@
-//! Cuts a page of whole lines out of a text of any length, and counts the rest. Holds the page and
-//! nothing else. Lines end with LF; a lone CR is no line end.
+//! Cuts a page of whole lines out of a text of any length, and counts the other lines. Holds only the
+//! page. Lines end with LF; a lone CR isn't a line end.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 
 use crate::agent::tools::escape;
 
-/// Time for counting the lines behind the page.
+/// Time for counting the lines after the page.
 const COUNT_TIME: Duration = Duration::from_secs(10);
 /// Bytes read at once.
 const BUFFER: usize = 64 * 1024;
 
-/// Which lines are wanted, and how much at most.
+/// The wanted lines and the limits.
 pub struct Wanted {
     /// The first line, from 1.
     pub offset: u64,
     pub max_lines: u64,
-    /// Bytes at most, the last line end not counted.
+    /// The most bytes, without the last line end.
     pub max_bytes: usize,
 }
 
@@ -29,7 +29,7 @@ pub struct Page {
     pub escaped: bool,
     /// Lines in `bytes`; the last may be cut.
     pub lines: u64,
-    /// Bytes in all of the only line, when it alone was too long and had to be cut.
+    /// The full length of the only line, if it was too long and had to be cut.
     pub cut: Option<u64>,
     /// Lines of the text, as far as they were counted.
     pub total: u64,
@@ -38,7 +38,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Reads the page, and on to the end of `text`.
+    /// Reads the page, then the rest of `text`.
     pub fn read(text: impl Read, wanted: &Wanted) -> io::Result<Self> {
         let mut text = BufReader::with_capacity(BUFFER, text);
         let mut page = Self::default();
@@ -71,8 +71,8 @@ impl Page {
         Ok(page)
     }
 
-    /// Adds a line, or a part of one that is longer than `max_bytes`, if it fits; the first is cut
-    /// where it does not.
+    /// Adds a line, or a part of one longer than `max_bytes`, if there is room. The first line is cut to
+    /// make room.
     fn push(&mut self, line: &[u8], max_bytes: usize) -> bool {
         let shown = escape::control_bytes(line);
         let body = shown.strip_suffix(b"\n").unwrap_or(&shown);
@@ -114,7 +114,7 @@ impl Page {
     }
 }
 
-/// `bytes` without a UTF-8 character cut at the end.
+/// `bytes` without a cut UTF-8 character at the end.
 fn whole_characters(bytes: &[u8]) -> &[u8] {
     let chunks = bytes.utf8_chunks();
     let cut = chunks.last().map_or(&[][..], |chunk| chunk.invalid());

@@ -1,6 +1,6 @@
-//! Pictures in a size models take: bytes go through untouched where they can, else the picture is
-//! turned upright, made smaller and encoded anew. A picture that does not decode is an error here,
-//! since in a conversation it would make every later request fail.
+//! Makes pictures suitable for models. Bytes pass through unchanged if possible; otherwise the picture is
+//! turned upright, shrunk and encoded again. A picture that can't be decoded is an error here, because it
+//! would make every later request of the conversation fail.
 
 use std::io::Cursor;
 
@@ -33,7 +33,7 @@ pub struct Picture {
 /// Bytes, MIME type, width and height.
 type Encoded = (Vec<u8>, &'static str, (u32, u32));
 
-/// Prepares the file `bytes` for a model if it is a picture, whatever its name.
+/// Prepares the file `bytes` for a model if it is a picture, regardless of its name.
 pub fn image_of(bytes: &[u8]) -> Option<Result<Image, String>> {
     let head = &bytes[..bytes.len().min(kind::HEAD)];
     match kind::of(head) {
@@ -45,8 +45,8 @@ pub fn image_of(bytes: &[u8]) -> Option<Result<Image, String>> {
     }
 }
 
-/// Prepares the picture in `bytes`, whose MIME type is `mime`; between its steps it asks whether to
-/// `stop`. The error says what is wrong with the picture.
+/// Prepares the picture in `bytes`, whose MIME type is `mime`. Between steps it calls `stop`. The error
+/// says what is wrong with the picture.
 pub fn prepare(
     bytes: Vec<u8>,
     mime: &'static str,
@@ -54,7 +54,7 @@ pub fn prepare(
 ) -> Result<Picture, String> {
     let (picture, original) = decode(&bytes, &stop)?;
     let fits = picture.width() <= MAX_SIDE && picture.height() <= MAX_SIDE;
-    // No other format is taken by every vendor: xAI, and servers that decode with stb_image.
+    // Only these formats work everywhere: xAI, and servers that decode with stb_image, accept no others.
     let common = matches!(mime, "image/png" | "image/jpeg");
     let (bytes, mime, sent) = if common && fits && base64_len(bytes.len()) <= MAX_BASE64 {
         (bytes, mime, original)
@@ -79,11 +79,10 @@ fn decode(bytes: &[u8], stop: &impl Fn() -> bool) -> Result<(DynamicImage, (u32,
         .map_err(|error| error.to_string())?;
     let mut decoder = reader.into_decoder().map_err(text)?;
     let original = decoder.dimensions();
-    // The header alone says how much memory the pixels take.
+    // The header already says how much memory the pixels need.
     if decoder.total_bytes() > MAX_DECODED {
         return Err(format!(
-            "it has {}x{} pixels, which take {} of memory; at most {} are allowed. Make it smaller \
-             first.",
+            "it has {}x{} pixels, which need {} of memory; the limit is {}. Make it smaller first.",
             original.0,
             original.1,
             kind::size(decoder.total_bytes()),
@@ -109,7 +108,8 @@ fn go_on(stop: &impl Fn() -> bool) -> Result<(), String> {
     Ok(())
 }
 
-/// The largest encoding that fits: PNG first, which keeps text sharp, then JPEG, then smaller.
+/// The largest encoding within the limit: PNG first, which keeps text sharp, then JPEG, then smaller
+/// sizes.
 fn shrink(mut picture: DynamicImage, stop: impl Fn() -> bool) -> Result<Encoded, String> {
     let mut side = MAX_SIDE;
     while side >= 16 {
@@ -138,7 +138,7 @@ fn shrink(mut picture: DynamicImage, stop: impl Fn() -> bool) -> Result<Encoded,
         }
         side = side * 3 / 4;
     }
-    Err("it cannot be made small enough".into())
+    Err("tiller can't make it small enough".into())
 }
 
 fn base64_len(bytes: usize) -> usize {

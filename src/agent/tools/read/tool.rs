@@ -1,5 +1,5 @@
-//! The `read` tool: a page of a text file, or a picture. Streams, so that memory does not grow with
-//! the file; shows the text without line numbers, and as it is but for control bytes.
+//! The `read` tool: a page of a text file, or a picture. Streams, so that memory doesn't grow with the
+//! file. Shows the text without line numbers and unchanged, except for control bytes.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -26,7 +26,7 @@ use crate::agent::tools::{call, escape, open};
 use crate::agent::workspace::Reach;
 use crate::llm::{Content, ToolSpec};
 
-/// What of a page goes into the details.
+/// Lines of a page in the details.
 const DETAIL_LINES: usize = 200;
 /// The same in bytes.
 const DETAIL_BYTES: usize = 16 * 1024;
@@ -35,12 +35,12 @@ pub struct Read {
     max_lines: usize,
     max_bytes: usize,
     seen: SeenFiles,
-    /// Held while a picture is decoded: one at a time, since each takes much memory.
+    /// Held while a picture is decoded: one at a time, because each needs much memory.
     decoding: Arc<Mutex<()>>,
 }
 
 impl Read {
-    /// The tool; `seen` learns what the model has seen.
+    /// The tool; `seen` records what the model has seen.
     pub fn new(settings: &ToolSettings, seen: SeenFiles) -> Self {
         Self {
             max_lines: settings.read_max_lines,
@@ -64,8 +64,8 @@ impl TypedTool for Read {
 
     fn spec(&self) -> ToolSpec {
         let description = format!(
-            "Read a text file or a picture (png, jpeg, gif, webp, bmp). Text is cut after {} lines \
-             or {}; go on with offset.",
+            "Read a text file or a picture (png, jpeg, gif, webp, bmp). Text is cut after {} lines or \
+             {}; continue with offset.",
             self.max_lines,
             kind::size(self.max_bytes as u64).replace(".0", ""),
         );
@@ -242,7 +242,7 @@ impl Job {
             .map_err(|error| self.failed(&error))?;
         let stop = || self.cancel.is_cancelled();
         let picture = pictures::prepare(bytes, mime, stop)
-            .map_err(|why| ToolError::new(format!("Cannot show {} ({mime}): {why}", self.shown)))?;
+            .map_err(|why| ToolError::new(format!("Can't show {} ({mime}): {why}", self.shown)))?;
         let title = |mime: &str, (width, height)| format!("{mime} {width}x{height}");
         let mut note = title(mime, picture.original);
         let mut text = format!("Picture {} [{note}]", self.shown);
@@ -275,7 +275,7 @@ impl Job {
 
     fn binary(&self, what: &str, bytes: u64) -> ToolError {
         ToolError::new(format!(
-            "{} is a binary file ({what}, {}) and cannot be shown as text.",
+            "{} is a binary file ({what}, {}); read shows only text and pictures.",
             self.shown,
             kind::size(bytes)
         ))
@@ -285,11 +285,11 @@ impl Job {
         if self.cancel.is_cancelled() {
             return call::cancelled();
         }
-        ToolError::new(format!("Cannot read {}: {error}", self.shown))
+        ToolError::new(format!("Can't read {}: {error}", self.shown))
     }
 }
 
-/// The file's bytes as they go by: hashed, kept while they are few, stopped when cancelled.
+/// The file's bytes as they pass: hashed, kept if few, stopped on cancellation.
 struct Source {
     file: File,
     cancel: CancellationToken,

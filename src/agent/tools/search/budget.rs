@@ -1,5 +1,4 @@
-//! What a search may take: its time limit and its cancellation; and what it had to leave out, which
-//! its result names.
+//! A search's time limit, its cancellation, and what it left out, which its result names.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -13,24 +12,24 @@ use crate::agent::tool::ToolError;
 use crate::agent::tools::settings::ToolSettings;
 use crate::agent::tools::{call, kind};
 
-/// Longest part of a line that is searched.
+/// The longest part of a line that is searched.
 pub const MAX_LINE: usize = 8 << 20;
-/// Paths named for each kind of omission.
+/// Paths named per kind of omission.
 const NAMED: usize = 5;
-/// How long after its time limit a search may still be busy before it is given up.
+/// How long after its time limit a search may still be busy before tiller abandons it.
 const GRACE: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy)]
 pub struct Limits {
     /// Matches, names or entries shown.
     pub count: usize,
-    /// Bytes shown, the last line end not counted.
+    /// Bytes shown, without the last line end.
     pub max_bytes: usize,
     pub seconds: u64,
 }
 
 impl Limits {
-    /// Shows what the call asks for, or `default` matches.
+    /// Shows as many as the call asks for, or `default`.
     pub fn new(asked: Option<i64>, default: usize, settings: &ToolSettings) -> Self {
         Self {
             count: call::positive(asked).unwrap_or(default),
@@ -44,7 +43,7 @@ impl Limits {
 pub struct Budget {
     pub limits: Limits,
     pub(super) cancel: CancellationToken,
-    /// None if it is later than the clock can count.
+    /// None if it is too late for the clock to represent.
     deadline: Option<Instant>,
     timed_out: AtomicBool,
     omitted: Mutex<[Omitted; 4]>,
@@ -55,13 +54,13 @@ pub enum Omission {
     Unreadable,
     /// A file has lines longer than [`MAX_LINE`].
     LongLine,
-    /// The rules of an ignore file were not used.
+    /// The rules of an ignore file weren't used.
     IgnoreFile,
-    /// The call may not read it.
+    /// The call can't read it.
     Protected,
 }
 
-/// The paths of one kind of omission: how many, and the first of them.
+/// Omitted paths of one kind: how many, and the first ones.
 #[derive(Default)]
 struct Omitted {
     count: usize,
@@ -80,7 +79,7 @@ impl Budget {
         }
     }
 
-    /// Whether the search has to end now.
+    /// Whether the search has to stop now.
     pub fn is_spent(&self) -> bool {
         if self.deadline.is_some_and(|it| Instant::now() >= it) {
             self.timed_out.store(true, Ordering::Relaxed);
@@ -102,8 +101,8 @@ impl Budget {
         }
     }
 
-    /// Notes what could not be read: `path` as in results, empty for the working directory. A file
-    /// that is gone was never there.
+    /// Notes an unreadable `path`, written as in results; empty for the working directory. A file that
+    /// has disappeared isn't noted.
     pub fn omit_unreadable(&self, error: &io::Error, path: String) {
         if error.kind() != io::ErrorKind::NotFound {
             let path = if path.is_empty() { ".".into() } else { path };
@@ -111,8 +110,8 @@ impl Budget {
         }
     }
 
-    /// The entries of `folder` that can be read, until the search has to end. Notes the folder for
-    /// each that cannot.
+    /// The readable entries of `folder`, until the search has to stop. Notes the folder for each
+    /// unreadable one.
     pub fn readable<T>(
         &self,
         entries: impl Iterator<Item = io::Result<T>>,
@@ -127,7 +126,7 @@ impl Budget {
             })
     }
 
-    /// What to tell the model about all that.
+    /// What to tell the model about all this.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.timed_out() {
@@ -138,15 +137,13 @@ impl Budget {
         }
         let omitted = self.omitted.lock().unwrap_or_else(PoisonError::into_inner);
         let whys = [
-            "Could not be read".into(),
+            "Could not read".into(),
             format!(
-                "Lines longer than {} were searched only to that length",
+                "Long lines searched only up to {} in",
                 kind::size(MAX_LINE as u64)
             ),
-            "Ignore files not used, since they are not regular files, too large, or have too many \
-             patterns"
-                .into(),
-            "Left out, because they are protected".into(),
+            "Ignore files not used (not regular files, too large or too many patterns)".into(),
+            "Left out (protected)".into(),
         ];
         for (why, Omitted { count, first }) in whys.iter().zip(omitted.iter()) {
             let named: Vec<&str> = first.iter().map(String::as_str).collect();
@@ -161,8 +158,8 @@ impl Budget {
     }
 }
 
-/// Runs a search where it may block. It is given up when cancelled, and also when it is still busy
-/// some time after its time limit: a file system that does not answer never looks at the budget.
+/// Runs a blocking search. Abandons it when cancelled, or if it is still busy some time after its limit:
+/// a stuck file system never checks the budget.
 pub async fn run<T: Send + 'static>(
     cancel: CancellationToken,
     limits: Limits,
@@ -220,6 +217,6 @@ mod tests {
             let readable: Vec<i32> = budget.readable(entries, folder).collect();
             assert_eq!(readable, [1, 3], "{folder}");
         }
-        assert_eq!(budget.notes(), ["[Could not be read: ., sub/]"]);
+        assert_eq!(budget.notes(), ["[Could not read: ., sub/]"]);
     }
 }

@@ -17,7 +17,7 @@ use crate::agent::tools::settings::ToolSettings;
 use crate::agent::tools::typed::{self, TypedTool};
 use crate::llm::ToolSpec;
 
-/// Names shown when the call does not say.
+/// Names shown by default.
 const LIMIT: usize = 1000;
 
 pub struct Find(pub ToolSettings);
@@ -38,9 +38,8 @@ impl TypedTool for Find {
     fn spec(&self) -> ToolSpec {
         typed::spec(
             "find",
-            "Find files by glob: without / names at any depth (*.rs), with / \
-             paths below path (src/**/*.rs). Sorted; respects .gitignore, shows \
-             hidden files; folders end in /.",
+            "Find files by glob: without /, names at any depth (*.rs); with /, paths below path \
+             (src/**/*.rs). Sorted; respects .gitignore, includes hidden files; folders end in /.",
             &["pattern"],
             json!({
                 "pattern": {"type": "string", "description": "Glob"},
@@ -128,13 +127,13 @@ impl Query {
         Ok(results.finish(budget)?.list(self.pattern, &self.root))
     }
 
-    /// The entry's name in results, if it is wanted.
+    /// The entry's name in results, if it matches.
     fn name(&self, mut entry: Entry) -> Option<String> {
         let below = entry.path.strip_prefix(&self.root.path);
         if !self.glob.is_match(below.unwrap_or(&entry.path)) {
             return None;
         }
-        // A link to a folder is shown as one, though nothing below it is walked.
+        // A link to a folder is shown as a folder, although nothing below it is walked.
         if entry.kind.is_symlink() && fs::metadata(&entry.path).is_ok_and(|meta| meta.is_dir()) {
             entry.shown.push('/');
         }

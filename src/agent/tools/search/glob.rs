@@ -1,5 +1,5 @@
-//! A glob for names, as the search tools understand it: without `/` it means names at any depth,
-//! with `/` paths relative to the place that is searched. `*` and `?` never match a `/`.
+//! A glob for the search tools. Without `/` it matches names at any depth, with `/` paths relative to the
+//! searched folder. `*` and `?` never match a `/`.
 
 use std::path::Path;
 
@@ -12,9 +12,9 @@ pub struct Glob {
     matcher: GlobMatcher,
     /// Matches names, not paths.
     names: bool,
-    /// Began with `!`: what matches is left out.
+    /// Began with `!`: leaves out what matches.
     negated: bool,
-    /// Ended in `/`: only folders are meant.
+    /// Ended in `/`: matches only folders.
     pub folders: bool,
 }
 
@@ -29,10 +29,7 @@ impl Glob {
         let names = !rest.contains('/');
         let rest = rest.trim_start_matches("./").trim_start_matches('/');
         let fault = |error: globset::Error| {
-            call::invalid(&format!(
-                "{pattern:?} is not a valid glob: {}",
-                error.kind()
-            ))
+            call::invalid(&format!("{pattern:?} isn't a valid glob: {}", error.kind()))
         };
         let glob = GlobBuilder::new(rest)
             .literal_separator(true)
@@ -47,7 +44,7 @@ impl Glob {
         })
     }
 
-    /// Whether `path`, relative to the place that is searched, is meant.
+    /// Whether `path`, relative to the searched folder, matches.
     pub fn is_match(&self, path: &Path) -> bool {
         let subject = if self.names {
             path.file_name().map(Path::new)

@@ -1,5 +1,5 @@
-//! The `grep` tool: lines of files that match, in sorted order of paths. ripgrep's own engine, in
-//! this process; memory is bounded by what can be shown, not by what is found.
+//! The `grep` tool: matching lines of files, sorted by path. Uses ripgrep's engine in this process;
+//! memory is bounded by what can be shown, not by what matches.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -27,11 +27,11 @@ use crate::llm::ToolSpec;
 
 /// Files up to this size are searched in one piece.
 const PIECE: usize = 1 << 20;
-/// Memory for the lines at hand, those of the context included.
+/// Memory for the current lines, including context.
 const MAX_HEAP: usize = 4 * MAX_LINE;
-/// Matches shown when the call does not say.
+/// Matches shown by default.
 const LIMIT: usize = 100;
-/// Lines of context a call may ask for.
+/// The most context lines that a call can ask for.
 const MAX_CONTEXT: usize = 100;
 
 pub struct Grep(pub ToolSettings);
@@ -54,9 +54,8 @@ impl TypedTool for Grep {
     fn spec(&self) -> ToolSpec {
         typed::spec(
             "grep",
-            "Search file contents by regular expression (Rust syntax, line by \
-             line). Gives path:line: text, sorted by path. Respects .gitignore, \
-             searches hidden files, skips binary ones.",
+            "Search file contents by regular expression (Rust syntax, line by line). Returns path:line: \
+             text, sorted by path. Respects .gitignore, includes hidden files, skips binary ones.",
             &["pattern"],
             json!({
                 "pattern": {"type": "string", "description": "What to search for"},
@@ -64,7 +63,7 @@ impl TypedTool for Grep {
                 "glob": {"type": "string", "description": "Only files like *.rs or src/**/*.ts"},
                 "ignore_case": {"type": "boolean", "default": false},
                 "literal": {"type": "boolean", "default": false, "description": "pattern is plain text"},
-                "context": {"type": "integer", "default": 0, "description": "Lines around each match"},
+                "context": {"type": "integer", "default": 0, "description": "Context lines per match"},
                 "limit": {"type": "integer", "default": LIMIT, "description": "Most matches"}
             }),
         )
@@ -112,10 +111,9 @@ impl Query {
             .build(&args.pattern)
             .map_err(|error| {
                 let hint = if args.literal {
-                    "Matches are within one line."
+                    "Matches can't span lines."
                 } else {
-                    "Matches are within one line; to search for the text as it stands, set \
-                     literal=true."
+                    "Matches can't span lines. To search for plain text, set literal=true."
                 };
                 call::invalid(&format!("pattern: {error}\n{hint}"))
             })?;
@@ -168,7 +166,7 @@ impl Query {
         Ok(ToolOutput::new(found.text, details))
     }
 
-    /// The lines to show, matches up to the limit among them, and whether there are more.
+    /// The lines to show, with matches up to the limit, and whether there are more.
     fn lines(&self, hits: Hits, limit: usize) -> (Vec<Line>, bool) {
         let mut lines: Vec<Line> = Vec::new();
         let (mut matches, mut last) = (0, 0);
@@ -177,7 +175,7 @@ impl Query {
             for line in hit.lines {
                 if line.is_match {
                     if matches == limit {
-                        // Without the context before this match, which is not shown.
+                        // Without the context before this match, which isn't shown.
                         let in_this_file = last > start;
                         lines.truncate(if in_this_file {
                             last + self.context
@@ -277,7 +275,7 @@ impl<'s> FileSearch<'s> {
             let end = self
                 .searcher
                 .search_reader(&self.matcher, &mut source, &mut sink);
-            // What was found before counts.
+            // Keep what was found before.
             match end {
                 _ if source.has_cut => self.budget.omit(Omission::LongLine, shown.into()),
                 Err(error) => self.budget.omit_unreadable(&error, shown.into()),
@@ -288,8 +286,8 @@ impl<'s> FileSearch<'s> {
     }
 }
 
-/// A long file: the ends of very long lines are left out, so that a line fits into memory, and it
-/// ends when the search has to.
+/// A long file, without the ends of very long lines, so that a line fits into memory. It ends when the
+/// search has to stop.
 struct Source<'s, R> {
     inner: R,
     budget: &'s Budget,
@@ -308,7 +306,7 @@ impl<'s, R: io::Read> Source<'s, R> {
         }
     }
 
-    /// Removes from `bytes` what is beyond the limit of its line; gives the length of the rest.
+    /// Removes the bytes past the limit of their line; returns the length of the rest.
     fn cut(&mut self, bytes: &mut [u8]) -> usize {
         let (mut from, mut to) = (0, 0);
         while from < bytes.len() {
@@ -352,7 +350,7 @@ struct FileSink<'s> {
 }
 
 impl FileSink<'_> {
-    /// Adds a line; false when there are enough.
+    /// Adds a line; false if there are enough.
     fn add(&mut self, number: Option<u64>, bytes: &[u8], is_match: bool) -> bool {
         let (text, escaped) = line_text(bytes);
         let number = number.unwrap_or(0);

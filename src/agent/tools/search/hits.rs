@@ -1,5 +1,5 @@
-//! The first hits of a search in sorted order, and no more than can be shown, so that memory does
-//! not grow with what is found.
+//! The first hits of a search in sorted order, and no more than can be shown, so that memory doesn't grow
+//! with the number of hits.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use super::budget::Limits;
 pub struct Line {
     /// As it is shown.
     pub text: String,
-    /// A match; else context of one.
+    /// A match, or else context of one.
     pub is_match: bool,
     /// Control bytes were replaced.
     pub escaped: bool,
@@ -27,7 +27,7 @@ impl From<String> for Line {
     }
 }
 
-/// The hits under one key: the matching lines of a file, or a name.
+/// The hits for one key: the matching lines of a file, or a name.
 #[derive(Clone, Debug, Default)]
 pub struct Hit {
     /// The lines, in the order of the file; none for a name.
@@ -39,7 +39,7 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// The hit that is a name and nothing else.
+    /// The hit for a bare name.
     pub fn name(name: &str) -> Self {
         Self {
             lines: Vec::new(),
@@ -55,11 +55,11 @@ impl Hit {
     }
 }
 
-/// The hits with the smallest keys, bounded: one is dropped once those before it are enough.
+/// The hits with the smallest keys. A hit is dropped once the ones before it are enough.
 pub struct Hits<K = String> {
     limits: Limits,
     kept: RwLock<Kept<K>>,
-    /// Whether those kept are enough: asked for each path, mostly without the lock.
+    /// Whether there are enough hits: checked for each path, mostly without the lock.
     is_full: AtomicBool,
 }
 
@@ -82,13 +82,13 @@ impl<K: Ord> Hits<K> {
         }
     }
 
-    /// Whether so many hits are already more than can be shown. One more than the limit is kept,
-    /// to know that there are more.
+    /// Whether this many hits are more than can be shown. One more than the limit is kept, to know that
+    /// there are more.
     pub fn enough(&self, matches: usize, bytes: usize) -> bool {
         matches > self.limits.count || bytes > self.limits.max_bytes + 1
     }
 
-    /// Adds a hit and drops those that cannot be shown any more.
+    /// Adds a hit and drops hits that can no longer be shown.
     pub fn add(&self, key: K, hit: Hit) {
         let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
         kept.matches += hit.matches;
@@ -120,7 +120,7 @@ impl<K: Ord> Hits<K> {
 }
 
 impl Hits {
-    /// Whether `path` (and, for a folder ending in `/`, all below it) is too great to be shown.
+    /// Whether `path` (and, for a folder ending in `/`, everything below it) sorts too late to be shown.
     pub fn is_beyond(&self, path: &str) -> bool {
         if !self.is_full.load(Ordering::Relaxed) {
             return false;

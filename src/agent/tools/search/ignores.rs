@@ -1,8 +1,8 @@
-//! Which paths a search leaves out: those that `.ignore`, `.gitignore` and `.git/info/exclude` files
-//! name, in the folder itself and in those above it, and the user's own list of git. As in ripgrep,
-//! the files of git count up to the root of the repository, `.ignore` also above it. The patterns are
-//! the `ignore` crate's. The files are opened here, since a repository can hold pipes, devices and
-//! files of any size under these names, and what one search spends on patterns has a limit.
+//! Which paths a search leaves out: those in `.ignore`, `.gitignore` and `.git/info/exclude` files of a
+//! folder and the folders above it, and in the user's global git excludes. As in ripgrep, git's files
+//! apply up to the root of the repository, `.ignore` also above it. The `ignore` crate matches patterns.
+//! This module opens the files, because a repository can contain pipes, devices and huge files with these
+//! names, and it limits the memory for patterns.
 
 use std::io::Read as _;
 use std::iter;
@@ -18,22 +18,22 @@ use crate::agent::paths;
 use crate::agent::tools::open;
 use crate::agent::workspace::{Reach, git_folders};
 
-/// Larger ignore files are not used.
+/// Larger ignore files aren't used.
 const MAX_FILE: u64 = 1 << 20;
-/// Estimated memory that the patterns of one search may take.
+/// Estimated memory for the patterns of one search.
 const MAX_MEMORY: usize = 64 << 20;
 /// Estimated memory of any pattern.
 const PATTERN_MEMORY: usize = 512;
-/// The same of a byte of a pattern that becomes a regular expression.
+/// The same per byte of a pattern that becomes a regular expression.
 const WILDCARD_BYTE_MEMORY: usize = 512;
 
-/// The rules that hold in a folder: its own, then those of the folder above.
+/// The rules for a folder: its own, then those of the folder above.
 #[derive(Debug)]
 pub struct IgnoreRules {
-    /// From the strongest to the weakest: `.ignore`, `.gitignore`, `.git/info/exclude`. A weaker
-    /// one decides only where no stronger one of any folder does.
+    /// From strongest to weakest: `.ignore`, `.gitignore`, `.git/info/exclude`. A weaker one decides only
+    /// if no stronger one in any folder does.
     kinds: [Gitignore; 3],
-    /// The folder, if it is the root of a repository: the files of git above it do not count.
+    /// The folder, if it is the root of a repository: git's files above it don't apply.
     repository: Option<PathBuf>,
     above: Rules,
 }
@@ -41,7 +41,7 @@ pub struct IgnoreRules {
 /// The place of `.ignore` in [`IgnoreRules::kinds`].
 const DOT_IGNORE: usize = 0;
 
-/// The rules of a folder; none where no ignore file says anything.
+/// The rules of a folder; none if no ignore file has any.
 pub type Rules = Option<Arc<IgnoreRules>>;
 
 /// The rules of a folder and of those above it, the nearest first.
@@ -54,10 +54,10 @@ pub struct IgnoreLoader<'s> {
     root: &'s Path,
     budget: &'s Budget,
     memory_left: AtomicUsize,
-    /// The user's own list. Its patterns are for paths relative to the root of the repository;
-    /// outside repositories, to the folder that is searched.
+    /// The user's global excludes. Patterns are relative to the root of the repository; outside
+    /// repositories, to the searched folder.
     user: Gitignore,
-    /// Whether `.ignore` files count, of which git knows nothing.
+    /// Whether to use `.ignore` files, which git doesn't know.
     obeys_dot_ignore: bool,
 }
 
@@ -77,7 +77,7 @@ impl<'s> IgnoreLoader<'s> {
         loader
     }
 
-    /// The same with the files of git alone.
+    /// The same with git's files only.
     pub fn of_git(self) -> Self {
         Self {
             obeys_dot_ignore: false,
@@ -85,7 +85,7 @@ impl<'s> IgnoreLoader<'s> {
         }
     }
 
-    /// The files outside of `folder` that may say what is ignored in it.
+    /// The files outside `folder` that can ignore things in it.
     pub fn files_outside(folder: &Path) -> Vec<PathBuf> {
         let above = folder.ancestors().skip(1).flat_map(|folder| {
             let exclude = git_folders(folder).map(|git| git.common.join("info/exclude"));
@@ -95,7 +95,7 @@ impl<'s> IgnoreLoader<'s> {
         above.chain(user).flatten().collect()
     }
 
-    /// Whether `rules`, or else the user's list, leave out the file or folder at `path`.
+    /// Whether `rules`, or else the user's excludes, leave out the file or folder at `path`.
     pub fn is_ignored(&self, rules: &Rules, path: &Path, is_folder: bool) -> bool {
         for kind in 0..3 {
             for folder in folders(rules) {
@@ -116,7 +116,7 @@ impl<'s> IgnoreLoader<'s> {
             .is_ignore()
     }
 
-    /// The rules that hold for the root of the search from outside: those of the folders above.
+    /// The rules from outside the searched folder: those of the folders above.
     pub fn above(&self) -> Rules {
         let mut rules = None;
         let folders: Vec<&Path> = self.root.ancestors().skip(1).collect();
@@ -128,8 +128,8 @@ impl<'s> IgnoreLoader<'s> {
         rules
     }
 
-    /// The rules in `folder`, written `shown` in results, where `above` are those of the folder
-    /// above it. `holds` says whether it holds a file of this name.
+    /// The rules in `folder`, written `shown` in results; `above` are those of its parent. `holds` says
+    /// whether it contains a file of this name.
     pub fn enter(
         &self,
         folder: &Path,
@@ -186,15 +186,15 @@ impl<'s> IgnoreLoader<'s> {
             .ok()?;
         let mut builder = GitignoreBuilder::new(folder);
         for line in text.lines() {
-            // As in git, a line that is no pattern says nothing, and the others count.
+            // As in git, an invalid line is ignored, and the others apply.
             let _ = builder.add_line(None, line);
         }
         builder.build().ok()
     }
 }
 
-/// The memory that a line of an ignore file takes as a compiled pattern, as an upper bound. Names,
-/// paths and `*.ending` are looked up in tables; all else is a part of a regular expression.
+/// An upper bound of the memory that a line of an ignore file needs as a compiled pattern. Names, paths
+/// and `*.ending` are looked up in tables; everything else is part of a regular expression.
 fn memory(line: &str) -> usize {
     if line.trim().is_empty() || line.starts_with('#') {
         return 0;
@@ -208,9 +208,9 @@ fn memory(line: &str) -> usize {
     PATTERN_MEMORY + bytes
 }
 
-/// The text of a regular file that is not too large.
+/// The text of a regular file that isn't too large.
 fn read_small(path: &Path) -> Option<String> {
-    // Wherever it is: what it says is not shown.
+    // Wherever it is: its content isn't shown.
     let (file, meta) = open::open(&Reach::everything(), path, "").ok()?;
     if meta.len() > MAX_FILE {
         return None;

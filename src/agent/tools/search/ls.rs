@@ -1,4 +1,4 @@
-//! The `ls` tool: the names in one folder, hidden ones too. Does not look below.
+//! The `ls` tool: the names in one folder, including hidden ones. Doesn't descend.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ use crate::agent::tools::settings::ToolSettings;
 use crate::agent::tools::typed::{self, TypedTool};
 use crate::llm::ToolSpec;
 
-/// Names shown when the call does not say.
+/// Names shown by default.
 const LIMIT: usize = 500;
 
 pub struct Ls(pub ToolSettings);
@@ -34,7 +34,7 @@ impl TypedTool for Ls {
     fn spec(&self) -> ToolSpec {
         typed::spec(
             "ls",
-            "List a folder, hidden names too; folders end in /.",
+            "List a folder, with hidden names; folders end in /.",
             &[],
             json!({
                 "path": {"type": "string", "description": "Folder, default ."},
@@ -68,7 +68,7 @@ fn list(raw: &str, context: &ToolContext, budget: &Budget) -> Result<ToolOutput,
     let unreachable = |error| open::unreachable(&error, raw);
     let folder = root.reach.open_folder(&root.path).map_err(unreachable)?;
     let entries = folder.names().map_err(unreachable)?;
-    // Sorted by what names look like, then by what they are.
+    // Sorted by displayed name, then by actual name.
     let hits = Hits::new(budget.limits);
     let mut total = 0;
     for (raw_name, _) in budget.readable(entries, &root.prefix()) {

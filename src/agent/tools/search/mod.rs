@@ -1,6 +1,6 @@
-//! The tools that search: `grep`, `find` and `ls`. A search has a `root` and a `budget`; `walk` goes
-//! through folders as `ignores` allow, `hits` keeps the first hits, `results` cuts them; `glob`
-//! says what globs mean.
+//! The search tools: `grep`, `find` and `ls`. A search has a `root` and a `budget`; `walk` goes through
+//! folders as `ignores` allow, `hits` keeps the first hits, `results` cuts them, and `glob` matches
+//! names.
 
 mod grep;
 mod find;

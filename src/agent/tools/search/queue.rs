@@ -1,10 +1,10 @@
-//! Tasks that threads take from one another until all are done, with those that come of them.
+//! Tasks that threads share until all are done. A task can add more.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::agent::lock::lock;
 
-/// What is still to do. The last comes first, so that it stays short.
+/// Tasks to do. The newest comes first, so that it stays short.
 pub struct Queue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
@@ -55,7 +55,7 @@ impl<T> Queue<T> {
     }
 }
 
-/// Counts a thread as busy for as long as it lives, also when the thread panics.
+/// Marks a thread as busy while it lives, even if the thread panics.
 pub struct Busy<'q, T>(&'q Queue<T>);
 
 impl<T> Drop for Busy<'_, T> {

@@ -1,5 +1,5 @@
-//! The results of the search tools, within their limits: the length of a line, and of the whole,
-//! always cut between characters and lines.
+//! The results of the search tools, within the limits for a line and in total, always cut between
+//! characters and lines.
 
 use super::budget::Budget;
 use super::hits::Line;
@@ -10,12 +10,12 @@ use crate::agent::tools::{call, escape};
 /// Characters of a result line.
 const MAX_LINE_CHARS: usize = 500;
 
-/// The part of a file's line that a result shows, as valid UTF-8 without its end and without
-/// control bytes, and whether it had any.
+/// The shown part of a file's line, as valid UTF-8 without line end and control bytes, and whether it had
+/// any control bytes.
 pub fn line_text(bytes: &[u8]) -> (String, bool) {
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-    // 500 characters have at most 2,000 bytes, and what is cut behind them is not looked at.
+    // 500 characters have at most 2,000 bytes; the rest isn't looked at.
     let near = &bytes[..bytes.len().min(MAX_LINE_CHARS * 4 + 4)];
     let near = escape::control_bytes(near);
     let escaped = matches!(near, std::borrow::Cow::Owned(_));
@@ -32,11 +32,11 @@ pub struct Results<'s> {
     /// The lines, matches up to the limit.
     pub lines: Vec<Line>,
     pub more: bool,
-    /// How many there are in all, where that is known.
+    /// The total number, if known.
     pub total: Option<usize>,
-    /// What is counted, in the plural.
+    /// The plural noun for the results.
     pub noun: &'static str,
-    /// What is said when there are none.
+    /// The text for no results.
     pub empty: &'s str,
 }
 
@@ -113,7 +113,7 @@ impl Finished {
     }
 }
 
-/// As many of `lines` as have room in `max_bytes` when joined by line ends.
+/// As many of `lines` as fit into `max_bytes`, joined by line ends.
 fn fitting<'a>(lines: impl Iterator<Item = &'a String>, max_bytes: usize) -> usize {
     let mut bytes = 0;
     lines

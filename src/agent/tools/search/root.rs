@@ -1,4 +1,4 @@
-//! Where a search takes place, and how paths below it are written in results.
+//! Where a search starts, and how results show paths below it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,16 +10,16 @@ use crate::agent::workspace::{Access, Reach};
 
 pub struct SearchRoot {
     pub reach: Reach,
-    /// Its path, with no links in it.
+    /// Its path, with all links resolved.
     pub path: PathBuf,
-    /// Whether it is a folder; else it is a regular file.
+    /// Whether it is a folder; otherwise it is a regular file.
     pub is_folder: bool,
     /// The path for results; empty for the working directory.
     shown: String,
 }
 
 impl SearchRoot {
-    /// Resolves the `path` argument; `raw` empty is the working directory.
+    /// Resolves the `path` argument; an empty `raw` means the working directory.
     pub fn new(raw: &str, context: &ToolContext) -> Result<Self, ToolError> {
         let (cwd, reach) = (context.cwd.as_path(), context.reach.clone());
         let path = if raw.is_empty() {
@@ -57,7 +57,7 @@ impl SearchRoot {
         })
     }
 
-    /// As [`Self::new`], for tools that need a folder.
+    /// Like [`Self::new`], for tools that need a folder.
     pub fn folder(raw: &str, context: &ToolContext) -> Result<Self, ToolError> {
         let root = Self::new(raw, context)?;
         if root.is_folder {
@@ -76,8 +76,7 @@ impl SearchRoot {
         }
     }
 
-    /// What the paths of results begin with: empty, or ending in `/`, so that `read` takes them as
-    /// they stand.
+    /// The prefix for paths in results: empty, or ending in `/`, so that `read` accepts them unchanged.
     pub fn prefix(&self) -> String {
         match self.shown.as_str() {
             "" => String::new(),

@@ -1,6 +1,6 @@
-//! Walks a folder as ripgrep and fd do: in parallel, with hidden names, without `.git`, obeying
-//! ignore files also outside repositories, following no links. The `ignore` crate's own walk waits
-//! for whatever an ignore file is, and for threads that could not be started.
+//! Walks a folder like ripgrep and fd: in parallel, with hidden names, without `.git`, respecting ignore
+//! files even outside repositories, following no links. The `ignore` crate's own walk would wait for any
+//! kind of ignore file, and for threads that couldn't start.
 
 use std::ffi::OsString;
 use std::io;
@@ -16,7 +16,7 @@ use crate::agent::paths;
 use crate::agent::workspace::{Closed, Reach};
 use rustix::fs::FileType;
 
-/// More threads only wait for each other.
+/// More threads would only wait for each other.
 const MAX_THREADS: usize = 12;
 /// Files of one folder that one thread visits in a row.
 const BATCH: usize = 64;
@@ -24,13 +24,13 @@ const BATCH: usize = 64;
 /// A file, folder or link below the root.
 pub struct Entry {
     pub path: PathBuf,
-    /// The path as it is written in results; a folder's ends in `/`.
+    /// The path as results show it; a folder's ends in `/`.
     pub shown: String,
     pub kind: FileType,
 }
 
-/// Walks all of `root` but what cannot be among the first `hits` any more, with a visitor from
-/// `make_visitor` for each thread.
+/// Walks `root` with a visitor from `make_visitor` per thread. Skips what can no longer be among the
+/// first `hits`.
 pub fn walk<V: FnMut(Entry)>(
     root: &SearchRoot,
     budget: &Budget,
@@ -54,7 +54,7 @@ pub fn walk<V: FnMut(Entry)>(
     thread::scope(|scope| {
         let threads = available_parallelism().map_or(1, usize::from);
         for _ in 1..threads.min(MAX_THREADS) {
-            // Where no more threads can be had, those that there are do the work.
+            // If no more threads can start, the existing ones do the work.
             if thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 break;
             }
@@ -65,9 +65,9 @@ pub fn walk<V: FnMut(Entry)>(
 
 struct Folder {
     path: PathBuf,
-    /// What the paths of its entries begin with.
+    /// The prefix for the paths of its entries.
     shown: String,
-    /// The rules that hold for it from outside.
+    /// The rules from outside that apply to it.
     rules: Rules,
 }
 
@@ -76,7 +76,7 @@ enum Task {
     Files(Vec<Entry>),
 }
 
-/// What the threads of a walk share.
+/// The state that the threads of a walk share.
 struct Walker<'s> {
     budget: &'s Budget,
     hits: &'s Hits,
@@ -153,7 +153,7 @@ impl Walker<'_> {
         self.visit(entries, visit);
     }
 
-    /// The names in a folder, as many as can be read.
+    /// The readable names in a folder.
     fn names(&self, folder: &Folder) -> io::Result<Vec<(OsString, FileType)>> {
         let opened = self.reach.open_folder(&folder.path)?;
         let entries = opened.names()?;

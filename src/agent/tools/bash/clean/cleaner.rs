@@ -1,34 +1,34 @@
-//! Cleans the output of programs: what comes out holds no control character but line feed and
-//! tab, however the bytes were cut on the way.
+//! Cleans program output. The result contains no control characters but line feeds and tabs, however the
+//! bytes were split.
 //!
-//! Escape sequences are removed (`vte` parses them); a line that a program wrote over and over
-//! (carriage return) keeps its last state; other control characters are shown (`^G`, `\x85`);
-//! broken UTF-8 becomes U+FFFD; binary data is replaced by one line that says how much there was.
-//! It emulates no terminal: cursor movement over several lines is ignored.
+//! Escape sequences are removed (`vte` parses them). A line that a program overwrites with carriage
+//! returns keeps its last state. Other control characters are shown (`^G`, `\x85`), broken UTF-8 becomes
+//! U+FFFD, and one line with the size replaces binary data. It doesn't emulate a terminal: cursor
+//! movement across lines is ignored.
 
 use std::fmt::Write;
 
 use vte::{Params, Parser, Perform};
 
-/// Characters of an unfinished line that can still be taken back by a carriage return.
+/// Characters of an unfinished line that a carriage return can still overwrite.
 pub(super) const LINE_LIMIT: usize = 16 * 1024;
-/// Bytes that are judged together as text or data: a line, or this much of one.
+/// Bytes classified together as text or data: a line, or this much of one.
 const PIECE_LIMIT: usize = 4 * 1024;
-/// Clean bytes after which binary data is taken to be over. A few clean bytes occur in any data.
+/// Clean bytes after which binary data is considered over. Any data has a few clean bytes.
 const TEXT_AGAIN: usize = 256;
-/// Bytes after which an escape sequence is taken to be broken. Some hold pictures.
+/// Bytes after which an escape sequence is considered broken. Some contain pictures.
 const SEQUENCE_LIMIT: usize = 64 * 1024;
-/// The string terminator: ends any sequence, and is nothing outside of one.
+/// The string terminator: ends any sequence, and does nothing outside one.
 const END_SEQUENCE: &[u8] = b"\x1b\\";
 
-/// Cleans a stream piece by piece. The cuts do not change what comes out.
+/// Cleans a stream piece by piece. How it is split doesn't change the result.
 #[derive(Default)]
 pub struct Cleaner {
-    /// Bytes of a line not complete yet.
+    /// Bytes of an unfinished line.
     piece: Vec<u8>,
     mode: Mode,
     parser: Parser,
-    /// Bytes given to the parser since it was last known to be outside of a sequence.
+    /// Bytes parsed since the parser was last known to be outside a sequence.
     parsed: usize,
     line: Line,
     hidden: u64,
@@ -39,7 +39,7 @@ enum Mode {
     #[default]
     Text,
     Data {
-        /// Bytes of this stretch not shown.
+        /// Bytes of this run of data that aren't shown.
         count: u64,
         /// Clean lines that may be text again.
         held: Vec<u8>,
@@ -47,7 +47,7 @@ enum Mode {
 }
 
 impl Cleaner {
-    /// Takes `bytes` and appends what is certain now to `out`: finished lines, as a rule.
+    /// Takes `bytes` and appends everything final to `out`: usually finished lines.
     pub fn push(&mut self, mut bytes: &[u8], out: &mut String) {
         while !bytes.is_empty() {
             if self.at_line_start() {
@@ -70,7 +70,7 @@ impl Cleaner {
                 let mut piece = std::mem::take(&mut self.piece);
                 let whole = piece.len() - unfinished(&piece);
                 self.judge(&piece[..whole], out);
-                // Keep the allocation: there is a piece per line.
+                // Keeps the allocation: there is one piece per line.
                 piece.drain(..whole);
                 self.piece = piece;
             }
@@ -86,8 +86,8 @@ impl Cleaner {
         self.line.hand_out(out);
     }
 
-    /// The line that is being written, as far as it is known. A sequence that began in an
-    /// earlier piece of the line is not taken into account.
+    /// The unfinished line, as far as it is known. Ignores a sequence that began in an earlier piece of
+    /// the line.
     pub fn pending(&self) -> String {
         let mut out = String::new();
         let mut copy = Self {
@@ -103,13 +103,13 @@ impl Cleaner {
         out
     }
 
-    /// Bytes of memory that the unfinished line takes.
+    /// Bytes of memory for the unfinished line.
     #[cfg(test)]
     pub(super) fn line_capacity(&self) -> usize {
         self.line.text.capacity()
     }
 
-    /// Bytes of data that were replaced by a line that says so.
+    /// Bytes of data that one line replaced.
     pub fn hidden(&self) -> u64 {
         self.hidden
     }
@@ -165,7 +165,7 @@ impl Cleaner {
         }
     }
 
-    /// Names the data and goes on with the text behind it.
+    /// Names the data and continues with the text after it.
     fn end_data(&mut self, out: &mut String) {
         if let Mode::Data { count, held } = std::mem::take(&mut self.mode) {
             // Infallible: it is a String.
@@ -174,8 +174,8 @@ impl Cleaner {
         }
     }
 
-    /// Parses whole characters. A sequence that does not end with its line (titles, links,
-    /// colours; pictures may) is broken, and so is one that does not end at all.
+    /// Parses whole characters. A sequence that doesn't end on its line is broken (titles, links,
+    /// colours; pictures may span lines), and so is one that doesn't end at all.
     fn text(&mut self, bytes: &[u8], out: &mut String) {
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let complete = line.ends_with(b"\n");
@@ -207,11 +207,11 @@ impl Cleaner {
 #[derive(Clone, Default)]
 struct Line {
     text: String,
-    /// A carriage return came: the next character starts the line anew.
+    /// A carriage return came: the next character starts the line again.
     returned: bool,
-    /// Part of the line was handed out already and cannot be taken back.
+    /// Part of the line was already emitted and can't change.
     overflowed: bool,
-    /// Within a device control string, the only kind of sequence that may span lines.
+    /// Inside a device control string, the only sequence that may span lines.
     in_block: bool,
 }
 
@@ -308,7 +308,7 @@ impl Line {
     }
 }
 
-/// How many bytes at the end of `bytes` begin a character without completing it.
+/// How many bytes at the end of `bytes` are an incomplete character.
 fn unfinished(bytes: &[u8]) -> usize {
     let begins = |count: &usize| {
         let tail = &bytes[bytes.len() - count..];
@@ -318,11 +318,11 @@ fn unfinished(bytes: &[u8]) -> usize {
     (1..=bytes.len().min(3)).find(begins).unwrap_or(0)
 }
 
-/// How many bytes at the start of `bytes` are whole lines of nothing but printable ASCII and
-/// tabs: the common case, at the speed of a copy.
+/// How many bytes at the start of `bytes` are whole lines of printable ASCII and tabs: the common case,
+/// as fast as a copy.
 fn plain_lines(bytes: &[u8]) -> usize {
     let plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
-    // In blocks, so that the check can be done many bytes at a time.
+    // In blocks, so that the compiler can vectorize the check.
     let mut end = 0;
     for block in bytes.chunks(64) {
         if !block.iter().fold(true, |all, byte| all & plain(*byte)) {
@@ -334,7 +334,7 @@ fn plain_lines(bytes: &[u8]) -> usize {
     memchr::memrchr(b'\n', &bytes[..end]).map_or(0, |last| last + 1)
 }
 
-/// Bytes that text would not hold: control characters without a use in text, broken UTF-8.
+/// Bytes that text doesn't contain: control characters that text doesn't use, and broken UTF-8.
 fn odd_bytes(piece: &[u8]) -> usize {
     piece
         .utf8_chunks()

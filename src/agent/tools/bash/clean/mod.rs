@@ -1,4 +1,4 @@
-//! The cleaning of what programs print, before a model or a user sees it.
+//! Cleans program output before the model or the user sees it.
 
 mod cleaner;
 
