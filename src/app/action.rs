@@ -1,6 +1,6 @@
 //! THE TABLE: everything a user can trigger, once.
 //!
-//! Keys, slash commands, help and the key table of the README are readings of it. The default keys
+//! Keys, slash commands, help and the key table of the reference are readings of it. The default keys
 //! stand in `assets/keymap.toml`, in the form a user's own file has; a test keeps the two complete
 //! against each other. What an action does is `update`'s business, never this file's.
 

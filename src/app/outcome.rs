@@ -23,7 +23,7 @@ pub enum Outcome {
     Terminated,
 }
 
-/// Every exit code, the outcomes that end in it, and what it means: for `--help` and the README.
+/// Every exit code, the outcomes that end in it, and what it means: for `--help` and the reference.
 pub const EXIT_CODES: [(u8, &[Outcome], &str); 10] = [
     (0, &[Outcome::Done], "done"),
     (
@@ -104,22 +104,5 @@ impl StartError {
             message: message.into(),
             outcome: Outcome::Failed,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_readme_lists_the_exit_codes() {
-        let readme = include_str!("../../README.md");
-        let rows = EXIT_CODES.map(|(code, _, meaning)| format!("| {code} | {meaning} |\n"));
-        let (_, rest) = readme.split_once("<!-- exit codes -->\n").unwrap();
-        let (listed, _) = rest.split_once("<!-- /exit codes -->").unwrap();
-        assert_eq!(
-            listed,
-            format!("| code | |\n| --- | --- |\n{}", rows.concat())
-        );
     }
 }

@@ -14,6 +14,8 @@ use tiller::app::demo::Scratch;
 use tiller::llm::scripted::{ReplyStep, Scripted, demo_model, demo_script};
 use tiller::llm::{Content, Message, ThinkingLevel};
 
+use crate::support::sandbox::Sandbox;
+
 /// Every call of the show succeeds, and what its closing words claim is true.
 #[tokio::test]
 async fn the_show_tells_the_truth() {
@@ -97,4 +99,46 @@ async fn the_show_tells_the_truth() {
     };
     assert!(last.tool_calls().next().is_none());
     handle.shutdown().await;
+}
+
+#[test]
+fn the_demo_project_has_one_failing_test() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(&["demo", "--project"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("cd tiller-demo\n"), "{}", ran.stdout);
+    let tests = || {
+        let output = std::process::Command::new("python3")
+            .args(["-B", "-m", "unittest"])
+            .current_dir(sandbox.path().join("tiller-demo"))
+            .output()
+            .unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let told = tests();
+    assert!(
+        told.contains("FAIL: test_shares_add_up_to_the_bill"),
+        "{told}"
+    );
+    assert!(
+        told.contains("Ran 4 tests") && told.contains("(failures=1)"),
+        "{told}"
+    );
+    let code = sandbox.read("tiller-demo/bill.py");
+    let mended = "return [share + (at < total % people) for at in range(people)]";
+    let code = code.replace("return [share] * people", mended);
+    sandbox.write("tiller-demo/bill.py", &code);
+    let told = tests();
+    assert!(told.trim().ends_with("OK"), "{told}");
+
+    let again = sandbox.run(&["demo", "--project"]);
+    assert_eq!(again.code, Some(2));
+    assert!(
+        again.stderr.contains("tiller-demo isn't empty"),
+        "{}",
+        again.stderr
+    );
+    assert_eq!(sandbox.read("tiller-demo/bill.py"), code);
+    assert_eq!(sandbox.run(&["demo", "--project", "other"]).code, Some(0));
+    assert!(sandbox.path().join("other/README.md").is_file());
 }

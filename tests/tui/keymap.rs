@@ -1,9 +1,8 @@
 //! Key files against the table of actions.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
-use tiller::app::action::{ACTIONS, Action, Group, Scope};
+use tiller::app::action::{ACTIONS, Action, Scope};
 use tiller::app::tui::input::{KeyPress, ParseKeyError};
 use tiller::app::tui::keymap::{Chord, Keymap, Meaning, label};
 use tiller::app::tui::overlay::{HelpLine, help_lines};
@@ -268,38 +267,6 @@ fn keys_are_written_for_people() {
         let chord: Chord = key.parse().expect("a key");
         assert_eq!(label(chord), wanted);
     }
-}
-
-/// The key table of the README, as the table of actions has it.
-fn key_table() -> String {
-    let keymap = Keymap::default();
-    let mut out = String::from("\n| key | what it does |\n| --- | --- |\n");
-    for group in Group::ALL {
-        for spec in ACTIONS.iter().filter(|spec| spec.group == group) {
-            let mut ways: Vec<String> = keymap.keys(spec.action).map(label).collect();
-            ways.extend(spec.slash.map(|slash| format!("`/{slash}`")));
-            ways.extend(
-                spec.slash
-                    .zip(spec.argument)
-                    .map(|(slash, argument)| format!("`/{slash} {argument}`")),
-            );
-            let _ = writeln!(out, "| {} | {} |", ways.join(", "), spec.help);
-        }
-    }
-    out.push('\n');
-    out
-}
-
-#[test]
-fn the_readme_lists_every_action() {
-    let readme = include_str!("../../README.md");
-    let (_, rest) = readme.split_once("<!-- keys -->\n").expect("the mark");
-    let (listed, _) = rest.split_once("<!-- /keys -->").expect("the mark");
-    let wanted = key_table();
-    assert!(
-        listed == wanted,
-        "put this between the marks of README.md:\n{wanted}"
-    );
 }
 
 /// Whether a row of the help begins with the keys, or, without any, with the command.

@@ -1,5 +1,7 @@
 //! The sub-commands as typed.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use super::sessions::SessionsArgs;
@@ -17,6 +19,12 @@ pub enum SubCommand {
     Config {
         #[command(subcommand)]
         what: ConfigCommand,
+    },
+    /// Play the built-in demo, or write a small project with a bug to try tiller on.
+    Demo {
+        /// Write the project into DIR, which must be empty or new.
+        #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "tiller-demo")]
+        project: Option<PathBuf>,
     },
     /// Check your setup: sandbox, terminal, keys, folders, settings, trust. Exit code 0: all that is
     /// needed works.

@@ -22,7 +22,7 @@ use crate::agent::process::Secrets;
 use crate::agent::session::Header;
 use crate::agent::session::folder::folder_for;
 use crate::agent::{AgentHandle, WhenIdle};
-use crate::app::args::{Args, RunArgs};
+use crate::app::args::{Args, RunArgs, SubCommand};
 use crate::app::attachments::missing_mentions;
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink};
 use crate::app::dirs::Dirs;
@@ -98,12 +98,14 @@ fn no_command(word: &str, nearest: Option<String>) -> String {
     format!("no sub-command '{word}': {hint} To send it as a prompt: tiller -- {word}")
 }
 
-fn start(args: Args) -> Result<ExitCode, StartError> {
+fn start(mut args: Args) -> Result<ExitCode, StartError> {
     let env: HashMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let dirs = Dirs::from_env(&env, Dirs::account_home)?;
-    if let Some(command) = &args.command {
+    if let Some(SubCommand::Demo { project: None }) = &args.command {
+        args.run.demo = true;
+    } else if let Some(command) = &args.command {
         return Ok(sub_command(command, &dirs, &env)?.into());
     }
     let stdio = Stdio {

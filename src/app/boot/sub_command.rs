@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::doctor::doctor;
@@ -35,6 +36,10 @@ pub(super) fn sub_command(
             // It is needed most when the file is broken.
             ConfigCommand::Path => cli::config_path(&dirs.config_file()),
         }),
+        // Without a project it is a run, which begins elsewhere.
+        SubCommand::Demo { project } => {
+            cli::demo_project(project.as_deref().unwrap_or(Path::new(".")))
+        }
         SubCommand::Doctor { json } => doctor(dirs, env, *json),
         SubCommand::Models(what) => {
             let layers = layers(dirs, &what.config)?;

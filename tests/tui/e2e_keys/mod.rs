@@ -1,4 +1,4 @@
-//! Every key of the table in the README, pressed in the real program, in each encoding that terminals
+//! Every key in docs/src/reference/keys.md, pressed in the real program, in each encoding that terminals
 //! have for it; and what is on the screen then.
 
 mod encode;
