@@ -141,7 +141,7 @@ fn commands(line: &str) -> Vec<Vec<String>> {
     let mut chars = line.chars().peekable();
     // The word after `>` or `<` is a file.
     let mut is_file = false;
-    let mut end = |word: &mut Option<String>, found: &mut Vec<Vec<String>>, is_file: &mut bool| {
+    let end = |word: &mut Option<String>, found: &mut Vec<Vec<String>>, is_file: &mut bool| {
         if let Some(word) = word.take()
             && !std::mem::take(is_file)
             && let Some(last) = found.last_mut()
@@ -202,7 +202,7 @@ fn a_line_of_shell_is_cut_into_commands() {
     ] {
         assert_eq!(commands(line), expected, "{line}");
     }
-    assert_eq!(shell_fault("tiller --moddel x", false).is_some(), true);
-    assert_eq!(shell_fault("tiller sesions list", false).is_some(), true);
+    assert!(shell_fault("tiller --moddel x", false).is_some());
+    assert!(shell_fault("tiller sesions list", false).is_some());
     assert_eq!(shell_fault("$ tiller doctor\nall good", true), None);
 }

@@ -143,7 +143,10 @@ fn the_book_is_whole() {
         .difference(&listed)
         .map(|path| format!("{path} is not in SUMMARY.md"));
     none(&missing.chain(unlisted).collect::<Vec<_>>());
-    for page in &pages {
+    for page in pages
+        .iter()
+        .filter(|page| !page.path.ends_with("/SUMMARY.md"))
+    {
         let titles = Contents::of(page).headings;
         let titles = titles
             .iter()
@@ -192,7 +195,7 @@ fn what_stands_in_code_exists() {
     });
     for page in written {
         for code in Contents::of(&page).code {
-            let word = code.split([' ', '=']).next().unwrap_or_default();
+            let word = code.split([' ', '=', '[']).next().unwrap_or_default();
             let is_wrong = if let Some(name) = word.strip_prefix('/') {
                 let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase());
                 is_name && !FOLDERS.contains(&name) && Action::from_slash(&code[1..]).is_none()

@@ -303,6 +303,8 @@ fn every_record_has_an_example() {
     let (body, _) = source.split_once("/// The nested event").unwrap();
     for part in body.split("\"type\": \"").skip(1) {
         let (name, _) = part.split_once('"').unwrap();
-        assert!(page.contains(&format!("\n## `{name}`\n")), "{name}");
+        // The content of a result has a type too.
+        let has_example = name == "text" || page.contains(&format!("\n## `{name}`\n"));
+        assert!(has_example, "{name}");
     }
 }

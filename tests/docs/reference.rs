@@ -175,13 +175,13 @@ fn value(value: &Value) -> String {
 fn settings() -> String {
     let layers = Layers::defaults();
     let mut rows = setting_rows(&layers, &[]);
-    // In the order of the file, which is by table.
-    let order = include_str!("../../assets/config.toml");
-    let table = |key: &str| {
-        key.rsplit_once('.')
-            .map_or(String::new(), |(table, _)| table.to_owned())
-    };
-    rows.sort_by_key(|row| order.find(&format!("[{}]", table(&row.key))));
+    // In the order of the file.
+    let file = include_str!("../../assets/config.toml");
+    rows.sort_by_key(|row| {
+        let (table, name) = row.key.rsplit_once('.').unwrap();
+        let start = file.find(&format!("\n[{table}]\n")).unwrap();
+        start + file[start..].find(&format!("\n{name} = ")).unwrap()
+    });
     let mut out = String::from(
         "# Settings\n\
          Every setting with its default. They go into `config.toml`; `tiller config path` prints where that \
@@ -189,28 +189,30 @@ fn settings() -> String {
          [Settings](../settings.md) is the guide.\n",
     );
     let mut last = String::new();
-    let mut about = String::new();
+    let (mut about, mut first) = (String::new(), String::new());
     for row in rows {
-        let table = table(&row.key);
+        let (table, name) = row.key.rsplit_once('.').unwrap();
         if table != last {
             let _ = writeln!(out, "\n## `[{table}]`");
-            last = table;
+            table.clone_into(&mut last);
             about.clear();
         }
-        let name = row.key.rsplit('.').next().unwrap_or_default();
         let _ = writeln!(out, "\n### `{}`\n", row.key);
         if row.about == about {
-            out += "See the setting above.\n\n";
+            let anchor = first.replace('.', "");
+            let _ = writeln!(out, "See [`{first}`](#{anchor}).\n");
         } else {
-            let (text, example) = row
-                .about
-                .split_once("One a table: ")
-                .unwrap_or((&row.about, ""));
-            let _ = writeln!(out, "{}\n", plain(text.trim()));
-            if !example.is_empty() {
-                out += "[Permissions](../permissions.md) shows how to write a rule.\n\n";
-            }
+            // An example in the comment is cut off, with the sentence that announces it.
+            let text = match row.about.split_once("[[") {
+                Some((text, _)) => {
+                    let text = text.rsplit_once(". ").map_or(text, |(text, _)| text);
+                    format!("{text}. [Permissions](../permissions.md) shows how to write one.")
+                }
+                None => plain(&row.about),
+            };
+            let _ = writeln!(out, "{text}\n");
             about.clone_from(&row.about);
+            first.clone_from(&row.key);
         }
         if let Some(words) = words_of(&row.key) {
             let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
@@ -252,7 +254,7 @@ fn cli() -> String {
     let mut out = String::from(
         "# Command line\n\
          Everything `tiller --help` and `tiller COMMAND --help` print, on one page. \
-         The exit codes are on [a page of their own](exit-codes.md).\n",
+         The exit codes have [their own page](exit-codes.md).\n",
     );
     let mut program = Args::command().term_width(100);
     program.build();
@@ -263,6 +265,7 @@ fn cli() -> String {
 fn of_command(out: &mut String, command: &clap::Command, name: &str) {
     let about = command.get_long_about().or(command.get_about());
     let about = about.map_or(String::new(), |about| plain(&about.to_string()));
+    let about = format!("{}.", about.trim_end_matches('.'));
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:");
     let usage: Vec<&str> = usage.lines().map(str::trim).collect();
