@@ -39,3 +39,7 @@ pub(crate) mod cli;
 pub(crate) mod serve;
 pub mod demo;
 pub mod tui;
+
+#[cfg(test)]
+#[path = "../../tests/docs/mod.rs"]
+mod docs;

@@ -917,11 +917,11 @@ fn of_a_fetched_catalogue_only_what_changed_is_checked() {
 
 #[test]
 fn the_manual_is_true() {
-    let readme = include_str!("../../README.md");
-    let blocks = readme.split("```toml\n").skip(1);
+    let page = include_str!("../../docs/src/models.md");
+    let blocks = page.split("```toml\n").skip(1);
     let blocks = blocks.filter_map(|rest| rest.split("```").next());
     let mut of_models = blocks.filter(|text| text.contains("[providers.lab]"));
-    let manual = of_models.next().expect("the README shows a models.toml");
+    let manual = of_models.next().expect("the page shows a models.toml");
     let lab = catalog(manual);
     let (model, _) = lab.resolve("lab/scripted", &keys(&[])).unwrap();
     assert_eq!(model.prices.tiers[0].above, 200_000);
