@@ -80,11 +80,8 @@ fn toml_fault(text: &str) -> Option<String> {
 
 /// One value, or several one after the other.
 fn json_fault(text: &str) -> Option<String> {
-    let values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
-    values
-        .filter_map(Result::err)
-        .map(|error| error.to_string())
-        .next()
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
+    values.find_map(Result::err).map(|error| error.to_string())
 }
 
 fn shell_fault(text: &str, is_console: bool) -> Option<String> {
