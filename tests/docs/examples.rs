@@ -7,7 +7,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
 use super::{Page, none, pages};
 use crate::app::args::Args;
-use crate::app::config::{Layers, Settings};
+use crate::app::config::Layers;
 use crate::app::tui::keymap::Keymap;
 
 /// Every code block of `page`: its language and its text.
@@ -75,18 +75,13 @@ fn toml_fault(text: &str) -> Option<String> {
     std::fs::write(&file, text).unwrap();
     let mut layers = Layers::defaults();
     let added = layers.add_user_file(&file);
-    added
-        .and_then(|()| Settings::resolve(&layers).map(drop))
-        .err()
+    added.err().or(layers.left_out.pop())
 }
 
 /// One value, or several one after the other.
 fn json_fault(text: &str) -> Option<String> {
-    let values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
-    values
-        .filter_map(Result::err)
-        .map(|error| error.to_string())
-        .next()
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
+    values.find_map(Result::err).map(|error| error.to_string())
 }
 
 fn shell_fault(text: &str, is_console: bool) -> Option<String> {

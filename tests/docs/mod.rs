@@ -34,7 +34,7 @@ fn pages() -> Vec<Page> {
             let path = format!("{folder}/{}", entry.file_name().display());
             if entry.file_type().unwrap().is_dir() {
                 folders.push(path);
-            } else if path.ends_with(".md") {
+            } else if Path::new(&path).extension().is_some_and(|it| it == "md") {
                 paths.push(path);
             }
         }
