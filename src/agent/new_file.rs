@@ -129,6 +129,7 @@ pub fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Fails where the disk has no room for `size` bytes in the file, while nothing is changed yet.
+#[cfg_attr(not(target_os = "linux"), allow(unused_variables))]
 fn reserve(file: &File, size: u64) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     if size > 0 {

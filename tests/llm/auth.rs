@@ -213,7 +213,7 @@ async fn a_failed_command_is_told_and_tried_again() {
         assert_eq!(
             error.to_string(),
             "no API key for lab: the command that prints it failed: exit code 3: no such \
-             entry\nIt is api_key under [providers.lab] in /c/models.toml: try it in a shell"
+             entry\nTry the command in a shell: it is api_key under [providers.lab] in /c/models.toml"
         );
     }
     assert_eq!(runs.load(Ordering::Relaxed), 2);

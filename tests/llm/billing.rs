@@ -144,7 +144,7 @@ fn a_model_newer_than_the_list_is_like_the_newest_of_its_family() {
     assert_eq!((new.prices.input, new.name.as_str()), (0.0, "gpt-6.2-sol"));
     let told = window_check::notes(&new, ThinkingLevel::Medium);
     assert!(
-        told[0].contains("taken from openai/gpt-6.1-sol"),
+        told[0].contains("thinking levels of openai/gpt-6.1-sol"),
         "{told:?}"
     );
     assert_eq!(

@@ -377,7 +377,7 @@ fn keys_and_what_is_said_without_them() {
     assert!(
         error
             .message
-            .contains("GEMINI_API_KEY and GOOGLE_API_KEY are not set"),
+            .contains("GEMINI_API_KEY and GOOGLE_API_KEY aren't set"),
         "{error}"
     );
     assert_eq!(
@@ -430,7 +430,7 @@ fn a_wrong_file_is_named() {
         ),
         (
             "[providers.lab]\nbase_url = 'x'\n",
-            "'api' is missing; add api = \"openai-chat\"",
+            "'api' is missing. Add it, for example api = \"openai-chat\"",
         ),
         (
             "[providers.lab]\napi = 'openai-chat'\n",

@@ -302,7 +302,7 @@ async fn a_silent_server_is_given_up() {
             let (_, events) = answer(&wires, hello(wire, &server)).await;
             let error = error(&events);
             assert_eq!(error.class, ErrorClass::Retryable, "{error}");
-            assert!(error.message.contains("silent for 0.15 s"), "{error}");
+            assert!(error.message.contains("sent nothing for 0.15 s"), "{error}");
             server.wait_disconnect(0);
         }
     }

@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::sandbox::Sandbox;
 use crate::agent::aside::put_aside;
@@ -93,7 +93,7 @@ fn watch(paths: &[PathBuf]) -> Option<OwnedFd> {
     use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
 
     let folders = paths.iter().filter_map(|path| path.parent());
-    let mut folders: Vec<&Path> = folders.collect();
+    let mut folders: Vec<_> = folders.collect();
     folders.sort_unstable();
     folders.dedup();
     if folders.is_empty() {

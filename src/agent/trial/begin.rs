@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use nix::sys::statvfs::statvfs;
+use rustix::fs::statvfs;
 use tokio_util::sync::CancellationToken;
 
 use super::cleanup::remove;
@@ -117,7 +117,7 @@ fn check_room(trial: &Trial, files: &BTreeSet<PathBuf>) -> Result<(), TrialError
     let Ok(disk) = statvfs(&trial.folder) else {
         return Ok(());
     };
-    let free = disk.blocks_available() * disk.fragment_size();
+    let free = disk.f_bavail * disk.f_frsize;
     if needed.saturating_add(SPARE) > free {
         return Err(TrialError::NoRoom {
             needed,

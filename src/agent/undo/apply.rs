@@ -14,7 +14,7 @@ use super::error::UndoError;
 use super::git_contents::{GitContents, TOGETHER};
 use super::look::look;
 use super::state::{Content, State};
-use super::store::Store;
+use super::store::{Store, share_blocks};
 use crate::agent::new_file::{self, NewFile};
 use crate::agent::stamp::Stamp;
 use crate::agent::trial::is_gone;
@@ -362,7 +362,7 @@ fn fill(
 ) -> io::Result<()> {
     if store.has(&content.hash, content.size) {
         let mut kept = File::open(store.path_of(&content.hash))?;
-        if rustix::fs::ioctl_ficlone(&*file, &kept).is_err() {
+        if !share_blocks(&kept, file) {
             io::copy(&mut kept, file)?;
         }
         return Ok(());

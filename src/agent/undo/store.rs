@@ -165,7 +165,7 @@ impl Store {
         let mut temp = self.temporary()?;
         let path = temp.path().to_owned();
         let failed = |error| Failed::Writing(UndoError::io("can't write", &path)(error));
-        if rustix::fs::ioctl_ficlone(temp.as_file(), &*source).is_ok() {
+        if share_blocks(source, temp.as_file()) {
             temp.as_file_mut().rewind().map_err(failed)?;
             let (hash, _) = hash::of_reader(temp.as_file_mut(), |_| Ok(()))?;
             return Ok((temp, hash));
@@ -233,6 +233,17 @@ pub(super) fn open_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK);
     options.open(path)
+}
+
+/// Makes `to` a copy of `from` without copying its blocks. False if the file system can't.
+#[cfg(target_os = "linux")]
+pub(super) fn share_blocks(from: &File, to: &File) -> bool {
+    rustix::fs::ioctl_ficlone(to, from).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn share_blocks(_: &File, _: &File) -> bool {
+    false
 }
 
 /// True if a file in the folder of contents is left over from a process that is gone.

@@ -4,8 +4,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use nix::sys::statvfs::statvfs;
-use nix::unistd::{AccessFlags, eaccess};
+use nix::fcntl::{AT_FDCWD, AtFlags};
+use nix::unistd::{AccessFlags, faccessat};
+use rustix::fs::statvfs;
 
 use super::report::{Check, Section};
 use crate::app::dirs::Dirs;
@@ -54,7 +55,7 @@ fn folder(name: &str, path: &Path, home: Option<&Path>) -> Check {
     let nearest = path.ancestors().find(|path| path.exists());
     let nearest = nearest.unwrap_or(Path::new("/"));
     let flags = AccessFlags::W_OK | AccessFlags::X_OK;
-    match eaccess(nearest, flags) {
+    match faccessat(AT_FDCWD, nearest, flags, AtFlags::AT_EACCESS) {
         _ if !nearest.is_dir() => Check::bad(
             name,
             format!("{shown}: {} is not a folder", nearest.display()),
@@ -80,7 +81,7 @@ fn folder(name: &str, path: &Path, home: Option<&Path>) -> Check {
 fn room(data: &Path) -> Option<Check> {
     let nearest = data.ancestors().find(|path| path.exists())?;
     let disk = statvfs(nearest).ok()?;
-    let free = disk.blocks_available() * disk.fragment_size();
+    let free = disk.f_bavail * disk.f_frsize;
     let text = format!("{} free", bytes(free));
     let way_out = "Free some space: sessions, drafts and undo data go here";
     Some(match free {

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use super::confine::trial;
 #[cfg(not(target_os = "linux"))]
 use super::elsewhere::trial;
-use super::spec::{Layer, Sandbox};
+use super::spec::Layer;
 use super::support::Support;
 
 /// Second argument of a supervisor that only probes.
@@ -30,9 +30,9 @@ pub(in crate::agent::process) fn probe(program: &Path) -> Support {
     }
     #[cfg(target_os = "linux")]
     if let Some(bwrap) = super::bubblewrap::find() {
-        let sandbox = Sandbox {
+        let sandbox = super::spec::Sandbox {
             tmp: Some(std::env::temp_dir()),
-            ..Sandbox::for_trial()
+            ..super::spec::Sandbox::for_trial()
         };
         let mut by_bwrap = Command::new(&bwrap);
         let arguments = super::bubblewrap_arguments(&sandbox, true, program, Path::new("/"));
