@@ -1,4 +1,4 @@
-//! The flags that hold when tiller starts again: for the session of another folder, or in the same one.
+//! The flags to pass on when tiller starts again: for a session of another folder, or in the same one.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -7,7 +7,7 @@ use super::RunArgs;
 use crate::agent::permission::PermissionMode;
 
 impl RunArgs {
-    /// Those that name `folder` and what is said of it, for a start in the same place.
+    /// The flags that name `folder` and its settings, to start again in the same place.
     pub fn for_folder(&self, folder: &Path) -> Vec<OsString> {
         let mut flags: Vec<OsString> = vec!["-C".into(), folder.into()];
         for (flag, is_set) in [("--no-session", self.no_session), ("--trust", self.trust)] {
@@ -26,8 +26,8 @@ impl RunArgs {
         self.permission == Some(PermissionMode::Full)
     }
 
-    /// These flags as they are typed, without those that name a session, a folder or a prompt, and
-    /// without `--trust`, `--permission full` and settings of permission, which were said of the folder
+    /// These flags as typed, to start in another folder: without the session, the folder and the prompt,
+    /// and without `--trust`, `--permission full` and permission settings, which were for the folder
     /// before.
     pub fn for_other_folder(&self) -> Vec<OsString> {
         // All of them are named: a new flag is not forgotten here.

@@ -18,6 +18,7 @@ use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::trust::Trust;
+use crate::app::tui::open_in_editor;
 use crate::app::{catalogue, keys, plan};
 use crate::llm::local::{self, DiscoveredServer};
 
@@ -32,7 +33,15 @@ pub(super) fn sub_command(
             ConfigCommand::Show { config, origin } => {
                 cli::show_config(&layers(dirs, config)?, *origin)
             }
-            // It is needed most when the file is broken.
+            ConfigCommand::Get { key } => cli::get_config(&layers(dirs, &[])?, key)?,
+            ConfigCommand::Set { key, value } => cli::set_config(&dirs.config_file(), key, value)?,
+            ConfigCommand::Edit => {
+                let file = dirs.config_file();
+                let runtime = current_thread()?;
+                let open = || runtime.block_on(open_in_editor(file.clone(), None));
+                cli::edit_config(&file, open)?
+            }
+            // Users need it most when the file is broken.
             ConfigCommand::Path => cli::config_path(&dirs.config_file()),
         }),
         SubCommand::Doctor { json } => doctor(dirs, env, *json),
@@ -66,6 +75,8 @@ pub(super) fn sub_command(
             let PolicyCommand::Check(what) = what;
             policy_check(what, dirs)
         }
+        SubCommand::Completions { shell } => Ok(cli::completions(*shell)),
+        SubCommand::Man { command } => cli::man(command),
         SubCommand::Steer(what) => cli::steer(what, &dirs.sessions(), home),
         SubCommand::Status(what) => cli::status(what, &dirs.sessions(), home),
     }

@@ -43,14 +43,14 @@ pub fn models(
 fn nothing(what: &ModelsArgs, pattern: &str) -> String {
     match (what.available, pattern) {
         (true, "") => String::from(
-            "no provider has a key: add one with tiller auth add PROVIDER, or set its variable, for \
-             example export ANTHROPIC_API_KEY=...",
+            "no API keys yet. Add one: tiller auth add PROVIDER, or set its variable, for example export \
+             ANTHROPIC_API_KEY=...",
         ),
         (true, pattern) => {
-            format!("no model with a key fits '{pattern}': leave out --available to see the others")
+            format!("no usable model matches '{pattern}'; leave out --available to see the others")
         }
         (false, pattern) => {
-            format!("no model fits '{pattern}': tiller models lists all of them")
+            format!("no model matches '{pattern}'; tiller models lists them all")
         }
     }
 }

@@ -83,7 +83,7 @@ pub fn eprint_panics(redactor: Redactor) {
         if trace.status() == BacktraceStatus::Captured {
             let _ = writeln!(text, "{trace}");
         } else {
-            text.push_str("note: run with RUST_BACKTRACE=1 to see the way to it\n");
+            text.push_str("note: run with RUST_BACKTRACE=1 to see a backtrace\n");
         }
         eprint_line(&redactor.redact(&text));
     }));
@@ -102,7 +102,7 @@ pub fn write_failed(error: &io::Error) -> Outcome {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Outcome::Done;
     }
-    eprint_line(&format!("tiller: cannot write to stdout: {error}"));
+    eprint_line(&format!("tiller: can't write to stdout: {error}"));
     Outcome::Failed
 }
 

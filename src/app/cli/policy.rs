@@ -39,9 +39,9 @@ pub fn check_rules(policy: &Policy, json: bool) -> Outcome {
             let _ = writeln!(text, "{}: {fault}", rule.summary());
         }
         let verdict = if faults.is_empty() {
-            "all hold"
+            "all pass"
         } else {
-            "some do not hold"
+            "some fail"
         };
         let _ = writeln!(
             text,
@@ -100,7 +100,7 @@ fn as_text(mode: PermissionMode, decision: &Decision) -> String {
         let rules = rules_to_toml(&decision.suggestions);
         let _ = writeln!(
             text,
-            "\nIt would run without a question with\n\n{}",
+            "\nTo run it without asking, add to your config.toml:\n\n{}",
             rules.trim_end()
         );
     }
@@ -126,7 +126,7 @@ fn words(verdict: Verdict) -> (&'static str, Option<Confinement>) {
 fn of_place(place: Confinement) -> &'static str {
     match place {
         Confinement::Free => ", without a sandbox",
-        Confinement::Sandboxed { network: true } => ", in the sandbox with the network",
+        Confinement::Sandboxed { network: true } => ", in the sandbox with network",
         Confinement::Sandboxed { network: false } => ", in the sandbox",
     }
 }

@@ -61,7 +61,7 @@ fn check_rules(items: &[Value], place: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "setting {RULES} ({place}): expected tables, each as [[{RULES}]]"
+        "setting {RULES} ({place}): write each rule as a table, [[{RULES}]]"
     ))
 }
 
@@ -87,6 +87,11 @@ fn kind(value: &Value) -> &'static str {
 }
 
 fn unknown(root: &Table, key: &str, place: &str) -> String {
+    format!("unknown setting {key} ({place}): {}", hint(root, key))
+}
+
+/// What to try instead of an unknown key.
+pub(super) fn hint(root: &Table, key: &str) -> String {
     let mut keys = Vec::new();
     collect_keys(root, "", &mut keys);
     // The last part alone is what users remember: `max_iterations` finds `agent.max_iterations`.
@@ -103,11 +108,10 @@ fn unknown(root: &Table, key: &str, place: &str) -> String {
         };
         [(known, known), (last, known), section]
     });
-    let way_out = match nearest_few(key, names, 1).pop() {
+    match nearest_few(key, names, 1).pop() {
         Some(known) => format!("did you mean {known}?"),
         None => "`tiller config show` lists all settings".to_owned(),
-    };
-    format!("unknown setting {key} ({place}): {way_out}")
+    }
 }
 
 /// The dotted keys of all values in `table`, each behind `prefix`.

@@ -7,10 +7,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rustix::fs::FlockOperation;
-use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
+use toml_edit::{DocumentMut, Item, Key, Table, TableLike, Value};
 
 use super::check::place_of;
-use super::layers::{Layers, Origin};
+use super::layers::{Layer, Layers, Origin};
 use super::settings::Settings;
 use crate::llm::read_small::read_small;
 use crate::llm::replace_file::replace_file;
@@ -31,19 +31,35 @@ pub fn set_checked(file: &Path, key: &str, value: &toml::Value) -> Result<(), St
     let value: Value = value
         .to_string()
         .parse()
-        .map_err(|_| named(format!("{value} is no value")))?;
+        .map_err(|_| named(format!("can't write {value}")))?;
     change_file(file, |text| {
-        let (tables, name) = key.rsplit_once('.').unwrap_or(("", key));
-        let tables: Vec<&str> = tables
-            .split('.')
-            .filter(|table| !table.is_empty())
-            .collect();
-        let new = set_value(text, &tables, name, value).map_err(named)?;
+        let parts = Key::parse(key).map_err(|error| named(error.to_string()))?;
+        let parts: Vec<&str> = parts.iter().map(Key::get).collect();
+        let (name, tables) = parts.split_last().unwrap_or((&key, &[]));
+        let new = set_value(text, tables, name, value).map_err(named)?;
         let mut layers = Layers::defaults();
         layers.add_text(Origin::User(file.to_owned()), new.clone())?;
         Settings::resolve(&layers)?;
         Ok(new)
     })
+}
+
+/// Like `set_checked`, with the value as typed: TOML, or a bare word. Returns the value it wrote.
+pub fn set_typed(file: &Path, key: &str, typed: &str) -> Result<toml::Value, String> {
+    let check = |value: toml::Value| {
+        let table = format!("{key} = {value}").parse();
+        let table = table.map_err(|_| format!("'{key}' is not the name of a setting"))?;
+        let mut layers = Layers::defaults();
+        layers.add(Layer::new(Origin::Flag("command line"), table))?;
+        Settings::resolve(&layers).map(|_| value)
+    };
+    let string = || check(typed.into());
+    let value = match typed.parse().map(check) {
+        Ok(checked) => checked.or_else(|fault| string().map_err(|_| fault)),
+        Err(_) => string(),
+    }?;
+    set_checked(file, key, &value)?;
+    Ok(value)
 }
 
 /// Takes the setting `key`, which is dotted, out of the user's settings `file`: its default counts. On an
@@ -117,7 +133,7 @@ fn change_file(
     };
     let text = change(&text)?;
     if permissions.as_ref().is_some_and(fs::Permissions::readonly) {
-        return Err(error("it is read-only; it was not changed".to_owned()));
+        return Err(error("the file is read-only".to_owned()));
     }
     replace_file(file, &text, permissions).map_err(io_error)
 }
@@ -136,7 +152,7 @@ fn lock(file: &Path) -> io::Result<File> {
 fn set_value(text: &str, tables: &[&str], name: &str, value: Value) -> Result<String, String> {
     let mut document: DocumentMut = text
         .parse()
-        .map_err(|error: toml_edit::TomlError| format!("it is not valid TOML:\n{error}"))?;
+        .map_err(|error: toml_edit::TomlError| format!("not valid TOML:\n{error}"))?;
     if document.is_empty() && !text.trim().is_empty() {
         // Nothing but comments: what is new comes below them.
         let new = set_value("", tables, name, value)?;
@@ -161,7 +177,11 @@ fn set_value(text: &str, tables: &[&str], name: &str, value: Value) -> Result<St
             *new.decor_mut() = old.decor().clone();
             *old = new;
         }
-        Some(other) if !other.is_none() => return Err(format!("'{name}' is not a value")),
+        Some(other) if !other.is_none() => {
+            return Err(format!(
+                "can't change '{name}', which has a section of its own; use tiller config edit"
+            ));
+        }
         _ => {
             table.insert(name, Item::Value(new));
         }

@@ -86,7 +86,7 @@ impl Layer {
         })
     }
 
-    fn new(origin: Origin, table: Table) -> Self {
+    pub(super) fn new(origin: Origin, table: Table) -> Self {
         let text = String::new();
         Self {
             origin,
@@ -297,7 +297,7 @@ fn remove(table: &mut Table, key: &str) -> bool {
 }
 
 pub(super) fn cannot_read(path: &Path, why: &dyn fmt::Display) -> String {
-    format!("cannot read the settings file {}: {why}", path.display())
+    format!("can't read the settings file {}: {why}", path.display())
 }
 
 fn nested(key: &str, value: Value) -> Table {
@@ -454,7 +454,7 @@ mod tests {
         let error = layers.add_user_file(&path).unwrap_err();
         assert!(error.contains("config.toml is not valid TOML"), "{error}");
         let error = layers.add_user_file(dir.path()).unwrap_err();
-        assert!(error.contains("cannot read the settings file"), "{error}");
+        assert!(error.contains("can't read the settings file"), "{error}");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The settings as a list for users: what each is for, in the words of the shipped file, what it is now
 //! and what it can be.
 
-use toml::Value;
+use toml::{Table, Value};
 
+use super::check::hint;
 use super::layers::{DEFAULTS, Layers, Origin};
 
 /// One setting.
@@ -46,6 +47,23 @@ pub fn overrides(layers: &Layers) -> Vec<SettingOverride> {
     stronger.collect()
 }
 
+/// The settings in force that `key` names: one, or all of a section.
+pub fn entries_of<'a>(layers: &'a Layers, key: &str) -> Result<Vec<(String, &'a Value)>, String> {
+    let is_below = |it: &str| (it.strip_prefix(key)).is_some_and(|rest| rest.starts_with('.'));
+    let entries = layers.entries().into_iter();
+    let found = entries.filter(|(it, ..)| it == key || is_below(it));
+    let found: Vec<_> = found.map(|(key, value, _)| (key, value)).collect();
+    let defaults: Table = DEFAULTS.parse().unwrap_or_default();
+    let schema = Layers::defaults();
+    let takes_any_name =
+        |key| matches!(schema.get(key), Some((Value::Table(table), _)) if table.is_empty());
+    let section = key.rsplit_once('.').map_or(key, |(section, _)| section);
+    if found.is_empty() && !takes_any_name(key) && !takes_any_name(section) {
+        return Err(format!("unknown setting {key}: {}", hint(&defaults, key)));
+    }
+    Ok(found)
+}
+
 /// The words a setting takes, where they are few.
 const WORDS: &[(&str, &[&str])] = &[
     ("agent.steering_mode", &["all", "one"]),
@@ -73,7 +91,7 @@ const DAILY: &[(&str, &[(&str, &str)])] = &[
             ("ui.theme_dark", "Theme on a dark terminal"),
             ("ui.theme_light", "Theme on a light terminal"),
             ("ui.motion", "Screen updates"),
-            ("ui.preview", "Show what searches found"),
+            ("ui.preview", "Show search results"),
             ("ui.images", "Pictures"),
             ("ui.links", "Links"),
             ("ui.title", "Window title"),
@@ -83,7 +101,7 @@ const DAILY: &[(&str, &[(&str, &str)])] = &[
     (
         "Permission",
         &[
-            ("permission.mode", "Mode of new sessions"),
+            ("permission.mode", "Permission mode"),
             ("permission.redact", "Hide secrets from models"),
             ("permission.writable", "More writable folders"),
             ("permission.protected", "Protected paths"),
@@ -93,7 +111,7 @@ const DAILY: &[(&str, &[(&str, &str)])] = &[
     (
         "Model",
         &[
-            ("models.default", "Model of new sessions"),
+            ("models.default", "Default model"),
             ("models.thinking", "Thinking"),
             ("models.favorites", "Favorites"),
             ("models.fallback", "Fallback models"),
@@ -107,7 +125,7 @@ const DAILY: &[(&str, &[(&str, &str)])] = &[
             ("ui.vim", "Vim keys"),
             ("ui.mouse", "Mouse"),
             ("ui.notify", "Notifications"),
-            ("agent.follow_up_mode", "Queued messages sent at once"),
+            ("agent.follow_up_mode", "Send queued messages"),
         ],
     ),
     (
@@ -116,7 +134,7 @@ const DAILY: &[(&str, &[(&str, &str)])] = &[
             ("budget.usd", "Budget in dollars"),
             ("budget.tokens", "Budget in tokens"),
             ("agent.max_iterations", "Model calls per prompt"),
-            ("tools.bash.timeout_seconds", "Seconds for a command"),
+            ("tools.bash.timeout_seconds", "Command timeout in seconds"),
             ("retry.max", "Retries"),
             ("compaction.enabled", "Automatic compaction"),
         ],

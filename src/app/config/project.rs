@@ -119,8 +119,8 @@ fn check_permitted(layer: &Layer) -> Result<(), String> {
     };
     match keys.into_iter().find(|key| !permitted(key)) {
         Some(key) => Err(format!(
-            "setting {key} ({}): a project may not set it; put it into your own settings (`tiller \
-             config path`)",
+            "setting {key} ({}): a project can't set it; put it into your own settings (`tiller config \
+             edit`)",
             layer.place(&key)
         )),
         None => Ok(()),
@@ -136,7 +136,7 @@ fn read(path: &Path, root: &Path) -> Result<Option<String>, String> {
         Err(io) => return Err(error(&io)),
     };
     if !root.canonicalize().is_ok_and(|root| real.starts_with(root)) {
-        return Err(error(&"it is a link to a file outside the project"));
+        return Err(error(&"it links to a file outside the project"));
     }
     read_small(&real).map(Some).map_err(|io| error(&io))
 }
@@ -191,7 +191,7 @@ mod tests {
                     let start = format!("setting {key} (project: ");
                     assert!(error.starts_with(&start), "{error}");
                     assert!(
-                        error.contains("/config.toml:1): a project may not"),
+                        error.contains("/config.toml:1): a project can't"),
                         "{error}"
                     );
                 }
@@ -280,7 +280,7 @@ mod tests {
         std::os::unix::fs::symlink("../outside", &path).unwrap();
         let error = read().unwrap_err();
         assert!(
-            error.ends_with("a link to a file outside the project"),
+            error.ends_with("it links to a file outside the project"),
             "{error}"
         );
         fs::remove_file(&path).unwrap();

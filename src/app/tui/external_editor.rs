@@ -37,7 +37,7 @@ pub(super) async fn edit(text: &str) -> Result<String, String> {
 }
 
 /// Lets the user look at `file` at a line; the terminal must be given back by now.
-pub(super) async fn open(file: PathBuf, line: Option<u64>) -> Result<(), String> {
+pub async fn open(file: PathBuf, line: Option<u64>) -> Result<(), String> {
     let editor = name();
     let program = editor.split_whitespace().next().unwrap_or_default();
     let program = program.rsplit('/').next().unwrap_or_default();

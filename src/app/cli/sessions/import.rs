@@ -18,6 +18,6 @@ pub fn import(file: &Path, root: &Path, cwd: &Path) -> Result<Outcome, StartErro
     }
     let id = opened.session.id();
     Ok(out::print(&format!(
-        "Imported as {id}; tiller --session {id} goes on with it.\n"
+        "Imported as {id}. Continue it: tiller --session {id}\n"
     )))
 }

@@ -21,7 +21,7 @@ pub fn show(what: &SessionShowArgs, place: &SessionsPlace<'_>) -> Result<Outcome
     let path = find(&what.session, &place.root)?;
     let view = SessionView::open(&path).map_err(|error| {
         let shown = path.display();
-        StartError::failed(format!("cannot read the session {shown}: {error}"))
+        StartError::failed(format!("can't read the session {shown}: {error}"))
     })?;
     for problem in view.problems() {
         out::eprint_line(&format!("{}: {problem}", path.display()));
@@ -59,7 +59,7 @@ fn iteration(view: &SessionView, number: usize) -> Result<Outcome, StartError> {
     let shown = view.path().display();
     let count = plural(count, "iteration", "iterations");
     Err(StartError::usage(format!(
-        "no iteration {number}: the branch of {shown} has {count}, counted from 1"
+        "no iteration {number}: the branch of {shown} has {count}, numbered from 1"
     )))
 }
 
