@@ -26,9 +26,8 @@ impl RunArgs {
         self.permission == Some(PermissionMode::Full)
     }
 
-    /// These flags as typed, to start in another folder: without the session, the folder and the prompt,
-    /// and without `--trust`, `--permission full` and permission settings, which were for the folder
-    /// before.
+    /// These flags as typed, for a start in another folder. Leaves out the session, the folder, the
+    /// prompt, and every permission that was for the folder before.
     pub fn for_other_folder(&self) -> Vec<OsString> {
         // All of them are named: a new flag is not forgotten here.
         let Self {

@@ -201,10 +201,10 @@ Examples:
   git diff | tiller -p \"review this\"
   tiller -m opus:high --permission plan \"plan the migration\"";
 
-/// Sub-commands of similar programs. They are no prompts either.
+/// Sub-commands of similar programs, which aren't prompts here.
 const FOREIGN_COMMANDS: WordList = WordList("acp login logout mcp resume");
 
-/// Those of them that no prompt begins with.
+/// Those that no prompt begins with.
 const MANY_WORDS: WordList = WordList("acp mcp");
 
 impl RunArgs {
@@ -231,8 +231,8 @@ impl RunArgs {
         flags.into_iter().filter_map(given)
     }
 
-    /// Why tiller doesn't send the prompt, if it is a command of the screen: that would cost a model call
-    /// and not run the command. `/init` is a prompt.
+    /// Why tiller doesn't send the prompt: it is a command of the screen, and sending it would only cost
+    /// money. `/init` is a prompt.
     pub fn slash_command(&self) -> Option<String> {
         let typed = self.prompt.join(" ");
         let (action, _) = Action::from_slash(typed.trim().strip_prefix('/')?)?;
@@ -256,8 +256,8 @@ impl RunArgs {
         ))
     }
 
-    /// The first word of the prompt if it looks like a sub-command that does not exist, with the
-    /// existing one that is most like it. Sent as a prompt, it would start a paid run.
+    /// The first word of the prompt if it looks like a sub-command that doesn't exist, with the nearest
+    /// that does. Sent as a prompt, it would start a paid run.
     pub fn mistyped_command(&self) -> Option<(&str, Option<String>)> {
         let (word, rest) = self.prompt.split_first()?;
         let bare = |word: &String| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');

@@ -67,7 +67,7 @@ pub fn edit_config(
     Ok(out::print(&for_terminal(&text)))
 }
 
-/// `tiller config path`: the user's file, whatever is in it.
+/// `tiller config path`: the user's file, even if it is broken.
 pub fn config_path(user_file: &Path) -> Outcome {
     out::print(&format!("{}\n", user_file.display()))
 }

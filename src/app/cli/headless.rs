@@ -1,7 +1,6 @@
-//! One run without a screen: sends the prompt, hands every event to a sink, and turns the way it
-//! ended into an outcome. Nothing here waits longer than a signal or `--timeout` allows: not for a
-//! reader of stdout that stopped reading, not for a run that does not end. What the run started is
-//! dead when this returns.
+//! One run without a screen: sends the prompt, hands every event to a sink, and returns an outcome. A
+//! signal or `--timeout` ends every wait: for a reader of stdout that has stopped, or for a run that
+//! doesn't end. All processes of the run are dead when this returns.
 
 use std::io;
 use std::pin::pin;
@@ -120,8 +119,8 @@ struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    /// Waits for `work`. A signal or `--timeout` stops the run, which then has [`GRACE`] to end; a second
-    /// signal ends the waiting at once.
+    /// Waits for `work`. A signal or `--timeout` stops the run, which then has [`GRACE`] to end. A
+    /// second signal ends the wait at once.
     async fn until<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Outcome> {
         let mut work = pin!(work);
         loop {
@@ -254,7 +253,7 @@ impl<'a> Run<'a> {
     }
 
     async fn write(&mut self, said: Said) -> Result<(), GaveUp> {
-        // Whoever closed stderr does not want to know.
+        // A closed stderr is fine.
         let _ = self.ends.until(self.stderr.write(said.err)).await?;
         self.ends.until(self.stdout.write(said.out)).await??;
         Ok(())

@@ -1,5 +1,5 @@
-//! `tiller models`: which models there are and what is known of them, for users and, with `--json`,
-//! for programs. Asks nobody and fetches no key.
+//! `tiller models`: lists models with their facts, for users and, with `--json`, for programs. Makes no
+//! request and reads no key.
 
 use std::cmp::Reverse;
 use std::fmt::Write;
@@ -14,8 +14,8 @@ use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::llm::{Model, ThinkingLevel};
 
-/// Prints those of `list` that fit. `default` is the one that is taken when none is named, as
-/// `provider/id`; `as_of` the day of the built-in facts.
+/// Prints the models of `list` that match. `default` is the model of new sessions, as `provider/id`;
+/// `as_of` is the day of the built-in facts.
 pub fn models(
     what: &ModelsArgs,
     mut list: Vec<ModelEntry>,
@@ -55,8 +55,8 @@ fn nothing(what: &ModelsArgs, pattern: &str) -> String {
     }
 }
 
-/// The models whose name holds all words of `pattern`, in their order; if there are none, those in
-/// which its letters follow each other, the best first.
+/// The models whose name contains all words of `pattern`, in their order. If there are none, those that
+/// contain its letters in order, best first.
 fn filter(list: &[ModelEntry], pattern: &str) -> Vec<ModelEntry> {
     let mut found = search(list, pattern);
     if found.iter().any(|it| !it.scattered) {
@@ -86,7 +86,7 @@ fn table(list: &[ModelEntry], default: Option<&str>) -> String {
         let start = text.len();
         for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
             let _ = match column {
-                // Figures stand under each other by their last digit.
+                // Align numbers to the right.
                 1..=4 => write!(text, "{cell:>width$}  "),
                 _ => write!(text, "{cell:<width$}  "),
             };

@@ -1,6 +1,6 @@
-//! stdout and stderr. A closed pipe (`tiller models | head -1`) is no error of a sub-command; a run that
-//! loses its reader before the end is cut, quietly. Any other failed write (a full disk) is told on
-//! stderr and ends in exit code 1.
+//! stdout and stderr. A sub-command ignores a closed pipe (`tiller models | head -1`); a run that loses
+//! its reader ends quietly. Any other failed write (a full disk) prints an error and ends in exit code
+//! 1.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ pub fn line(text: &str) -> String {
     line
 }
 
-/// Writes on a thread of its own: only that thread waits for a reader that stopped reading.
+/// Writes on its own thread: only that thread waits for a slow reader.
 #[derive(Debug)]
 pub struct Writer {
     texts: Option<mpsc::Sender<String>>,
@@ -73,7 +73,7 @@ impl Writer {
     }
 }
 
-/// From now on a panic tells what happened without what `redactor` knows.
+/// From now on a panic prints its message without what `redactor` knows.
 pub fn eprint_panics(redactor: Redactor) {
     panic::set_hook(Box::new(move |info| {
         let thread = thread::current();
@@ -96,7 +96,7 @@ pub fn print(text: &str) -> Outcome {
     }
 }
 
-/// The outcome of a sub-command after a failed write to stdout; tells the error on stderr unless it is
+/// The outcome of a sub-command after a failed write to stdout. Prints the error on stderr unless it is
 /// a closed pipe.
 pub fn write_failed(error: &io::Error) -> Outcome {
     if error.kind() == io::ErrorKind::BrokenPipe {

@@ -54,7 +54,7 @@ fn pasted(line: &[u8]) -> String {
         .replace("\x1b[201~", "")
 }
 
-/// A terminal that shows nothing of what is typed, until this is dropped.
+/// A terminal without echo, until this is dropped.
 struct Quiet(Termios);
 
 impl Quiet {

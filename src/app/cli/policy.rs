@@ -1,5 +1,5 @@
-//! `tiller policy`: whether the rules hold of their own examples, and why a command would run, be asked
-//! or be refused.
+//! `tiller policy`: tests rules against their examples, and explains why tiller would run a command, ask
+//! or deny.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use crate::agent::permission::{
 };
 use crate::app::outcome::Outcome;
 
-/// Holds all rules to their examples.
+/// Tests all rules against their examples.
 pub fn check_rules(policy: &Policy, json: bool) -> Outcome {
     let rules: Vec<_> = policy.rules().collect();
     let faults = rules.iter().filter_map(|rule| {
@@ -107,7 +107,7 @@ fn as_text(mode: PermissionMode, decision: &Decision) -> String {
     text
 }
 
-/// What is said of one simple command. What no rule is about is as the mode has it.
+/// The word for one simple command; empty where no rule matches and the mode decides.
 fn alone(mode: PermissionMode, action: Action, verdict: Verdict) -> &'static str {
     match (action, mode, verdict) {
         (Action::Allow, PermissionMode::Ask, Verdict::Ask(_)) => "",

@@ -1,5 +1,4 @@
-//! Print mode: the text of the last reply on stdout, nothing else. What went wrong on the way is on
-//! stderr.
+//! Print mode: the text of the last reply on stdout, nothing else. Warnings and errors go to stderr.
 
 use super::headless::{Said, Sink};
 use crate::agent::{AgentEvent, Event, NoticeLevel};
@@ -16,7 +15,7 @@ pub struct Print {
 pub enum Output {
     /// A terminal: control characters are escaped.
     Tty,
-    /// A pipe or a file, which gets every byte as it is.
+    /// A pipe or a file: the text is not escaped.
     Pipe,
 }
 
@@ -37,9 +36,9 @@ impl Sink for Print {
                     self.reply = message.text();
                 }
             }
-            // What was said on the way is no answer.
+            // Text before a failure isn't an answer.
             AgentEvent::AgentEnd { outcome, .. } if !outcome.has_answer() => self.reply.clear(),
-            // Whoever waits for the answer should know why.
+            // Tell the user why the answer takes longer.
             AgentEvent::RetryStart {
                 attempt,
                 max_attempts,

@@ -1,4 +1,4 @@
-//! What a run without a user was refused, in one line, with what would allow it the next time.
+//! One line for each call that a run without a user denied, with what would allow it next time.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::app::humanize::shell_word;
 /// Characters of a command that are shown.
 const MOST: usize = 200;
 
-/// The line for a question that nobody could be asked.
+/// The line for a question without a user to answer it.
 pub fn refusal(question: &Question) -> String {
     let Subject::Permission(subject) = &question.subject else {
         return format!("refused: {}", question.tool);
@@ -31,7 +31,7 @@ pub fn refusal(question: &Question) -> String {
     format!("refused: {what}{again} ({allow})")
 }
 
-/// The line for a call that a rule or the permission mode does not allow.
+/// The line for a call that a rule or the permission mode denies.
 pub fn denial(tool: &str, details: &Details, why: &str) -> String {
     let why = why.trim_end_matches('.');
     format!("refused: {} ({why})", call(tool, details))

@@ -1,5 +1,5 @@
-//! `tiller steer`: a message for an open session, from another terminal or a program. Says what
-//! became of it.
+//! `tiller steer`: sends a message to a running session from another terminal or a program, and prints
+//! what became of it.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Most sessions an error lists.
 const LISTED: usize = 8;
 
-/// Sends what the command line says to the session it means.
+/// Sends the message to its session.
 pub fn steer(what: &SteerArgs, root: &Path, home: Option<&Path>) -> Result<Outcome, StartError> {
     let (wanted, text) = match what.words.as_slice() {
         [session, text] => (Some(session.as_str()), text),
@@ -71,7 +71,7 @@ pub fn steer(what: &SteerArgs, root: &Path, home: Option<&Path>) -> Result<Outco
     Ok(out::print(&for_terminal(&text)))
 }
 
-/// The open session that is meant: the one named, else the only one of this folder.
+/// The session to send to: the one named, or the only one in this folder.
 fn choose<'a>(
     live: &'a [PresenceRecord],
     wanted: Option<&str>,

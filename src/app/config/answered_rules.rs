@@ -1,5 +1,5 @@
-//! Rules that answer a question: read from the text that the user has edited, and appended to the settings
-//! file.
+//! Rules that answer a question: reads the text that the user has edited, and appends them to the
+//! settings file.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::rules::parse_checked_rules;
 use super::settings::Settings;
 use crate::agent::permission::{Action, Origin as RuleOrigin, Rule, rules_to_toml};
 
-/// Reads the rules that a user has edited to answer a question. What is wrong is told with its line.
+/// Reads the rules that a user has edited to answer a question. An error names its line.
 pub fn read_answer(text: &str) -> Result<Vec<Rule>, String> {
     let origin = |line: usize| RuleOrigin::User(format!("line {line}"));
     let mut rules =
@@ -38,7 +38,7 @@ pub fn read_answer(text: &str) -> Result<Vec<Rule>, String> {
     Ok(rules)
 }
 
-/// Appends rules to the user's settings file. On an error the file is as it was.
+/// Appends rules to the user's settings file. An error leaves the file unchanged.
 pub fn append_rules(file: &Path, rules: &[Rule]) -> Result<(), String> {
     let resolve = |text: String| {
         let mut layers = Layers::defaults();

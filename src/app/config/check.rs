@@ -1,6 +1,5 @@
-//! Whether settings exist and are of the right type. The defaults are the schema: a key that is not
-//! there does not exist, and a value must be of the default's type. A table that is empty there takes
-//! any names, with strings.
+//! Checks that settings exist and have the right type. The defaults are the schema: they have every key,
+//! and values of the right type. A table that is empty there takes any names, with strings.
 
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
@@ -10,8 +9,8 @@ use crate::llm::nearest::nearest_few;
 /// The one setting that is a list of tables.
 pub(super) const RULES: &str = "permission.rules";
 
-/// Whether all that `table` sets exists in `defaults` and is of the same type; `place` says where a
-/// key of it stands.
+/// Checks that `defaults` has every key of `table`, with the same type. `place` locates a key for
+/// errors.
 pub fn check(
     defaults: &Table,
     table: &Table,
@@ -55,7 +54,7 @@ fn check_table(
     Ok(())
 }
 
-/// What stands in the tables of rules is read where it is needed.
+/// `rules` reads what is in the tables.
 fn check_rules(items: &[Value], place: &str) -> Result<(), String> {
     if items.iter().all(Value::is_table) {
         return Ok(());
@@ -114,7 +113,7 @@ pub(super) fn hint(root: &Table, key: &str) -> String {
     }
 }
 
-/// The dotted keys of all values in `table`, each behind `prefix`.
+/// The dotted keys of all values in `table`, each after `prefix`.
 pub fn collect_keys(table: &Table, prefix: &str, out: &mut Vec<String>) {
     for (name, value) in table {
         let key = dotted(prefix, name);
@@ -133,7 +132,7 @@ pub fn dotted(prefix: &str, name: &str) -> String {
     }
 }
 
-/// The line of `text`, a settings file, that a dotted key stands on.
+/// The line of a dotted key in `text`, a settings file.
 pub fn line_of(text: &str, key: &str) -> Option<usize> {
     let (start, _) = place_of(text, key)?;
     Some(text.get(..start)?.matches('\n').count() + 1)

@@ -1,5 +1,5 @@
-//! Changes one value in a settings file, or appends to it. Everything else of the file stays as the user wrote it:
-//! comments, order, blank lines, keys we do not know. All of the new file is there or none of it.
+//! Changes one value in a settings file, or appends to it. The rest of the file doesn't change:
+//! comments, order, blank lines, unknown keys. The new file is there whole or not at all.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -15,8 +15,8 @@ use super::settings::Settings;
 use crate::llm::read_small::read_small;
 use crate::llm::replace_file::replace_file;
 
-/// Sets the string `name` of `table` in `file`, which is made if need be. On an error the file is as it
-/// was.
+/// Sets the string `name` of `table` in `file`; creates the file if needed. An error leaves it
+/// unchanged.
 pub fn set_in_file(file: &Path, table: &str, name: &str, value: &str) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
     change_file(file, |text| {
@@ -24,8 +24,8 @@ pub fn set_in_file(file: &Path, table: &str, name: &str, value: &str) -> Result<
     })
 }
 
-/// Sets the setting `key`, which is dotted, in the user's settings `file`, which is made if need be. On
-/// an error the file is as it was.
+/// Sets the dotted setting `key` in the user's settings `file`; creates the file if needed. An error
+/// leaves it unchanged.
 pub fn set_checked(file: &Path, key: &str, value: &toml::Value) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
     let value: Value = value
@@ -47,14 +47,14 @@ pub fn set_checked(file: &Path, key: &str, value: &toml::Value) -> Result<(), St
 /// Like `set_checked`, with the value as typed: TOML, or a bare word. Returns the value it wrote.
 pub fn set_typed(file: &Path, key: &str, typed: &str) -> Result<toml::Value, String> {
     let check = |value: toml::Value| {
-        let table = format!("{key} = {value}").parse();
+        let table = format!("{key} = {value}").parse::<toml::Table>();
         let table = table.map_err(|_| format!("'{key}' is not the name of a setting"))?;
         let mut layers = Layers::defaults();
         layers.add(Layer::new(Origin::Flag("command line"), table))?;
         Settings::resolve(&layers).map(|_| value)
     };
     let string = || check(typed.into());
-    let value = match typed.parse().map(check) {
+    let value = match typed.parse::<toml::Value>().map(check) {
         Ok(checked) => checked.or_else(|fault| string().map_err(|_| fault)),
         Err(_) => string(),
     }?;
@@ -62,8 +62,8 @@ pub fn set_typed(file: &Path, key: &str, typed: &str) -> Result<toml::Value, Str
     Ok(value)
 }
 
-/// Takes the setting `key`, which is dotted, out of the user's settings `file`: its default counts. On an
-/// error the file is as it was.
+/// Removes the dotted setting `key` from the user's settings `file`, which restores its default. An
+/// error leaves the file unchanged.
 pub fn unset_checked(file: &Path, key: &str) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
     change_file(file, |text| {
@@ -87,8 +87,8 @@ pub fn unset_checked(file: &Path, key: &str) -> Result<(), String> {
     })
 }
 
-/// `text` without the key and its value, and with the comments above and behind them; none where the key
-/// does not stand on lines of its own.
+/// `text` without the lines of the key and its value, but with their comments. None if other keys share
+/// these lines.
 fn cut_out(text: &str, key: &str) -> Option<String> {
     let (start, end) = place_of(text, key)?;
     let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
@@ -98,8 +98,8 @@ fn cut_out(text: &str, key: &str) -> Option<String> {
     Some(format!("{}{behind}{}", &text[..line], &text[next..]))
 }
 
-/// Appends tables to `file`, which is made if need be. `check` looks at the whole text before it is
-/// written. On an error the file is as it was.
+/// Appends tables to `file`; creates the file if needed. `check` sees the whole text first. An error
+/// leaves the file unchanged.
 pub fn append_to_file(
     file: &Path,
     tables: &str,
@@ -114,8 +114,8 @@ pub fn append_to_file(
     })
 }
 
-/// Replaces the text of `file` by what `change` makes of it. One after the other, whoever changes it: a lock
-/// file beside it sees to that, for the file itself is replaced.
+/// Replaces the text of `file` with the result of `change`. A lock file beside it makes writers take
+/// turns; `file` itself is replaced.
 fn change_file(
     file: &Path,
     change: impl FnOnce(&str) -> Result<String, String>,
@@ -154,7 +154,7 @@ fn set_value(text: &str, tables: &[&str], name: &str, value: Value) -> Result<St
         .parse()
         .map_err(|error: toml_edit::TomlError| format!("not valid TOML:\n{error}"))?;
     if document.is_empty() && !text.trim().is_empty() {
-        // Nothing but comments: what is new comes below them.
+        // Only comments: add new text below them.
         let new = set_value("", tables, name, value)?;
         return Ok(format!("{}\n\n{new}", text.trim_end()));
     }
@@ -173,7 +173,7 @@ fn set_value(text: &str, tables: &[&str], name: &str, value: Value) -> Result<St
     let mut new = value;
     match table.get_mut(name) {
         Some(Item::Value(old)) => {
-            // The comment behind it, and the blanks around it.
+            // Keep the comment after it, and the blanks around it.
             *new.decor_mut() = old.decor().clone();
             *old = new;
         }

@@ -24,7 +24,7 @@ pub enum Origin {
     Project(PathBuf),
     /// `--config KEY=VALUE`.
     Command,
-    /// A flag of its own, such as `--model`.
+    /// A flag, such as `--model`.
     Flag(&'static str),
 }
 
@@ -65,7 +65,7 @@ pub struct Layers {
 pub(super) struct Layer {
     pub origin: Origin,
     pub table: Table,
-    /// The file they stand in; empty for those of no file.
+    /// The text of the file; empty without a file.
     pub text: String,
 }
 
@@ -99,7 +99,7 @@ impl Layer {
         get(&self.table, key)
     }
 
-    /// Where `key` stands: the origin, with the line if it is a file's.
+    /// Where `key` is set: the origin, with the line in a file.
     pub fn place(&self, key: &str) -> String {
         match line_of(&self.text, key) {
             Some(line) => format!("{}:{line}", self.origin),
@@ -120,10 +120,9 @@ impl Layers {
         }
     }
 
-    /// Adds the user's settings file. One that does not exist adds nothing. A setting that does not exist or
-    /// has a wrong value is left out, see `left_out`: one wrong word, or a setting of a newer tiller, must
-    /// not cost the start. What is wrong with permission or budget, or with what may be meant for these,
-    /// is an error.
+    /// Adds the user's settings file, if it exists. Leaves out a setting that doesn't exist or has a
+    /// wrong value, see `left_out`: a typo, or a setting of a newer tiller, shouldn't stop tiller. A
+    /// mistake in permission or budget settings, or in what could be one of them, is an error.
     pub fn add_user_file(&mut self, path: &Path) -> Result<(), String> {
         let text = match read_small(path) {
             Ok(text) => text,
@@ -277,8 +276,8 @@ impl Layers {
     }
 }
 
-/// Whether a setting limits what may be done or spent, or may be meant for one that does: without it more
-/// would be allowed.
+/// True for a setting that limits actions or spending, or could be meant to. Without it tiller would
+/// allow more.
 fn limits(key: &str) -> bool {
     let key = key.trim_end_matches('?');
     let limits =
@@ -287,7 +286,7 @@ fn limits(key: &str) -> bool {
         || ["tools.set", "tools.bash.secret_env", "agent.max_iterations"].contains(&key)
 }
 
-/// Takes a dotted key out; says whether it was there.
+/// Removes a dotted key; true if it was there.
 fn remove(table: &mut Table, key: &str) -> bool {
     let inner = key.match_indices('.').any(|(dot, _)| {
         let inner = table.get_mut(&key[..dot]).and_then(Value::as_table_mut);

@@ -1,5 +1,5 @@
-//! The settings as a list for users: what each is for, in the words of the shipped file, what it is now
-//! and what it can be.
+//! The settings as a list for users, each with its comment in the shipped file, its value and the values
+//! it takes.
 
 use toml::{Table, Value};
 
@@ -15,7 +15,7 @@ pub struct SettingRow {
     pub value: Value,
     /// Whether the user's file sets it.
     pub is_set: bool,
-    /// What counts in its place in this run.
+    /// What overrides it in this run.
     pub overridden: Option<SettingOverride>,
     /// What it is for.
     pub about: String,
@@ -28,11 +28,11 @@ pub struct SettingOverride {
     pub key: String,
     /// What is in force.
     pub value: Value,
-    /// Where that stands: a flag, or a file with the line.
+    /// Where it is set: a flag, or a file with the line.
     pub place: String,
 }
 
-/// What of `layers` counts in place of the user's file.
+/// The settings of `layers` that override the user's file.
 pub fn overrides(layers: &Layers) -> Vec<SettingOverride> {
     let entries = layers.entries().into_iter();
     let stronger = entries.filter_map(|(key, ..)| {
@@ -81,8 +81,8 @@ const WORDS: &[(&str, &[&str])] = &[
     ("ui.images", &["auto", "off", "kitty", "blocks"]),
 ];
 
-/// The settings of daily use in the order they are listed, each with its group and its name for users. The
-/// others follow under their keys.
+/// The settings of daily use in the order of the list, each with its group and its name. The others
+/// follow under their keys.
 const DAILY: &[(&str, &[(&str, &str)])] = &[
     (
         "Look",
@@ -141,7 +141,8 @@ const DAILY: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// The place of the setting `key` in the list with its group and its name; the key itself where it has none.
+/// The place of the setting `key` in the list, its group and its name. Others come last under their
+/// keys.
 fn daily(key: &str) -> (usize, &'static str, &str) {
     let groups = DAILY.iter().flat_map(|(group, rows)| {
         let named = move |(key, name): &'static (_, _)| (*group, *key, *name);
@@ -170,8 +171,8 @@ pub fn words_of(key: &str) -> Option<&'static [&'static str]> {
     found.map(|(_, words)| *words)
 }
 
-/// All settings with what `layers` make of them and what of it is overridden: those of daily use first,
-/// then the others in the order of the shipped file. Tables of names are left out: they are written by hand.
+/// All settings with their values and overrides: daily ones first, then the others in the order of the
+/// shipped file. Leaves out tables of names, which users edit by hand.
 pub fn setting_rows(layers: &Layers, overrides: &[SettingOverride]) -> Vec<SettingRow> {
     let row = |(key, about): (String, String)| {
         let (value, origin) = layers.get(&key)?;

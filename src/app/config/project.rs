@@ -1,7 +1,6 @@
-//! The settings of a trusted project, `.tiller/config.toml`. It may set less than the user: nothing that
-//! runs a program, names an address or a key, or lets a tool do or see more. Of a file with an error
-//! only what limits calls holds, and the rest is left out and reported: somebody else's mistake must not
-//! keep the user from working.
+//! The settings of a trusted project, `.tiller/config.toml`. A project can't run a program, name an
+//! address or a key, or give a tool more access. If the file has an error, tiller applies only its
+//! limits and reports the rest: another person's mistake shouldn't stop the user.
 
 use std::path::Path;
 
@@ -20,15 +19,14 @@ const PROJECT_SETTINGS: WordList = WordList(
      models.max_output tools.bash.timeout_seconds tools.bash.max_timeout_seconds \
      tools.bash.max_output_chars tools.bash.max_output_lines tools.read. tools.search.",
 );
-/// The same of what limits calls: rules, of which only those that make things stricter count, and what is
-/// protected besides what the user protects.
+/// Limits that a project can set: rules that make things stricter, and more protected paths.
 const LIMITS: [&str; 2] = ["permission.rules", PROTECTED];
 
 /// Settings of permission that no project may set.
 const LOOSENING: [&str; 4] = ["mode", "redact", "writable", "caches"];
 
-/// Adds the settings file of a trusted project in `root`. One that does not exist adds nothing; what is
-/// wrong with one that was left out, with the line, is `project_fault` then.
+/// Adds the settings file of a trusted project in `root`, if it exists. If it has an error,
+/// `project_fault` says what and where.
 pub fn add_project_file(layers: &mut Layers, path: &Path, root: &Path) {
     let text = match read(path, root) {
         Ok(None) => return,
@@ -49,7 +47,7 @@ pub fn add_project_file(layers: &mut Layers, path: &Path, root: &Path) {
     layers.project_fault = Some(fault);
 }
 
-/// Whether limits may stand where they do not count: in a section that is misspelt, or in what is no TOML.
+/// True if limits may be lost: in a misspelled section, or in invalid TOML.
 fn may_lose_limits(text: &str) -> bool {
     fn names_limits(value: &Value) -> bool {
         match value {
@@ -68,8 +66,7 @@ fn may_lose_limits(text: &str) -> bool {
     table.keys().any(|name| name.starts_with("perm")) || names_limits(&Value::Table(table))
 }
 
-/// Leaves of a project's settings what limits calls: its rules, and what they may not touch. What no tiller
-/// knows stays, so that it is found to be wrong.
+/// Leaves only the limits of a project's settings. Unknown keys stay, so that they are reported.
 pub(super) fn keep_limits(table: &mut Table) {
     table.retain(|section, permission| {
         let permission = permission
@@ -96,11 +93,11 @@ fn try_to_add(
     reduce: fn(&mut Table),
 ) -> Result<(), String> {
     let mut with_project = layers.clone();
-    // Unknown and wrong values are told first.
+    // Report unknown and wrong values first.
     let mut layer = Layer::parse(Origin::Project(path.to_owned()), text.to_owned())?;
     reduce(&mut layer.table);
     check_permitted(with_project.add(layer)?)?;
-    // A word without meaning is only seen here; a fault of the user's own is not the project's.
+    // Only this finds words without meaning. Don't blame the project for a fault of the user's.
     if let Err(error) = Settings::resolve(&with_project)
         && Settings::resolve(layers).is_ok()
     {

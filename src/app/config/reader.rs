@@ -1,5 +1,4 @@
-//! Reads single settings as the types of those who need them; what is wrong is told with the value and
-//! its place.
+//! Reads single settings as the types that others need. An error names the value and its place.
 
 use std::collections::BTreeMap;
 

@@ -42,11 +42,10 @@ pub struct Settings {
     pub env_file_folders: Vec<String>,
     /// The models to go through by key, as typed.
     pub favorites: Vec<String>,
-    /// Where model servers of this machine are looked for. Without an address of its own Ollama is
-    /// where the environment says.
+    /// The model servers on this machine. Without an address Ollama is where the environment says.
     pub servers: ServerAddrs,
     pub redact: bool,
-    /// What is allowed, asked or denied before the mode counts.
+    /// Rules that decide before the mode does.
     pub permission_rules: PermissionRules,
     pub places: PlaceSettings,
     /// What is done without a question.

@@ -13,7 +13,7 @@ const COLUMNS: usize = 160;
 /// Columns of an entry in a tree.
 const ENTRY: usize = 90;
 
-/// What was said in the entry at `node`, with its id; none for entries that say nothing to a user.
+/// The text of the entry at `node`, with its id; none for entries that users don't see.
 pub(super) fn entry(view: &SessionView, node: NodeId) -> Option<String> {
     let id = view.tree().id(node);
     let stored = match view.entry(node) {

@@ -1,4 +1,4 @@
-//! `tiller sessions import`: a copy of a session file that goes on in a folder.
+//! `tiller sessions import`: copies a session file into a folder, to continue it there.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::super::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sessions::Choice;
 
-/// Copies the session in `file`, which stays as it is, for the folder `cwd`.
+/// Copies the session in `file` to the folder `cwd`; the file doesn't change.
 pub fn import(file: &Path, root: &Path, cwd: &Path) -> Result<Outcome, StartError> {
     if !file.is_file() {
         let shown = file.display();

@@ -1,5 +1,4 @@
-//! `tiller sessions` and `tiller status`: which sessions there are, what they are doing and what was
-//! said in them.
+//! `tiller sessions` and `tiller status`: list, show and change sessions.
 
 mod diff;
 mod entry_text;

@@ -1,4 +1,4 @@
-//! `tiller sessions search`: finds words in what was said, each session printed when it is found.
+//! `tiller sessions search`: searches conversations, and prints each session when it finds it.
 
 use std::fmt::Write;
 use std::path::Path;

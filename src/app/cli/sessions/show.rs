@@ -1,5 +1,5 @@
-//! `tiller sessions show`: the facts about a session and what was said on the branch it is on, or all
-//! its branches. Written entry by entry, so that a long session takes no memory.
+//! `tiller sessions show`: the facts and the conversation of a session, of its current branch or of all.
+//! Written entry by entry, so that a long session takes no memory.
 
 use std::fmt::Write as _;
 use std::io;
@@ -170,7 +170,7 @@ fn whole_tree(view: &SessionView) -> io::Result<()> {
     Ok(())
 }
 
-/// What comes below an entry, the first last: an only child goes on straight.
+/// The children of an entry, the first last. An only child isn't indented.
 fn below(children: &[NodeId], depth: usize) -> Vec<(NodeId, usize)> {
     let depth = depth + usize::from(children.len() > 1);
     children.iter().rev().map(|node| (*node, depth)).collect()

@@ -1,5 +1,5 @@
-//! `tiller status`: what the open sessions are doing, or one session, open or not. Opens no session
-//! and changes nothing.
+//! `tiller status`: prints the state of running sessions, or of one session. Opens no session and
+//! changes nothing.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::short_id;
 
-/// Says what the open sessions are doing, or one session, open or not.
+/// Prints the state of running sessions, or of one session.
 pub fn status(what: &StatusArgs, root: &Path, home: Option<&Path>) -> Result<Outcome, StartError> {
     let live = live_sessions(root);
     let text = match &what.session {
