@@ -10,7 +10,9 @@ use super::runtime::current_thread;
 use crate::agent;
 use crate::agent::permission::Policy;
 use crate::agent::process::Processes;
-use crate::app::args::{AuthCommand, ConfigCommand, PolicyCheckArgs, PolicyCommand, SubCommand};
+use crate::app::args::{
+    self, AuthCommand, ConfigCommand, PolicyCheckArgs, PolicyCommand, SubCommand,
+};
 use crate::app::cli::{self, AuthContext};
 use crate::app::config::{Layers, Settings};
 use crate::app::dirs::Dirs;
@@ -75,8 +77,8 @@ pub(super) fn sub_command(
             let PolicyCommand::Check(what) = what;
             policy_check(what, dirs)
         }
-        SubCommand::Completions { shell } => Ok(cli::completions(*shell)),
-        SubCommand::Man { command } => cli::man(command),
+        SubCommand::Completions { shell } => Ok(cli::print(&args::completions(*shell))),
+        SubCommand::Man { command } => Ok(cli::print(&args::man(command)?)),
         SubCommand::Steer(what) => cli::steer(what, &dirs.sessions(), home),
         SubCommand::Status(what) => cli::status(what, &dirs.sessions(), home),
     }
