@@ -39,7 +39,7 @@ pub const EXIT_CODES: [(u8, &[Outcome], &str); 10] = [
     (
         3,
         &[Outcome::Refused, Outcome::Unreachable],
-        "-p, --mode json: tiller denied a call that needs permission; auth check: no connection",
+        "-p, --mode json: tiller denied a call; auth check: no connection",
     ),
     (101, &[], "tiller crashed"),
     (124, &[Outcome::TimedOut], "--timeout ran out"),

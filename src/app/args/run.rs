@@ -50,7 +50,9 @@ pub struct RunArgs {
     #[arg(value_name = "PROMPT|@FILE")]
     pub prompt: Vec<String>,
 
-    /// Answer once on stdout and exit; piped stdin goes before the prompt.
+    /// Answer once on stdout and exit.
+    ///
+    /// Piped stdin goes before the prompt.
     #[arg(short, long)]
     pub print: bool,
 
@@ -98,7 +100,9 @@ pub struct RunArgs {
     #[arg(long, conflicts_with_all = ["go_on", "resume", "session", "fork"])]
     pub no_session: bool,
 
-    /// Model, as provider/id or part of its name; fast:high sets thinking too.
+    /// Model, as provider/id or part of its name.
+    ///
+    /// A level at the end sets thinking, for example opus:high.
     #[arg(short, long, value_name = "MODEL")]
     pub model: Option<String>,
 
@@ -114,8 +118,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "TEXT")]
     pub append_system_prompt: Vec<String>,
 
-    /// What tiller does without asking (default: auto).
-    #[arg(long, value_name = "MODE", value_parser = permission_mode())]
+    /// Permission mode: plan, ask, auto (default), full.
+    #[arg(long, value_name = "MODE", value_parser = permission_mode(), hide_possible_values = true)]
+    #[arg(long_help = permission_help())]
     pub permission: Option<PermissionMode>,
 
     /// Trust this project for this run: load its AGENTS.md.
@@ -151,7 +156,8 @@ pub struct RunArgs {
     pub theme: Option<String>,
 
     /// Write to the normal screen and its scrollback instead of filling the screen.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", hide_possible_values = true)]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub inline: Option<bool>,
 
     /// Work in this folder.
@@ -188,7 +194,7 @@ const GROUPS: [(&str, WordList); 6] = [
 
 /// Flags that only the long help lists.
 const RARE: WordList = WordList(
-    "no_stdin mode tools add_dir fork read_only wait at no_session system_prompt append_system_prompt \
+    "prompt no_stdin mode tools add_dir fork read_only wait at no_session system_prompt append_system_prompt \
      budget_usd budget_tokens max_iterations timeout config events theme inline",
 );
 
@@ -290,6 +296,14 @@ pub enum OutputMode {
     Json,
 }
 
+fn permission_help() -> String {
+    let modes = PermissionMode::ALL.map(|mode| format!("- {}: {}", mode.name(), mode.meaning()));
+    format!(
+        "What tiller does without asking (default: auto):\n{}",
+        modes.join("\n")
+    )
+}
+
 fn permission_mode() -> impl TypedValueParser<Value = PermissionMode> {
     let value = |mode: PermissionMode| PossibleValue::new(mode.name()).help(mode.meaning());
     let words = PossibleValuesParser::new(PermissionMode::ALL.map(value));
@@ -383,7 +397,7 @@ mod tests {
     #[test]
     fn the_short_help_fits_a_screen() {
         let short = Args::command().term_width(80).render_help().to_string();
-        assert!(short.lines().count() <= 42, "{short}");
+        assert!(short.lines().count() <= 40, "{short}");
         let long = Args::command().render_long_help().to_string();
         for (group, _) in GROUPS {
             assert!(long.contains(&format!("\n{group}:\n")), "{group}");

@@ -42,8 +42,12 @@ fn check_table(
             }
             (Some(_), Value::Array(items)) if key == RULES => check_rules(items, &place(&key))?,
             (Some(expected), given) if !fits(expected, given) => {
+                let example = match expected {
+                    Value::Boolean(_) => String::new(),
+                    _ => format!(", such as {expected}"),
+                };
                 return Err(format!(
-                    "setting {key} = {given} ({}): expected {}, such as {expected}",
+                    "setting {key} = {given} ({}): expected {}{example}",
                     place(&key),
                     kind(expected)
                 ));
