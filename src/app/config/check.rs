@@ -43,7 +43,7 @@ fn check_table(
             (Some(_), Value::Array(items)) if key == RULES => check_rules(items, &place(&key))?,
             (Some(expected), given) if !fits(expected, given) => {
                 let example = match expected {
-                    Value::Boolean(_) => String::new(),
+                    Value::Boolean(_) | Value::Table(_) => String::new(),
                     _ => format!(", such as {expected}"),
                 };
                 return Err(format!(
