@@ -1,4 +1,4 @@
-//! How the program ends: the table of exit codes, and errors that name the way out.
+//! How the program ends: the table of exit codes, and errors that say what to do.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ pub enum Outcome {
     Failed,
     /// The command line or a setting makes no sense.
     Usage,
-    /// The run is done, but something in it needed permission and nobody could be asked.
+    /// The run is done, but a call needed permission and there was no user to ask.
     Refused,
     /// A provider could not be reached, in `tiller auth check`.
     Unreachable,
@@ -29,7 +29,7 @@ pub const EXIT_CODES: [(u8, &[Outcome], &str); 10] = [
     (
         1,
         &[Outcome::Failed],
-        "the run failed, or its session is not saved; stderr says why",
+        "the run failed, or tiller couldn't save its session; stderr says why",
     ),
     (
         2,
@@ -39,16 +39,16 @@ pub const EXIT_CODES: [(u8, &[Outcome], &str); 10] = [
     (
         3,
         &[Outcome::Refused, Outcome::Unreachable],
-        "-p, --mode json: a call needed permission and was refused; auth check: no connection",
+        "-p, --mode json: tiller denied a call; auth check: no connection",
     ),
     (101, &[], "tiller crashed"),
-    (124, &[Outcome::TimedOut], "the time of --timeout is up"),
-    (129, &[Outcome::HungUp], "SIGHUP: the terminal is gone"),
+    (124, &[Outcome::TimedOut], "--timeout ran out"),
+    (129, &[Outcome::HungUp], "SIGHUP (the terminal closed)"),
     (130, &[Outcome::Interrupted], "SIGINT (Ctrl+C)"),
     (
         141,
         &[Outcome::Cut],
-        "-p, --mode json: the reader of stdout left before the end",
+        "-p, --mode json: the reader of stdout closed it early",
     ),
     (143, &[Outcome::Terminated], "SIGTERM"),
 ];
@@ -76,7 +76,7 @@ impl From<Outcome> for ExitCode {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct StartError {
-    /// What is wrong, with its value, and the way out.
+    /// What is wrong, with its value, and what to do.
     pub message: String,
     pub outcome: Outcome,
 }
@@ -93,12 +93,12 @@ impl StartError {
     /// `--timeout` ran out before the run began (exit code 124).
     pub fn timed_out(meanwhile: &str) -> Self {
         Self {
-            message: format!("the time given by --timeout ran out: {meanwhile}"),
+            message: format!("--timeout ran out: {meanwhile}"),
             outcome: Outcome::TimedOut,
         }
     }
 
-    /// The surroundings are not fit (exit code 1).
+    /// Something around tiller is broken (exit code 1).
     pub fn failed(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),

@@ -125,3 +125,132 @@ fn a_broken_settings_file_stops_the_start_and_is_named() {
     let path = sandbox.run(&["config", "path"]);
     assert!(path.stdout.ends_with("config.toml\n"), "{}", path.stderr);
 }
+
+#[test]
+fn a_setting_is_printed_and_changed() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.config().join("config.toml");
+    let run = |arguments: &[&str]| sandbox.run(&[&["config"], arguments].concat());
+    let printed = |arguments: &[&str]| {
+        let ran = run(arguments);
+        assert_eq!(ran.code, Some(0), "{arguments:?}: {}", ran.stderr);
+        ran.stdout
+    };
+    std::fs::write(&file, "# mine\n[ui]\ntheme = \"dark\" # why\n").unwrap();
+    let said = printed(&["set", "ui.theme", "nord"]);
+    assert_eq!(
+        said,
+        format!("Set ui.theme = \"nord\" in {}\n", file.display())
+    );
+    // Text stays text where a text belongs.
+    printed(&["set", "compaction.prompt", "5"]);
+    printed(&["set", "models.aliases.\"v1.5\"", "lab/old"]);
+    printed(&["set", "models.favorites", "[\"a\", \"b\"]"]);
+    printed(&["set", "agent.max_iterations", "7"]);
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        text.starts_with("# mine\n[ui]\ntheme = \"nord\" # why\n"),
+        "{text}"
+    );
+    for (key, value) in [
+        ("ui.theme", "nord\n"),
+        ("compaction.prompt", "5\n"),
+        ("models.favorites", "[\"a\", \"b\"]\n"),
+        ("agent.max_iterations", "7\n"),
+        ("models.aliases", "models.aliases.\"v1.5\" = \"lab/old\"\n"),
+        ("undo", "undo.max_bytes = 536870912\n"),
+    ] {
+        assert_eq!(printed(&["get", key]), value, "{key}");
+    }
+    for (arguments, code, told) in [
+        (
+            &["get", "ui.them"][..],
+            2,
+            "unknown setting ui.them: did you mean ui.theme?",
+        ),
+        (
+            &["get", "models.aliases.none"],
+            1,
+            "models.aliases.none isn't set",
+        ),
+        (&["set", "ui.them", "x"], 2, "did you mean ui.theme?"),
+        (
+            &["set", "ui.mouse", "3"],
+            2,
+            "setting ui.mouse = 3 (command line): expected true or false",
+        ),
+        (&["set", "ui.notify", "whistle"], 2, "(command line)"),
+        (&["set", "ui", "3"], 2, "a table"),
+        (
+            &["set", "ui theme", "x"],
+            2,
+            "'ui theme' is not the name of a setting",
+        ),
+    ] {
+        let ran = run(arguments);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (Some(code), ""),
+            "{arguments:?}"
+        );
+        assert!(ran.stderr.contains(told), "{arguments:?}: {}", ran.stderr);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    }
+}
+
+#[test]
+fn the_settings_file_is_edited_and_checked() {
+    let mut sandbox = Sandbox::new();
+    let file = sandbox.config().join("config.toml");
+    let _ = std::fs::remove_file(&file);
+    for (editor, code, told) in [
+        ("true", 0, "are valid"),
+        (
+            "printf '[ui]\\nthem = 1\\n' >>",
+            2,
+            "did you mean ui.theme?",
+        ),
+        ("printf '[agent\\n' >", 2, "config.toml is not valid TOML"),
+        ("false", 1, "`false`"),
+    ] {
+        sandbox.set("EDITOR", editor);
+        let ran = sandbox.run(&["config", "edit"]);
+        assert_eq!(ran.code, Some(code), "{editor}: {ran:#?}");
+        let all = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(all.contains(told), "{editor}: {all}");
+    }
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(text, "[agent\n");
+}
+
+#[test]
+fn completions_and_man_pages_know_sub_commands() {
+    let sandbox = Sandbox::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let ran = sandbox.run(&["completions", shell]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        for word in ["follow-up", "permission", "sessions", "export", "auto"] {
+            assert!(ran.stdout.contains(word), "{shell}: {word}");
+        }
+    }
+    for (arguments, word) in [
+        (&["man"][..], "Exit codes"),
+        (&["man", "config"], "tiller\\-config\\-set(1)"),
+        (&["man", "config", "set"], "tiller config set"),
+    ] {
+        let ran = sandbox.run(arguments);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(
+            ran.stdout.contains(".TH tiller") && ran.stdout.contains(word),
+            "{}",
+            ran.stdout
+        );
+    }
+    let ran = sandbox.run(&["man", "config", "sat"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.stderr.contains("no sub-command 'config sat'"),
+        "{}",
+        ran.stderr
+    );
+}

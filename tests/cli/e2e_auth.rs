@@ -49,12 +49,12 @@ fn a_key_is_stored_listed_and_removed() {
     check(
         &sandbox.run(&["auth", "remove", "anthropic"]),
         0,
-        &["removed"],
+        &["Removed the stored key"],
     );
     check(
         &sandbox.run(&["auth", "remove", "anthropic"]),
         1,
-        &["no key for anthropic is stored"],
+        &["no stored key for anthropic"],
     );
     assert!(!std::fs::read_to_string(&file).unwrap().contains("sk-"));
 }
@@ -122,12 +122,12 @@ fn what_is_no_key_or_no_provider_is_refused_with_the_reason() {
         (
             &["auth", "add", "openai"],
             Some(" \n"),
-            &["no key was given"],
+            &["no key. Type it"],
         ),
         (
             &["auth", "add", "openai"],
             Some("0123456789 one\ntwo"),
-            &["that is no key"],
+            &["doesn't look like an API key"],
         ),
     ] {
         check(&sandbox.run_with(arguments, stdin), 2, words);
@@ -143,7 +143,7 @@ fn a_typed_key_is_not_shown() {
     let screen = Launch::new(&sandbox)
         .args(&["auth", "add", "anthropic"])
         .start();
-    screen.wait_for("Key for anthropic (it is not shown):");
+    screen.wait_for("API key for anthropic (hidden as you type):");
     screen.keys(KEY);
     screen.keys("<enter>");
     assert_eq!(screen.wait_exit().code, 0);
@@ -154,7 +154,7 @@ fn a_typed_key_is_not_shown() {
     let screen = Launch::new(&sandbox)
         .args(&["auth", "add", "openai"])
         .start();
-    screen.wait_for("Key for openai");
+    screen.wait_for("API key for openai");
     screen.keys("sk-half<c-c>");
     assert_eq!(screen.wait_exit().code, 130);
     let stored = std::fs::read_to_string(sandbox.config().join("auth.toml")).unwrap();
@@ -309,8 +309,8 @@ fn answering_to(key: &'static str, status: &'static str, body: &'static str) -> 
 fn a_typed_key_is_checked_at_once() {
     let refusal = r#"{"error":{"message":"bad"}}"#;
     for (status, body, code, told) in [
-        ("200 OK", r#"{"data":[]}"#, 0, "anthropic accepts it"),
-        ("401 No", refusal, 1, "tiller auth remove anthropic"),
+        ("200 OK", r#"{"data":[]}"#, 0, "anthropic accepts the key"),
+        ("401 No", refusal, 1, "tiller auth add anthropic"),
     ] {
         let port = answering(status, body);
         let mut sandbox = Sandbox::new();
@@ -318,7 +318,7 @@ fn a_typed_key_is_checked_at_once() {
         let screen = Launch::new(&sandbox)
             .args(&["auth", "add", "anthropic"])
             .start();
-        screen.wait_for("Key for anthropic");
+        screen.wait_for("API key for anthropic");
         screen.keys("0123456789wxyz");
         screen.keys("<enter>");
         assert_eq!(screen.wait_exit().code, code, "{}", screen.text());

@@ -17,7 +17,7 @@ fn the_rules_are_held_to_their_examples() {
     let ran = Sandbox::new().run(&["policy", "check"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
     assert!(
-        ran.stdout.ends_with("examples: all hold\n"),
+        ran.stdout.ends_with("examples: all pass\n"),
         "{}",
         ran.stdout
     );

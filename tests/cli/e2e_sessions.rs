@@ -219,7 +219,10 @@ fn words_are_found_in_prompts_answers_and_names() {
     // Results are not searched, nor are words of different messages one match.
     for words in [&["giraffe"][..], &["zebra", "nowhere"]] {
         let text = done(&sandbox, &[&["sessions", "search"][..], words].concat());
-        assert!(text.starts_with("No session has '"), "{words:?} {text}");
+        assert!(
+            text.starts_with("No session contains '"),
+            "{words:?} {text}"
+        );
     }
 }
 
@@ -233,7 +236,7 @@ fn a_removed_session_is_in_the_trash_and_comes_back() {
     assert!(!file.exists() && !outputs.exists());
     let trash = sandbox.data().join(".trash/--home-me-shop--");
     assert!(trash.join(NAME).exists(), "{text}");
-    assert_eq!(done(&sandbox, &["sessions", "--all"]), "No sessions yet.\n");
+    assert_eq!(done(&sandbox, &["sessions", "--all"]), "No sessions yet\n");
     let command = text.lines().last().unwrap().trim();
     let back = std::process::Command::new("sh")
         .args(["-c", command])

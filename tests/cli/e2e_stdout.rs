@@ -69,7 +69,7 @@ fn a_full_disk_behind_stdout_is_told() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {stderr}");
         assert!(
-            stderr.contains("cannot write to stdout"),
+            stderr.contains("can't write to stdout"),
             "{arguments:?}: {stderr}"
         );
     }

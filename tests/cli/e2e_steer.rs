@@ -125,9 +125,9 @@ fn a_message_starts_a_run_steers_it_and_waits_for_its_end() {
     screen.wait_for("from another program");
     screen.wait_for("● bash  until [ -e go ]");
     let ran = sandbox.run_with(&["steer", &id[..13], "-"], Some("Use the\nother way\n"));
-    assert!(said(&ran).ends_with("before its next tool or model call."));
+    assert!(said(&ran).ends_with("before its next tool or model call"));
     let ran = sandbox.run(&["steer", "--follow-up", &id[20..], "Then the changelog"]);
-    assert!(said(&ran).ends_with("until its run is done."), "{ran:#?}");
+    assert!(said(&ran).ends_with("until its run is done"), "{ran:#?}");
     screen.wait_until("the queue", |view| {
         let steer = view.line_with("↳ steer  Use the").unwrap_or_default();
         let then = view
@@ -192,8 +192,14 @@ fn runs_without_a_screen_are_steered_too() {
             (Some(0), Some(0)),
             "{output:?}"
         );
-        assert!(said(&steered).starts_with("Steers session "), "{steered:?}");
-        assert!(said(&queued).starts_with("Waits in session "), "{queued:?}");
+        assert!(
+            said(&steered).starts_with("Steering session "),
+            "{steered:?}"
+        );
+        assert!(
+            said(&queued).starts_with("Queued in session "),
+            "{queued:?}"
+        );
         let stdout = String::from_utf8(output.stdout).unwrap();
         assert!(stdout.contains("Followed up."), "{stdout}");
         assert_eq!(server.request(1).last_user(), "Mind the tests");
@@ -201,7 +207,7 @@ fn runs_without_a_screen_are_steered_too() {
 
         let ran = sandbox.run(&["steer", "Too late"]);
         assert_eq!(ran.code, Some(2));
-        assert!(ran.stderr.contains("none is open anywhere"), "{ran:#?}");
+        assert!(ran.stderr.contains("or anywhere else"), "{ran:#?}");
     }
 }
 
@@ -220,7 +226,7 @@ fn what_a_run_that_failed_did_not_hear_is_told() {
     assert_eq!(output.status.code(), Some(1));
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(
-        stderr.contains("waits in the session, tiller -c sends it: Say that\nit is done"),
+        stderr.contains("queued in the session (tiller -c sends it): Say that\nit is done"),
         "{stderr}"
     );
     let ran = sandbox.run(&["-c", "-p", "-m", Wire::ALL[0].model(), "On"]);
@@ -379,14 +385,14 @@ fn which_session_is_meant_must_be_clear() {
     for (arguments, words) in [
         (
             &["steer", "hello"][..],
-            &["several sessions are open in this folder"][..],
+            &["several sessions are running in this folder"][..],
         ),
         (
             &["steer", "say", "hello"],
-            &["no open session 'say'", "TEXT in quotes"],
+            &["no running session 'say'", "for example tiller steer "],
         ),
-        (&["steer", "0", "hello"], &["'0' could be several sessions"]),
-        (&["steer", "", "hello"], &["no open session ''"]),
+        (&["steer", "0", "hello"], &["'0' matches several sessions"]),
+        (&["steer", "", "hello"], &["no running session ''"]),
     ] {
         let ran = sandbox.run(arguments);
         assert_eq!(ran.code, Some(2), "{ran:#?}");
@@ -398,7 +404,7 @@ fn which_session_is_meant_must_be_clear() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("the message is empty"), "{ran:#?}");
     let ran = sandbox.run_with(&["steer", ids[0], "-"], Some(&"x".repeat(1024 * 1024 + 1)));
-    assert!(ran.stderr.contains("more than 1 MiB"), "{ran:#?}");
+    assert!(ran.stderr.contains("over 1 MiB"), "{ran:#?}");
 
     let ran = sandbox.run(&["steer", ends[0], "hello"]);
     assert!(said(&ran).contains(ends[0]));

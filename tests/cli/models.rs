@@ -116,7 +116,7 @@ fn the_list_is_for_people_and_for_programs() {
     let none = sandbox.run(&["models", "nosuchmodel"]);
     assert_eq!((none.code, none.stdout.as_str()), (Some(1), ""));
     assert!(
-        none.stderr.contains("no model fits 'nosuchmodel'"),
+        none.stderr.contains("no model matches 'nosuchmodel'"),
         "{}",
         none.stderr
     );

@@ -518,7 +518,7 @@ fn a_fault_is_told_with_its_line_and_the_rule_stays() {
         ),
         (
             "\n[ui]\ntheme = \"dark\"",
-            "only [[permission.rules]] may stand here, not ui.theme",
+            "only [[permission.rules]] can be here, not ui.theme",
         ),
         (
             "\n[[permission.rules]]\ntool = \"bsh\"\naction = \"allow\"",
@@ -526,7 +526,7 @@ fn a_fault_is_told_with_its_line_and_the_rule_stays() {
         ),
         (
             "\n[[permission.rules]]\ntool = \"grep\"\naction = \"ask\"",
-            "line 5: it would ask, and is to allow",
+            "line 5: the action must be allow, not ask",
         ),
     ] {
         let mut tui = asked(&[with_rule(1, "cargo test")]);

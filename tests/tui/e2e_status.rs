@@ -93,7 +93,7 @@ fn states_are_seen_from_outside() {
     assert!(ran.stdout.starts_with("closed "), "{ran:#?}");
     assert!(ran.stdout.contains("first"), "{ran:#?}");
     let ran = sandbox.run(&["status"]);
-    assert_eq!(ran.stdout, "No session is open.\n");
+    assert_eq!(ran.stdout, "No running sessions\n");
 }
 
 // B17: a process that was killed has nothing open.
@@ -134,7 +134,7 @@ fn what_is_not_there_is_told() {
     let ran = sandbox.run(&["sessions"]);
     assert!(ran.stdout.starts_with("No sessions in "), "{ran:#?}");
     let ran = sandbox.run(&["sessions", "--all"]);
-    assert_eq!(ran.stdout, "No sessions yet.\n");
+    assert_eq!(ran.stdout, "No sessions yet\n");
     let ran = sandbox.run(&["status", "nope"]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("no session 'nope'"), "{ran:#?}");

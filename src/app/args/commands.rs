@@ -3,177 +3,210 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use clap_complete::Shell;
 
 use super::sessions::SessionsArgs;
 use crate::agent::permission::PermissionMode;
 
-/// What can be done besides a run.
+/// What tiller does besides a run.
 #[derive(Clone, Debug, Subcommand)]
 pub enum SubCommand {
-    /// Store API keys, list where keys come from, check whether they are accepted.
+    /// Add, list, check and remove API keys.
     Auth {
         #[command(subcommand)]
         what: AuthCommand,
     },
-    /// Show the settings in force.
+    /// Show, change and edit settings.
     Config {
         #[command(subcommand)]
         what: ConfigCommand,
     },
-    /// Play the built-in demo, or write a small project with a bug to try tiller on.
-    Demo {
-        /// Write the project into DIR, which must be empty or new.
-        #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "tiller-demo")]
-        project: Option<PathBuf>,
-    },
-    /// Check your setup: sandbox, terminal, keys, folders, settings, trust. Exit code 0: all that is
-    /// needed works.
+    /// Check your setup.
+    ///
+    /// Looks at the sandbox, terminal, keys, folders, settings and trust, and tells you how to fix what's
+    /// wrong. Exit code 0: everything tiller needs works.
     Doctor {
-        /// JSON for programs.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// List the models: window, output limit, prices per million tokens, inputs, thinking levels,
-    /// and whether there is a key.
+    /// List models, with prices.
+    ///
+    /// Shows the context window, output limit, prices in dollars per million tokens, inputs, thinking
+    /// levels, and whether you have a key.
     Models(ModelsArgs),
     /// Explain permission rules.
     Policy {
         #[command(subcommand)]
         what: PolicyCommand,
     },
-    /// List the sessions of this folder, the last used first, with what they are doing; show, search,
-    /// export, remove and import sessions.
+    /// List, show, search, export, remove and import sessions.
     Sessions(SessionsArgs),
-    /// List running sessions: idle, processing, awaiting_input or closed.
+    /// List running sessions.
+    ///
+    /// A session is idle, processing, awaiting_input or closed.
     Status(StatusArgs),
-    /// Send a message to a running session; when it is idle, a run starts.
+    /// Send a message to a running session.
+    ///
+    /// The model reads it before its next tool or model call. An idle session starts a run.
     #[command(override_usage = "tiller steer [--follow-up] [SESSION] TEXT|-")]
     Steer(SteerArgs),
+    /// Print shell completions.
+    ///
+    /// For this shell only: source <(tiller completions bash). For every bash:
+    /// tiller completions bash > ~/.local/share/bash-completion/completions/tiller
+    Completions { shell: Shell },
+    /// Print the man page.
+    ///
+    /// To read it: tiller man | man -l -
+    Man {
+        /// The sub-command to describe, for example: config set.
+        command: Vec<String>,
+    },
 }
 
 /// Which models to list, and how.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ModelsArgs {
-    /// Only those whose name holds all these words, or their letters in this order.
+    /// Only models whose name contains all these words, or their letters in this order.
     #[arg(value_name = "PATTERN")]
     pub pattern: Vec<String>,
 
-    /// Only those with a key, or of a provider that needs none.
+    /// Only models you can use: you have a key, or they don't need one.
     #[arg(short, long)]
     pub available: bool,
 
-    /// Fetch a newer catalogue of models first, from URL or from where models.catalogue_url says.
+    /// First fetch newer model data from URL (default: the setting models.catalogue_url).
     #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub refresh: Option<String>,
 
-    /// One JSON array for programs.
+    /// Print a JSON array.
     #[arg(long)]
     pub json: bool,
 
-    /// Set one setting, as in config.toml (may be repeated).
+    /// Override a setting, for example ui.theme=light (repeatable).
     #[arg(long, value_name = "KEY=VALUE")]
     pub config: Vec<String>,
 }
 
-/// What can be asked about permission.
+/// Commands about permission rules.
 #[derive(Clone, Debug, Subcommand)]
 pub enum PolicyCommand {
-    /// Hold all rules to their examples, or explain one decision.
+    /// Test all rules, or explain what happens to one command.
     ///
-    /// Exit code 0: all rules hold, or the command would run; 1: it would be asked or refused.
+    /// Each rule has examples that it must match. Exit code 0: all rules pass, or tiller would run the
+    /// command; 1: a rule fails, or tiller would ask or deny.
     Check(PolicyCheckArgs),
 }
 
 /// What to decide about, and how.
 #[derive(Clone, Debug, Args)]
 pub struct PolicyCheckArgs {
-    /// A command line, in quotes, as the bash tool would get it; `-` reads it from stdin.
+    /// The shell command to explain, in quotes; `-` reads it from stdin.
     #[arg(value_name = "COMMAND", allow_hyphen_values = true)]
     pub command: Option<String>,
 
-    /// How tools are allowed, instead of what the settings say.
+    /// Assume this permission mode instead of yours.
     #[arg(long, value_name = "MODE")]
     pub permission: Option<PermissionMode>,
 
-    /// JSON for programs.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 
-    /// Set one setting, as in config.toml (may be repeated).
+    /// Override a setting, for example ui.theme=light (repeatable).
     #[arg(long, value_name = "KEY=VALUE")]
     pub config: Vec<String>,
 }
 
-/// What can be done with keys.
+/// Commands about keys.
 #[derive(Clone, Debug, Subcommand)]
 pub enum AuthCommand {
-    /// Store a key: typed on the terminal, where it is not shown, or piped in.
+    /// Store a key.
     ///
-    /// It goes into auth.toml beside the settings, which only you can read. Never as an argument:
-    /// other programs see those.
+    /// Type it when tiller asks (it stays hidden), or pipe it in: tiller auth add anthropic < FILE.
+    /// tiller stores it in auth.toml beside your settings; only you can read it. It never takes a key
+    /// as an argument, because other programs can see those.
     Add {
-        /// Whose key: anthropic, openai, google, ... or a provider of models.toml.
+        /// anthropic, openai, google, ... or a provider from your models.toml.
         provider: String,
-        /// A key, which is refused here.
+        /// A key, which tiller refuses here.
         #[arg(hide = true, allow_hyphen_values = true)]
         rest: Vec<String>,
     },
-    /// Say which providers have a key and where it comes from, with its last characters at most.
+    /// List your keys and where they come from.
+    ///
+    /// Shows at most the last characters of a key.
     List {
-        /// One JSON array for programs.
+        /// Print a JSON array.
         #[arg(long)]
         json: bool,
     },
-    /// Forget a stored key.
+    /// Remove a stored key.
     Remove {
-        /// Whose key.
+        /// The provider whose key to remove.
         provider: String,
     },
-    /// Ask a provider, or all that have a key, whether the key is accepted; it costs nothing.
+    /// Ask providers whether they accept your keys (free).
     ///
-    /// Exit code 0: all are; 1: one is refused or missing; 3: a provider cannot be reached.
+    /// Exit code 0: all keys are good; 1: a key is refused or missing; 3: can't reach a provider.
     Check {
-        /// Whose key; without it, all that there are.
+        /// Check only this provider's key.
         provider: Option<String>,
     },
 }
 
-/// What to say, and to whom.
+/// The message and its session.
 #[derive(Clone, Debug, Args)]
 pub struct SteerArgs {
-    /// Whom: the id of an open session, its beginning or end, or its file; without it, the one that is
-    /// open in this folder. Then what to say, in quotes; `-` reads it from stdin.
+    /// SESSION is an id, its first or last characters, or a file (default: the session running in this
+    /// folder). TEXT is the message, in quotes; `-` reads it from stdin.
     #[arg(value_names = ["SESSION", "TEXT"], num_args = 1..=2, required = true)]
     pub words: Vec<String>,
 
-    /// Let it wait until the run is done, instead of before the next tool or model call.
+    /// Queue the message until the run is done.
     #[arg(long)]
     pub follow_up: bool,
 }
 
-/// Whose state is asked for.
+/// The session to report on.
 #[derive(Clone, Debug, Args)]
 pub struct StatusArgs {
-    /// One session, open or not: its id, the beginning or end of it, or its file.
+    /// Only this session, running or not: an id, its first or last characters, or a file.
     pub session: Option<String>,
 
-    /// JSON for programs.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
 
-/// What can be asked about settings.
+/// Commands about settings.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Every setting and its value.
+    /// Print every setting and its value.
     Show {
-        /// Also say where each value comes from.
+        /// Show where each value comes from.
         #[arg(long)]
         origin: bool,
-        /// Set one setting, as in config.toml (may be repeated).
+        /// Override a setting, for example ui.theme=light (repeatable).
         #[arg(long, value_name = "KEY=VALUE")]
         config: Vec<String>,
     },
-    /// The path of the settings file.
+    /// Print the value of a setting.
+    Get {
+        /// The setting, for example ui.theme; a section, such as ui, prints all its settings.
+        key: String,
+    },
+    /// Change a setting in your config.toml.
+    Set {
+        /// The setting, for example ui.theme.
+        key: String,
+        /// The new value: a word, a number, true, false, or TOML such as '["a", "b"]'.
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Open your config.toml in $VISUAL or $EDITOR.
+    Edit,
+    /// Print the path of your config.toml.
     Path,
 }

@@ -4,6 +4,7 @@ mod run;
 mod reopen;
 mod commands;
 mod sessions;
+mod shell_files;
 
 pub use commands::{
     AuthCommand, ConfigCommand, ModelsArgs, PolicyCheckArgs, PolicyCommand, StatusArgs, SteerArgs,
@@ -14,3 +15,4 @@ pub use sessions::{
     ExportArgs, SessionDiffArgs, SessionListArgs, SessionSearchArgs, SessionShowArgs, SessionsArgs,
     SessionsCommand,
 };
+pub use shell_files::{completions, man};

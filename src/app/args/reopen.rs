@@ -1,4 +1,4 @@
-//! Which flags to pass on when tiller restarts for a session in another folder, or in the same one.
+//! The flags to pass on when tiller starts again: for a session of another folder, or in the same one.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -7,7 +7,7 @@ use super::RunArgs;
 use crate::agent::permission::PermissionMode;
 
 impl RunArgs {
-    /// The flags that name `folder`, for a restart in the same place.
+    /// The flags that name `folder` and its settings, to start again in the same place.
     pub fn for_folder(&self, folder: &Path) -> Vec<OsString> {
         let mut flags: Vec<OsString> = vec!["-C".into(), folder.into()];
         for (flag, is_set) in [("--no-session", self.no_session), ("--trust", self.trust)] {
@@ -26,9 +26,8 @@ impl RunArgs {
         self.permission == Some(PermissionMode::Full)
     }
 
-    /// These flags as typed, without those that name a session, folder or prompt. Also without
-    /// `--trust`, `--permission full` and permission settings, which were meant for the previous
-    /// folder.
+    /// These flags as typed, for a start in another folder. Leaves out the session, the folder, the
+    /// prompt, and every permission that was for the folder before.
     pub fn for_other_folder(&self) -> Vec<OsString> {
         // Names all fields, so that the compiler reports a new flag here.
         let Self {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args as ClapArgs, CommandFactory, Parser, ValueEnum};
+use clap::{Args as ClapArgs, CommandFactory, Parser, ValueEnum, ValueHint};
 use toml::Value;
 
 use super::commands::SubCommand;
@@ -16,14 +16,14 @@ use crate::llm::ThinkingLevel;
 
 /// A full-screen terminal coding agent.
 ///
-/// With a terminal it opens the full screen; otherwise, or with --print, it runs once and prints
-/// the last reply. Without any API key it plays a demo; `tiller auth add` stores one.
+/// You ask; it reads, edits and runs code in your repository. Without a terminal, or with --print, it
+/// answers once and exits. Without an API key it plays a demo; `tiller auth add PROVIDER` stores a key.
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "tiller",
     version,
     args_conflicts_with_subcommands = true,
-    after_long_help = exit_codes(),
+    after_long_help = format!("{EXAMPLES}\n\n{}", exit_codes()),
     max_term_width = 100,
     mut_args(|arg| {
         let id = arg.get_id().to_string();
@@ -46,158 +46,172 @@ pub struct Args {
 /// Everything about one run.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct RunArgs {
-    /// What to do; words are joined. @FILE puts a file's content into the prompt.
+    /// What to do; @FILE adds the content of a file.
     #[arg(value_name = "PROMPT|@FILE")]
     pub prompt: Vec<String>,
 
-    /// Run once, print the last reply, exit. Piped stdin is put before the prompt.
+    /// Answer once on stdout and exit.
+    ///
+    /// Piped stdin goes before the prompt.
     #[arg(short, long)]
     pub print: bool,
 
-    /// Don't read stdin, even if it is a pipe.
+    /// Ignore piped stdin.
     #[arg(long)]
     pub no_stdin: bool,
 
-    /// What to write to stdout (implies --print).
+    /// What to print on stdout (implies --print).
     #[arg(long, value_enum, value_name = "MODE")]
     pub mode: Option<OutputMode>,
 
-    /// The model as provider/id, or a part of its name; an optional :thinking at the end.
-    #[arg(short, long, value_name = "MODEL")]
-    pub model: Option<String>,
+    /// Append the events of the run to FILE, as --mode json prints them.
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
 
-    /// How hard the model thinks: off, minimal, low, medium, high, xhigh, max.
-    #[arg(long, value_name = "LEVEL")]
-    pub thinking: Option<ThinkingLevel>,
-
-    /// The tools it may use: all, coding, read_only, none, or names; +name adds, -name removes.
-    #[arg(long, value_name = "SET", allow_hyphen_values = true)]
-    pub tools: Option<String>,
-
-    /// Work in this folder.
-    #[arg(short = 'C', long, value_name = "DIR")]
-    pub cd: Option<PathBuf>,
-
-    /// Let this folder belong to the workspace too (may be repeated).
-    #[arg(long, value_name = "DIR", value_parser = folder)]
-    pub add_dir: Vec<PathBuf>,
-
-    /// Go on with the last session of this folder.
+    /// Continue the last session of this folder.
     #[arg(short = 'c', long = "continue")]
     pub go_on: bool,
 
-    /// Choose from the sessions of this folder which one goes on (full screen).
+    /// Choose a session to continue (full screen).
     #[arg(short, long, conflicts_with_all = ["go_on", "session", "fork"])]
     pub resume: bool,
 
-    /// Go on with this session: an id, a part of it, or a file.
+    /// Continue this session: an id, part of one, or a file.
     #[arg(long, value_name = "SESSION", conflicts_with = "go_on")]
     pub session: Option<String>,
 
-    /// Go on with a copy of this session, which stays as it is.
+    /// Continue in a copy of this session.
     #[arg(long, value_name = "SESSION", conflicts_with_all = ["go_on", "session"])]
     pub fork: Option<String>,
 
-    /// Only read the session: nothing is sent or stored (full screen).
+    /// View a session without sending or storing anything (full screen).
     #[arg(long, conflicts_with_all = ["fork", "at", "wait"])]
     pub read_only: bool,
 
-    /// Where another program has the session open, wait until it is free.
+    /// If another program has the session open, wait until it closes.
     #[arg(long)]
     pub wait: bool,
 
-    /// Branch off: go on behind this entry of the session, named by its id. What came after it stays.
+    /// Continue on a new branch after this entry, named by its id; later entries stay.
     #[arg(long, value_name = "ENTRY")]
     pub at: Option<String>,
 
-    /// Store nothing: no session, no history, no log.
+    /// Store nothing: no session, history or log.
     #[arg(long, conflicts_with_all = ["go_on", "resume", "session", "fork"])]
     pub no_session: bool,
+
+    /// Model, as provider/id or part of its name.
+    ///
+    /// A level at the end sets thinking, for example opus:high.
+    #[arg(short, long, value_name = "MODEL")]
+    pub model: Option<String>,
+
+    /// Thinking: off, minimal, low, medium, high, xhigh, max.
+    #[arg(long, value_name = "LEVEL")]
+    pub thinking: Option<ThinkingLevel>,
 
     /// Replace the built-in system prompt.
     #[arg(long, value_name = "TEXT")]
     pub system_prompt: Option<String>,
 
-    /// Add to the system prompt (may be repeated).
+    /// Add text to the system prompt (repeatable).
     #[arg(long, value_name = "TEXT")]
     pub append_system_prompt: Vec<String>,
 
-    /// Model calls per message of the user; 0 is no limit.
-    #[arg(long, value_name = "N")]
-    pub max_iterations: Option<u32>,
-
-    /// What the session may cost in US dollars; 0 is no limit.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub budget_usd: Option<f64>,
-
-    /// Tokens that models may read and write in the session; 0 is no limit.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub budget_tokens: Option<i64>,
-
-    /// Stop the run after this many seconds, with exit code 124 (print mode).
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub timeout: Option<Duration>,
-
-    /// What is done without a question (auto, if the settings do not say).
-    #[arg(long, value_name = "MODE", value_parser = permission_mode())]
+    /// Permission mode: plan, ask, auto (default), full.
+    #[arg(long, value_name = "MODE", value_parser = permission_mode(), hide_possible_values = true)]
+    #[arg(long_help = permission_help())]
     pub permission: Option<PermissionMode>,
 
-    /// Trust the project in this run: its AGENTS.md counts.
+    /// Trust this project for this run: load its AGENTS.md.
     #[arg(long)]
     pub trust: bool,
 
-    /// Set one setting, as in config.toml: agent.max_iterations=50 (may be repeated).
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub config: Vec<String>,
+    /// Add a folder to the workspace (repeatable).
+    #[arg(long, value_name = "DIR", value_parser = folder, value_hint = ValueHint::DirPath)]
+    pub add_dir: Vec<PathBuf>,
 
-    /// Append the events of the run to this file, as --mode json writes them; in every mode.
-    #[arg(long, value_name = "FILE")]
-    pub events: Option<PathBuf>,
+    /// Tools the model can use: all, coding, read_only, none, or names; +name adds, -name removes.
+    #[arg(long, value_name = "SET", allow_hyphen_values = true)]
+    pub tools: Option<String>,
 
-    /// Colors: auto, dark, light, ansi or another theme; /theme shows them all.
+    /// Stop when the session has cost this many US dollars; 0 is no limit.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub budget_usd: Option<f64>,
+
+    /// Stop when the session has used this many tokens; 0 is no limit.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub budget_tokens: Option<i64>,
+
+    /// Stop after this many model calls per prompt; 0 is no limit.
+    #[arg(long, value_name = "N")]
+    pub max_iterations: Option<u32>,
+
+    /// Stop the run after this many seconds, with exit code 124 (only with --print).
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+
+    /// Colors: auto, dark, light, ansi or another theme; /theme lists them.
     #[arg(long, value_name = "NAME")]
     pub theme: Option<String>,
 
-    /// Append the conversation to the normal screen, for the terminal's own scrollback, instead of
-    /// filling the screen.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    /// Write to the normal screen and its scrollback instead of filling the screen.
+    #[arg(long, value_name = "BOOL", hide_possible_values = true)]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub inline: Option<bool>,
 
-    /// Play the built-in demo: a script through the real program, in a scratch folder.
+    /// Work in this folder.
+    #[arg(short = 'C', long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub cd: Option<PathBuf>,
+
+    /// Override a setting, for example ui.theme=light (repeatable).
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub config: Vec<String>,
+
+    /// Watch a demo of 30 seconds: scripted, in a temporary folder.
     #[arg(long, conflicts_with_all = ["go_on", "session", "fork"])]
     pub demo: bool,
 }
 
 /// The groups of the help, with their flags.
-const GROUPS: [(&str, WordList); 4] = [
-    (
-        "Output",
-        WordList("print no_stdin mode timeout events theme inline"),
-    ),
-    (
-        "Model",
-        WordList(
-            "model thinking tools system_prompt append_system_prompt max_iterations budget_usd budget_tokens",
-        ),
-    ),
-    ("Permission", WordList("add_dir permission trust")),
+const GROUPS: [(&str, WordList); 6] = [
+    ("Prompt and output", WordList("print no_stdin mode events")),
     (
         "Session",
         WordList("go_on resume session fork read_only wait at no_session"),
     ),
+    (
+        "Model",
+        WordList("model thinking system_prompt append_system_prompt"),
+    ),
+    ("Permissions", WordList("permission trust add_dir tools")),
+    (
+        "Limits",
+        WordList("budget_usd budget_tokens max_iterations timeout"),
+    ),
+    ("Screen", WordList("theme inline")),
 ];
 
-/// Flags that only the long help tells of.
+/// Flags that only the long help lists.
 const RARE: WordList = WordList(
-    "no_stdin tools add_dir fork read_only wait at no_session system_prompt append_system_prompt \
-     max_iterations budget_tokens config events theme inline",
+    "prompt no_stdin mode tools add_dir fork read_only wait at no_session system_prompt append_system_prompt \
+     budget_usd budget_tokens max_iterations timeout config events theme inline",
 );
 
-/// Sub-commands of similar programs. They are no prompts either.
-const FOREIGN_COMMANDS: WordList = WordList("acp completions login logout man mcp resume");
+const EXAMPLES: &str = "\
+Examples:
+  tiller                             open the full screen in this folder
+  tiller \"explain this project\"      open it and send a prompt
+  tiller -c                          continue your last session
+  tiller -p \"summarize @NOTES.md\"    print one answer and exit
+  git diff | tiller -p \"review this\"
+  tiller -m opus:high --permission plan \"plan the migration\"";
 
-/// Those of them that no prompt begins with.
-const MANY_WORDS: WordList = WordList("acp completions mcp");
+/// Sub-commands of similar programs, which aren't prompts here.
+const FOREIGN_COMMANDS: WordList = WordList("acp login logout mcp resume");
+
+/// Those that no prompt begins with.
+const MANY_WORDS: WordList = WordList("acp mcp");
 
 impl RunArgs {
     /// The settings of its flags: flag, setting, value.
@@ -223,8 +237,8 @@ impl RunArgs {
         flags.into_iter().filter_map(given)
     }
 
-    /// Why the prompt isn't sent, if it is a slash command: that would cost a model call and not do
-    /// what it says. `/init` is a prompt.
+    /// Why tiller doesn't send the prompt: it is a command of the screen, and sending it would only cost
+    /// money. `/init` is a prompt.
     pub fn slash_command(&self) -> Option<String> {
         let typed = self.prompt.join(" ");
         let (action, _) = Action::from_slash(typed.trim().strip_prefix('/')?)?;
@@ -241,15 +255,15 @@ impl RunArgs {
             Action::Export => "use tiller sessions export SESSION",
             Action::Trust => "use --trust",
             Action::Settings => "use --config KEY=VALUE",
-            _ => "start tiller without it, then type it there",
+            _ => "start tiller, then type it",
         };
         Some(format!(
-            "{typed} is a command of the full screen: {flag}. To send it as a prompt: tiller -- '{typed}'"
+            "{typed} only works inside tiller; {flag}. To send it as a prompt: tiller -- '{typed}'"
         ))
     }
 
-    /// The prompt's first word if it looks like a mistyped sub-command, with the closest existing
-    /// one. Sent as a prompt, it would start a paid run.
+    /// The first word of the prompt if it looks like a sub-command that doesn't exist, with the nearest
+    /// that does. Sent as a prompt, it would start a paid run.
     pub fn mistyped_command(&self) -> Option<(&str, Option<String>)> {
         let (word, rest) = self.prompt.split_first()?;
         let bare = |word: &String| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
@@ -276,10 +290,18 @@ impl RunArgs {
 /// What print mode writes to stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OutputMode {
-    /// The last reply.
+    /// The last answer.
     Text,
-    /// One JSON record per event, after a session header.
+    /// A session header, then one JSON record per event.
     Json,
+}
+
+fn permission_help() -> String {
+    let modes = PermissionMode::ALL.map(|mode| format!("- {}: {}", mode.name(), mode.meaning()));
+    format!(
+        "What tiller does without asking (default: auto):\n{}",
+        modes.join("\n")
+    )
 }
 
 fn permission_mode() -> impl TypedValueParser<Value = PermissionMode> {
@@ -292,11 +314,11 @@ fn folder(text: &str) -> Result<PathBuf, String> {
     existing_folder(Path::new(text))
 }
 
-/// The full path of a folder, or why it isn't one.
+/// The absolute path of a folder, or why it isn't one.
 pub fn existing_folder(path: &Path) -> Result<PathBuf, String> {
     match path.canonicalize() {
         Ok(path) if path.is_dir() => Ok(path),
-        Ok(_) => Err("it is not a folder".to_owned()),
+        Ok(_) => Err("not a folder".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -306,7 +328,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .ok()
         .filter(|seconds| *seconds > 0.0)
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| "expected a number of seconds above 0, such as 90 or 1.5".to_owned())
+        .ok_or_else(|| "expected seconds above 0, such as 90 or 1.5".to_owned())
 }
 
 #[cfg(test)]
@@ -330,7 +352,10 @@ mod tests {
     fn a_mistyped_sub_command_is_no_prompt() {
         for (words, expected) in [
             (&["acp"][..], Some(("acp", None))),
-            (&["completions", "bash"], Some(("completions", None))),
+            (
+                &["completion", "bash"],
+                Some(("completion", Some("completions"))),
+            ),
             (&["mcp", "add", "x", "--", "npx"], Some(("mcp", None))),
             (&["modles"], Some(("modles", Some("models")))),
             (&["session", "list"], Some(("session", Some("sessions")))),
@@ -353,7 +378,7 @@ mod tests {
     fn a_command_of_the_screen_is_no_prompt() {
         for (line, flag) in [
             ("/model opus", Some("-m MODEL")),
-            ("/compact", Some("start tiller without it")),
+            ("/compact", Some("start tiller, then type it")),
             ("-p /login anthropic", Some("tiller auth add")),
             ("/init in German", None),
             ("/etc/hosts is wrong", None),
@@ -371,17 +396,13 @@ mod tests {
 
     #[test]
     fn the_short_help_fits_a_screen() {
-        let short = Args::command().render_help().to_string();
-        assert!(short.lines().count() <= 50, "{short}");
+        let short = Args::command().term_width(80).render_help().to_string();
+        assert!(short.lines().count() <= 40, "{short}");
         let long = Args::command().render_long_help().to_string();
-        for part in [
-            "Session:",
-            "Model:",
-            "Permission:",
-            "Output:",
-            "--events",
-            "Exit codes:",
-        ] {
+        for (group, _) in GROUPS {
+            assert!(long.contains(&format!("\n{group}:\n")), "{group}");
+        }
+        for part in ["--events", "Examples:", "Exit codes:"] {
             assert!(long.contains(part), "{part}");
         }
     }

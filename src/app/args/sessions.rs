@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// What to do with sessions: list them unless a sub-command says something else.
+/// What to do with sessions: list them, unless there is a sub-command.
 #[derive(Clone, Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct SessionsArgs {
@@ -15,29 +15,39 @@ pub struct SessionsArgs {
     pub list: SessionListArgs,
 }
 
-/// What can be done with sessions. SESSION is an id, the beginning or end of it, or a file.
+/// Commands about sessions. SESSION is an id, its first or last characters, or a file.
 #[derive(Clone, Debug, Subcommand)]
 pub enum SessionsCommand {
-    /// List them, the last used first; the same as without a sub-command.
+    /// List sessions, the last used first (the default).
     List(SessionListArgs),
-    /// Show what was said in one: the branch it is on, results shortened.
+    /// Print the conversation of a session.
+    ///
+    /// Prints the current branch, with tool output shortened.
     Show(SessionShowArgs),
-    /// Compare two branches of one: where they part, and what was done on each since.
+    /// Compare two branches of a session.
+    ///
+    /// Shows where they split and what happened on each branch since.
     Diff(SessionDiffArgs),
-    /// Find words in the prompts, answers and names of the sessions of all folders, newest first.
+    /// Search all sessions, in every folder.
+    ///
+    /// Searches prompts, answers and names; the newest sessions come first.
     Search(SessionSearchArgs),
-    /// Write one as an HTML page, as Markdown, or as the lines of its file, without any key.
+    /// Export a session as HTML, Markdown or JSON lines.
+    ///
+    /// tiller replaces API keys in every format.
     Export(ExportArgs),
-    /// Move a session that is not open to the trash, and say how to get it back.
+    /// Move a session to the trash.
+    ///
+    /// Prints the command that restores it. You can't remove a session that is open.
     Rm {
-        /// Which one.
+        /// An id, its first or last characters, or a file.
         session: String,
     },
-    /// Copy a session file of tiller or pi, so that it goes on in this folder.
+    /// Import a session file of tiller or pi into this folder.
     Import {
-        /// The file.
+        /// The session file.
         file: PathBuf,
-        /// Go on in this folder.
+        /// Import it into this folder instead.
         #[arg(short = 'C', long, value_name = "DIR")]
         cd: Option<PathBuf>,
     },
@@ -46,22 +56,22 @@ pub enum SessionsCommand {
 /// Which session to show, and how.
 #[derive(Clone, Debug, Args)]
 pub struct SessionShowArgs {
-    /// Which one.
+    /// An id, its first or last characters, or a file.
     pub session: String,
 
-    /// All branches, a line for each entry.
+    /// List all branches, one line per entry.
     #[arg(short, long)]
     pub all: bool,
 
-    /// The entries as one JSON array, as they are in the file.
+    /// Print the entries as a JSON array, unchanged from the file.
     #[arg(long)]
     pub json: bool,
 
-    /// The iterations (model calls with their results) of the branch as one JSON array.
+    /// Print the iterations (model calls with their results) of the branch as a JSON array.
     #[arg(long, conflicts_with_all = ["all", "iteration"])]
     pub iterations: bool,
 
-    /// One iteration as JSON: number, messages, tool_calls, started_at, completed_at, metadata.
+    /// Print iteration N as JSON, with its messages and tool calls.
     #[arg(long, value_name = "N", conflicts_with = "all")]
     pub iteration: Option<usize>,
 }
@@ -69,16 +79,15 @@ pub struct SessionShowArgs {
 /// Which branches to compare.
 #[derive(Clone, Debug, Args)]
 pub struct SessionDiffArgs {
-    /// Which session.
+    /// An id, its first or last characters, or a file.
     pub session: String,
 
-    /// The entry that a branch ends with: its label, its id or the beginning of it, or . for where the
-    /// session goes on. With one it is compared with that place; with none the last branch that left
-    /// is.
+    /// The last entry of a branch: its label, its id or the first characters, or . for the current branch
+    /// (default: compare the latest other branch with the current one).
     #[arg(value_name = "BRANCH", num_args = 0..=2)]
     pub branches: Vec<String>,
 
-    /// One JSON object for programs.
+    /// Print a JSON object.
     #[arg(long)]
     pub json: bool,
 }
@@ -86,15 +95,15 @@ pub struct SessionDiffArgs {
 /// What to find in sessions.
 #[derive(Clone, Debug, Args)]
 pub struct SessionSearchArgs {
-    /// Words that stand in one prompt, answer or name, in any case and order.
+    /// Words to find in one prompt, answer or name, in any order; case doesn't matter.
     #[arg(required = true)]
     pub words: Vec<String>,
 
-    /// At most this many sessions; 0 is all of them.
+    /// List at most this many sessions; 0 lists all.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 30)]
     pub limit: usize,
 
-    /// One JSON record for each session and line.
+    /// Print one JSON record per session and line.
     #[arg(long)]
     pub json: bool,
 }
@@ -102,19 +111,19 @@ pub struct SessionSearchArgs {
 /// Which sessions to list, and how.
 #[derive(Clone, Debug, Args)]
 pub struct SessionListArgs {
-    /// Those of all folders.
+    /// List the sessions of all folders.
     #[arg(short, long)]
     pub all: bool,
 
-    /// At most this many; 0 is all of them.
+    /// List at most this many sessions; 0 lists all.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 30)]
     pub limit: usize,
 
-    /// One JSON array for programs.
+    /// Print a JSON array.
     #[arg(long)]
     pub json: bool,
 
-    /// Those of this folder.
+    /// List the sessions of this folder.
     #[arg(short = 'C', long, value_name = "DIR", conflicts_with = "all")]
     pub cd: Option<PathBuf>,
 }
@@ -122,23 +131,23 @@ pub struct SessionListArgs {
 /// Which session to export, and how.
 #[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
-    /// Its id, the beginning or end of it, or its file.
+    /// An id, its first or last characters, or a file.
     pub session: String,
 
-    /// The form: a page with all branches, the current branch as Markdown, or the lines for
-    /// programs. Without it, what FILE ends with, else html.
+    /// html (all branches), md (the current branch) or jsonl (for programs). Default: the ending of FILE,
+    /// or html.
     #[arg(long, value_parser = ["html", "md", "jsonl"])]
     pub format: Option<String>,
 
-    /// The current branch only; Markdown never has more.
+    /// Export only the current branch, as Markdown always does.
     #[arg(long)]
     pub branch: bool,
 
-    /// Write to FILE; - is stdout. Without it, to a new file in this folder.
+    /// Write to FILE; - is stdout (default: a new file in this folder).
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Replace FILE if it is there.
+    /// Replace FILE if it exists.
     #[arg(long)]
     pub force: bool,
 }

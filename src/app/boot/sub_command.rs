@@ -11,7 +11,9 @@ use super::runtime::current_thread;
 use crate::agent;
 use crate::agent::permission::Policy;
 use crate::agent::process::Processes;
-use crate::app::args::{AuthCommand, ConfigCommand, PolicyCheckArgs, PolicyCommand, SubCommand};
+use crate::app::args::{
+    self, AuthCommand, ConfigCommand, PolicyCheckArgs, PolicyCommand, SubCommand,
+};
 use crate::app::cli::{self, AuthContext};
 use crate::app::config::{Layers, Settings};
 use crate::app::dirs::Dirs;
@@ -19,6 +21,7 @@ use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::trust::Trust;
+use crate::app::tui::open_in_editor;
 use crate::app::{catalogue, keys, plan};
 use crate::llm::local::{self, DiscoveredServer};
 
@@ -32,6 +35,14 @@ pub(super) fn sub_command(
         SubCommand::Config { what } => Ok(match what {
             ConfigCommand::Show { config, origin } => {
                 cli::show_config(&layers(dirs, config)?, *origin)
+            }
+            ConfigCommand::Get { key } => cli::get_config(&layers(dirs, &[])?, key)?,
+            ConfigCommand::Set { key, value } => cli::set_config(&dirs.config_file(), key, value)?,
+            ConfigCommand::Edit => {
+                let file = dirs.config_file();
+                let runtime = current_thread()?;
+                let open = || runtime.block_on(open_in_editor(file.clone(), None));
+                cli::edit_config(&file, open)?
             }
             // Users need it most when the file is broken.
             ConfigCommand::Path => cli::config_path(&dirs.config_file()),
@@ -71,6 +82,8 @@ pub(super) fn sub_command(
             let PolicyCommand::Check(what) = what;
             policy_check(what, dirs)
         }
+        SubCommand::Completions { shell } => Ok(cli::print(&args::completions(*shell))),
+        SubCommand::Man { command } => Ok(cli::print(&args::man(command)?)),
         SubCommand::Steer(what) => cli::steer(what, &dirs.sessions(), home),
         SubCommand::Status(what) => cli::status(what, &dirs.sessions(), home),
     }

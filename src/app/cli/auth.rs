@@ -51,9 +51,9 @@ impl AuthContext {
                 provider
             };
             return Err(StartError::usage(format!(
-                "a key on the command line is seen by every program of this machine and stays in the \
-                 shell's history. Type it when you are asked: tiller auth add {provider}; or pipe it: \
-                 tiller auth add {provider} < FILE. Replace a key that was typed there"
+                "a key on the command line is visible to other programs and stays in your shell history. \
+                 If it is a real key, replace it. Run tiller auth add {provider} and type the key when \
+                 asked, or pipe it: tiller auth add {provider} < FILE"
             )));
         }
         let provider = self.known(provider)?;
@@ -63,7 +63,7 @@ impl AuthContext {
         let mut store = self.keys.store();
         store.put(provider, Some(key)).map_err(StartError::failed)?;
         let place = store.path().display();
-        say(&format!("The key for {provider} is stored in {place}\n"));
+        say(&format!("Stored the key for {provider} in {place}\n"));
         match self.key_location(provider) {
             Ok(
                 location @ (KeyLocation::Literal(_)
@@ -71,11 +71,11 @@ impl AuthContext {
                 | KeyLocation::Command(..)),
             ) => {
                 out::eprint_line(&format!(
-                    "It is not used as long as api_key is set for {provider}: {location}"
+                    "tiller doesn't use it as long as api_key is set for {provider}: {location}"
                 ));
             }
             Ok(KeyLocation::Environment(name, _)) => {
-                out::eprint_line(&format!("From now on it is used instead of {name}"));
+                out::eprint_line(&format!("tiller now uses it instead of {name}"));
             }
             _ => {}
         }
@@ -86,11 +86,11 @@ impl AuthContext {
         let http = Http::default();
         Ok(
             match check_key(&self.catalog, &self.keys, &http, provider).await {
-                Verdict::Accepted => say(&format!("{provider} accepts it\n")),
+                Verdict::Accepted => say(&format!("{provider} accepts the key\n")),
                 Verdict::Refused(why) => {
                     out::eprint_line(&format!(
-                        "tiller: {provider} refuses the key: {why}\nstore another one, or remove it: tiller \
-                     auth remove {provider}"
+                        "tiller: {provider} refuses the key: {why}\nStore another one: tiller auth add \
+                     {provider}"
                     ));
                     Outcome::Failed
                 }
@@ -111,16 +111,16 @@ impl AuthContext {
             let other = match self.key_location(provider) {
                 Ok(KeyLocation::None) | Err(_) => String::new(),
                 Ok(KeyLocation::Environment(name, _)) => {
-                    format!("; it comes from the environment: unset {name}")
+                    format!("; it comes from your environment: unset {name}")
                 }
                 Ok(location) => format!("; it comes from elsewhere: {location}"),
             };
             return Err(StartError::failed(format!(
-                "no key for {provider} is stored{other}"
+                "no stored key for {provider}{other}"
             )));
         }
         store.put(provider, None).map_err(StartError::failed)?;
-        Ok(say(&format!("The stored key for {provider} is removed\n")))
+        Ok(say(&format!("Removed the stored key for {provider}\n")))
     }
 
     async fn list(&self, json: bool) -> Result<Outcome, StartError> {
@@ -188,7 +188,9 @@ impl AuthContext {
                 Verdict::Accepted => ("ok".to_owned(), Outcome::Done),
                 Verdict::Refused(why) => (format!("refused: {why}"), Outcome::Failed),
                 Verdict::Unclear(why) => (
-                    format!("unclear: it answers, but not whether the key is good: {why}"),
+                    format!(
+                        "unclear: the provider answers, but doesn't say whether the key is good: {why}"
+                    ),
                     Outcome::Failed,
                 ),
                 Verdict::Unreachable(why) => (format!("unreachable: {why}"), Outcome::Unreachable),
@@ -228,14 +230,14 @@ impl AuthContext {
         }
         if looks_like_a_key(name) {
             return Err(StartError::usage(
-                "that looks like a key; what is wanted is a provider, for example anthropic. A key on \
-                 the command line stays in the shell's history: replace it",
+                "that looks like a key, not a provider such as anthropic. A key on the command line stays \
+                 in your shell history: replace it",
             ));
         }
         let near = nearest(name, all.iter().copied())
             .map_or_else(String::new, |near| format!("did you mean '{near}'? "));
         Err(StartError::usage(format!(
-            "unknown provider '{name}': {near}known are {}; others are added in models.toml",
+            "unknown provider '{name}': {near}Known providers: {}. Add others in models.toml",
             all.join(", ")
         )))
     }
@@ -244,12 +246,13 @@ impl AuthContext {
 /// The key from stdin or typed on the terminal; `None` if the user gave up.
 fn read_key(provider: &str) -> Result<Option<Secret>, StartError> {
     let typed = if io::stdin().is_terminal() {
-        let prompt = format!("Key for {provider} (it is not shown): ");
+        let prompt = format!("API key for {provider} (hidden as you type): ");
         match password_prompt::ask(&prompt) {
             Ok(Some(line)) => line,
             Ok(None) => return Ok(None),
             Err(error) => {
-                let what = format!("the terminal cannot be asked: {error}. Pipe the key instead");
+                let what =
+                    format!("can't read from the terminal: {error}. Pipe the key in instead");
                 return Err(StartError::failed(what));
             }
         }
@@ -259,22 +262,22 @@ fn read_key(provider: &str) -> Result<Option<Secret>, StartError> {
             .lock()
             .take(MAX_BYTES + 1)
             .read_to_end(&mut bytes)
-            .map_err(|error| StartError::failed(format!("stdin cannot be read: {error}")))?;
+            .map_err(|error| StartError::failed(format!("can't read stdin: {error}")))?;
         if bytes.len() as u64 > MAX_BYTES {
-            return Err(StartError::usage("what is on stdin is too long for a key"));
+            return Err(StartError::usage("stdin is too long for a key"));
         }
         Secret::new(String::from_utf8_lossy(&bytes))
     };
     let key = typed.expose();
     if key.is_empty() {
         return Err(StartError::usage(format!(
-            "no key was given. Type it when you are asked, or pipe it: tiller auth add {provider} < FILE"
+            "no key. Type it when asked, or pipe it: tiller auth add {provider} < FILE"
         )));
     }
     if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(StartError::usage(
-            "that is no key: it holds spaces, line ends or characters that are not ASCII. Nothing \
-             was stored",
+            "that doesn't look like an API key: it has spaces, line breaks or non-ASCII characters. \
+             Nothing was stored",
         ));
     }
     Ok(Some(typed))

@@ -1,6 +1,6 @@
-//! One run without a screen: sends the prompt, passes every event to a sink, and turns the run's
-//! end into an outcome. Waits no longer than a signal or `--timeout` allows, even if stdout's
-//! reader stalls or a run doesn't end. When it returns, all processes of the run are dead.
+//! One run without a screen: sends the prompt, hands every event to a sink, and returns an outcome. A
+//! signal or `--timeout` ends every wait: for a reader of stdout that has stopped, or for a run that
+//! doesn't end. All processes of the run are dead when this returns.
 
 use std::io;
 use std::pin::pin;
@@ -62,7 +62,7 @@ pub async fn run_headless(
     let mut run = match Run::new(&handle, deadline, is_stored) {
         Ok(run) => run,
         Err(error) => {
-            out::eprint_line(&format!("tiller: cannot start: {error}"));
+            out::eprint_line(&format!("tiller: can't start: {error}"));
             return Outcome::Failed;
         }
     };
@@ -72,13 +72,13 @@ pub async fn run_headless(
         Err(GaveUp::Time(outcome)) => outcome,
         Err(GaveUp::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Outcome::Cut,
         Err(GaveUp::Write(error)) => {
-            last.tell(&format!("cannot write to stdout: {error}"));
+            last.tell(&format!("can't write to stdout: {error}"));
             Outcome::Failed
         }
     };
     run.say_last(last).await;
     let closed = timeout(CLOSING, handle.shutdown()).await;
-    let late = || Some("the disk takes too long: the session may not be saved".to_owned());
+    let late = || Some("the disk is too slow: the session may be incomplete".to_owned());
     if let Some(unsaved) = closed.unwrap_or_else(|_| late()) {
         out::eprint_line(&format!("tiller: {unsaved}"));
         if outcome == Outcome::Done {
@@ -121,7 +121,7 @@ struct Ends<'a> {
 
 impl Ends<'_> {
     /// Waits for `work`. A signal or `--timeout` stops the run, which then has [`GRACE`] to end. A
-    /// second signal stops waiting at once.
+    /// second signal ends the wait at once.
     async fn until<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Outcome> {
         let mut work = pin!(work);
         loop {
@@ -191,7 +191,7 @@ impl<'a> Run<'a> {
         let (mut waiting, mut refused) = (Vec::new(), Vec::new());
         loop {
             let Some(event) = self.ends.until(events.recv()).await? else {
-                last.tell("the agent stopped before the end of the run");
+                last.tell("the agent stopped before the run ended");
                 return Ok(Outcome::Failed);
             };
             let mut said = Said::default();
@@ -235,7 +235,7 @@ impl<'a> Run<'a> {
             }
         }
         let unsent = if begun && self.is_stored {
-            "waits in the session, tiller -c sends it"
+            "queued in the session (tiller -c sends it)"
         } else {
             "not sent to the model"
         };
@@ -254,7 +254,7 @@ impl<'a> Run<'a> {
     }
 
     async fn write(&mut self, said: Said) -> Result<(), GaveUp> {
-        // stderr may be closed; ignore that.
+        // A closed stderr is fine.
         let _ = self.ends.until(self.stderr.write(said.err)).await?;
         self.ends.until(self.stdout.write(said.out)).await??;
         Ok(())
@@ -262,7 +262,7 @@ impl<'a> Run<'a> {
 
     async fn say_last(&mut self, mut last: Said) {
         if self.ends.stopped == Some(Outcome::TimedOut) {
-            last.tell("the time given by --timeout ran out; the run was stopped");
+            last.tell("--timeout ran out; tiller stopped the run");
         }
         let stopped = self.ends.stopped.is_some();
         let stderr = &mut self.stderr;
@@ -283,11 +283,11 @@ fn outcome_of(ended: Option<RunOutcome>, said: &mut Said) -> Outcome {
     match ended {
         Some(RunOutcome::Done) => return Outcome::Done,
         Some(RunOutcome::Truncated) => said.tell(
-            "the answer was cut at the output limit\nask for less at once, or raise models.max_output in config.toml",
+            "the answer reached the output limit and is cut off\nAsk for a shorter answer, or raise models.max_output in config.toml",
         ),
         Some(RunOutcome::Failed { message }) => said.tell(&message),
         Some(RunOutcome::LimitReached { limit }) => said.tell(&format!(
-            "Max iterations ({limit}) exceeded\nallow more with --max-iterations N, 0 for no limit"
+            "Max iterations ({limit}) exceeded\nAllow more with --max-iterations N (0 is no limit)"
         )),
         Some(RunOutcome::BudgetReached(reached)) => {
             let flag = match reached.limit {
@@ -295,7 +295,7 @@ fn outcome_of(ended: Option<RunOutcome>, said: &mut Said) -> Outcome {
                 BudgetLimit::Tokens(_) => "--budget-tokens",
             };
             said.tell(&format!(
-                "{reached}\nallow more with {flag} N, 0 for no limit"
+                "{reached}\nAllow more with {flag} N (0 is no limit)"
             ));
         }
         Some(RunOutcome::Aborted) | None => {}

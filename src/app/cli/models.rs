@@ -1,5 +1,5 @@
-//! `tiller models`: lists models and their facts, for users or, with `--json`, for programs. Makes
-//! no requests and fetches no key.
+//! `tiller models`: lists models with their facts, for users and, with `--json`, for programs. Makes no
+//! request and reads no key.
 
 use std::cmp::Reverse;
 use std::fmt::Write;
@@ -14,8 +14,8 @@ use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::llm::{Model, ThinkingLevel};
 
-/// Prints the matches in `list`. `default` is the default model as `provider/id`, and `as_of` the
-/// date of the built-in facts.
+/// Prints the models of `list` that match. `default` is the model of new sessions, as `provider/id`;
+/// `as_of` is the day of the built-in facts.
 pub fn models(
     what: &ModelsArgs,
     mut list: Vec<ModelEntry>,
@@ -43,19 +43,19 @@ pub fn models(
 fn nothing(what: &ModelsArgs, pattern: &str) -> String {
     match (what.available, pattern) {
         (true, "") => String::from(
-            "no provider has a key: add one with tiller auth add PROVIDER, or set its variable, for \
-             example export ANTHROPIC_API_KEY=...",
+            "no API keys yet. Add one: tiller auth add PROVIDER, or set its variable, for example export \
+             ANTHROPIC_API_KEY=...",
         ),
         (true, pattern) => {
-            format!("no model with a key fits '{pattern}': leave out --available to see the others")
+            format!("no usable model matches '{pattern}'; leave out --available to see the others")
         }
         (false, pattern) => {
-            format!("no model fits '{pattern}': tiller models lists all of them")
+            format!("no model matches '{pattern}'; tiller models lists them all")
         }
     }
 }
 
-/// The models whose name contains all words of `pattern`, in order. If there are none, those that
+/// The models whose name contains all words of `pattern`, in their order. If there are none, those that
 /// contain its letters in order, best first.
 fn filter(list: &[ModelEntry], pattern: &str) -> Vec<ModelEntry> {
     let mut found = search(list, pattern);
@@ -86,7 +86,7 @@ fn table(list: &[ModelEntry], default: Option<&str>) -> String {
         let start = text.len();
         for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
             let _ = match column {
-                // Numbers are right-aligned.
+                // Align numbers to the right.
                 1..=4 => write!(text, "{cell:>width$}  "),
                 _ => write!(text, "{cell:<width$}  "),
             };

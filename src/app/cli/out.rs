@@ -1,6 +1,6 @@
-//! stdout and stderr. A closed pipe (`tiller models | head -1`) isn't an error in a sub-command; a
-//! run that loses its reader stops silently. Any other failed write (a full disk) is reported on
-//! stderr and exits with 1.
+//! stdout and stderr. A sub-command ignores a closed pipe (`tiller models | head -1`); a run that loses
+//! its reader ends quietly. Any other failed write (a full disk) prints an error and ends in exit code
+//! 1.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ pub fn line(text: &str) -> String {
     line
 }
 
-/// Writes on a separate thread, which alone waits for a stalled reader.
+/// Writes on its own thread: only that thread waits for a slow reader.
 #[derive(Debug)]
 pub struct Writer {
     texts: Option<mpsc::Sender<String>>,
@@ -73,7 +73,7 @@ impl Writer {
     }
 }
 
-/// Makes panics report redacted messages from now on.
+/// From now on a panic prints its message without what `redactor` knows.
 pub fn eprint_panics(redactor: Redactor) {
     panic::set_hook(Box::new(move |info| {
         let thread = thread::current();
@@ -83,7 +83,7 @@ pub fn eprint_panics(redactor: Redactor) {
         if trace.status() == BacktraceStatus::Captured {
             let _ = writeln!(text, "{trace}");
         } else {
-            text.push_str("note: run with RUST_BACKTRACE=1 to see the way to it\n");
+            text.push_str("note: run with RUST_BACKTRACE=1 to see a backtrace\n");
         }
         eprint_line(&redactor.redact(&text));
     }));
@@ -96,13 +96,13 @@ pub fn print(text: &str) -> Outcome {
     }
 }
 
-/// The outcome after a failed write to stdout; reports the error on stderr unless it is a closed
-/// pipe.
+/// The outcome of a sub-command after a failed write to stdout. Prints the error on stderr unless it is
+/// a closed pipe.
 pub fn write_failed(error: &io::Error) -> Outcome {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Outcome::Done;
     }
-    eprint_line(&format!("tiller: cannot write to stdout: {error}"));
+    eprint_line(&format!("tiller: can't write to stdout: {error}"));
     Outcome::Failed
 }
 

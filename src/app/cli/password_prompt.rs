@@ -54,7 +54,7 @@ fn pasted(line: &[u8]) -> String {
         .replace("\x1b[201~", "")
 }
 
-/// Turns echo off until dropped.
+/// A terminal without echo, until this is dropped.
 struct Quiet(Termios);
 
 impl Quiet {

@@ -1,5 +1,5 @@
-//! `tiller policy`: tests rules against their examples, and explains why a command would run, be
-//! asked about or be denied.
+//! `tiller policy`: tests rules against their examples, and explains why tiller would run a command, ask
+//! or deny.
 
 use std::fmt::Write;
 
@@ -39,9 +39,9 @@ pub fn check_rules(policy: &Policy, json: bool) -> Outcome {
             let _ = writeln!(text, "{}: {fault}", rule.summary());
         }
         let verdict = if faults.is_empty() {
-            "all hold"
+            "all pass"
         } else {
-            "some do not hold"
+            "some fail"
         };
         let _ = writeln!(
             text,
@@ -100,14 +100,14 @@ fn as_text(mode: PermissionMode, decision: &Decision) -> String {
         let rules = rules_to_toml(&decision.suggestions);
         let _ = writeln!(
             text,
-            "\nIt would run without a question with\n\n{}",
+            "\nTo run it without asking, add to your config.toml:\n\n{}",
             rules.trim_end()
         );
     }
     text
 }
 
-/// Explains one simple command. If no rule matches, the mode decides.
+/// The word for one simple command; empty where no rule matches and the mode decides.
 fn alone(mode: PermissionMode, action: Action, verdict: Verdict) -> &'static str {
     match (action, mode, verdict) {
         (Action::Allow, PermissionMode::Ask, Verdict::Ask(_)) => "",
@@ -126,7 +126,7 @@ fn words(verdict: Verdict) -> (&'static str, Option<Confinement>) {
 fn of_place(place: Confinement) -> &'static str {
     match place {
         Confinement::Free => ", without a sandbox",
-        Confinement::Sandboxed { network: true } => ", in the sandbox with the network",
+        Confinement::Sandboxed { network: true } => ", in the sandbox with network",
         Confinement::Sandboxed { network: false } => ", in the sandbox",
     }
 }

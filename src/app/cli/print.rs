@@ -1,4 +1,4 @@
-//! Print mode: only the last reply's text on stdout. Problems go to stderr.
+//! Print mode: the text of the last reply on stdout, nothing else. Warnings and errors go to stderr.
 
 use super::headless::{Said, Sink};
 use crate::agent::{AgentEvent, Event, NoticeLevel};
@@ -15,7 +15,7 @@ pub struct Print {
 pub enum Output {
     /// A terminal: control characters are escaped.
     Tty,
-    /// A pipe or file, which gets every byte unchanged.
+    /// A pipe or a file: the text is not escaped.
     Pipe,
 }
 
@@ -36,9 +36,9 @@ impl Sink for Print {
                     self.reply = message.text();
                 }
             }
-            // Text from an unfinished run is not an answer.
+            // Text before a failure isn't an answer.
             AgentEvent::AgentEnd { outcome, .. } if !outcome.has_answer() => self.reply.clear(),
-            // Explains the wait.
+            // Tell the user why the answer takes longer.
             AgentEvent::RetryStart {
                 attempt,
                 max_attempts,

@@ -1,4 +1,4 @@
-//! One line about what a run without a user couldn't do, and what would allow it next time.
+//! One line for each call that a run without a user denied, with what would allow it next time.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub fn refusal(question: &Question) -> String {
     let again = again.map_or_else(String::new, |with| format!(" again {with}"));
     let allow = match &*subject.suggestions {
         [] => format!(
-            "{}; no rule is narrow enough, --permission full allows everything",
+            "{}; no rule can allow it, --permission full allows everything",
             subject.reason
         ),
         rules => format!("allow it with --config {}", as_word(rules)),
@@ -31,7 +31,7 @@ pub fn refusal(question: &Question) -> String {
     format!("refused: {what}{again} ({allow})")
 }
 
-/// The line for a call denied by a rule or the permission mode.
+/// The line for a call that a rule or the permission mode denies.
 pub fn denial(tool: &str, details: &Details, why: &str) -> String {
     let why = why.trim_end_matches('.');
     format!("refused: {} ({why})", call(tool, details))

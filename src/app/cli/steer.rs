@@ -1,5 +1,5 @@
-//! `tiller steer`: sends a message to an open session from another terminal or a program, and
-//! reports the result.
+//! `tiller steer`: sends a message to a running session from another terminal or a program, and prints
+//! what became of it.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Most sessions to list in an error.
 const LISTED: usize = 8;
 
-/// Sends the message to the session that the command line names.
+/// Sends the message to its session.
 pub fn steer(what: &SteerArgs, root: &Path, home: Option<&Path>) -> Result<Outcome, StartError> {
     let (wanted, text) = match what.words.as_slice() {
         [session, text] => (Some(session.as_str()), text),
@@ -32,7 +32,7 @@ pub fn steer(what: &SteerArgs, root: &Path, home: Option<&Path>) -> Result<Outco
     };
     let message = if text == "-" { piped()? } else { text.clone() };
     if message.trim().is_empty() {
-        return Err(StartError::usage("the message is empty; nothing was sent"));
+        return Err(StartError::usage("the message is empty"));
     }
     let live = live_sessions(root);
     let record = choose(&live, wanted, home)?;
@@ -51,25 +51,27 @@ pub fn steer(what: &SteerArgs, root: &Path, home: Option<&Path>) -> Result<Outco
     let session = short_id(&record.id);
     let text = match (response.data, command) {
         (Some(taken), _) if taken.disposition == Disposition::Started => {
-            format!("Started a run in session {session}.\n")
+            format!("Started a run in session {session}\n")
         }
         (Some(_), SteerCommand::Steer) => {
-            format!("Steers session {session}: goes out before its next tool or model call.\n")
+            format!(
+                "Steering session {session}: the model gets it before its next tool or model call\n"
+            )
         }
         (Some(_), SteerCommand::FollowUp) => {
-            format!("Waits in session {session} until its run is done.\n")
+            format!("Queued in session {session} until its run is done\n")
         }
         (None, _) => {
             let error = response.error.unwrap_or_default();
             return Err(StartError::failed(format!(
-                "session {session} did not take the message: {error}"
+                "session {session} didn't accept the message: {error}"
             )));
         }
     };
     Ok(out::print(&for_terminal(&text)))
 }
 
-/// The session to steer: the named one, or else the only open one in this folder.
+/// The session to send to: the one named, or the only one in this folder.
 fn choose<'a>(
     live: &'a [PresenceRecord],
     wanted: Option<&str>,
@@ -91,24 +93,27 @@ fn choose<'a>(
         return Ok(one);
     }
     let (candidates, what) = match (wanted, fitting.is_empty()) {
-        (Some(wanted), true) => (live.iter().collect(), format!("no open session '{wanted}'")),
-        (Some(wanted), false) => (fitting, format!("'{wanted}' could be several sessions")),
+        (Some(wanted), true) => (
+            live.iter().collect(),
+            format!("no running session '{wanted}'"),
+        ),
+        (Some(wanted), false) => (fitting, format!("'{wanted}' matches several sessions")),
         (None, true) => (
             live.iter().collect(),
-            "no session is open in this folder".to_owned(),
+            "no session is running in this folder".to_owned(),
         ),
         (None, false) => (
             fitting,
-            "several sessions are open in this folder".to_owned(),
+            "several sessions are running in this folder".to_owned(),
         ),
     };
     let way_out = if candidates.is_empty() {
-        "; none is open anywhere. Start one with tiller".to_owned()
+        ", or anywhere else. Start one: tiller".to_owned()
     } else {
         let list = candidates.iter().take(LISTED);
         let list: Vec<String> = list.map(|record| line(record, home)).collect();
         format!(
-            ". Name one as in tiller steer {} \"TEXT\", TEXT in quotes:\n{}",
+            ". Choose one, for example tiller steer {} \"TEXT\":\n{}",
             short_id(&candidates[0].id),
             list.join("\n")
         )
@@ -130,21 +135,20 @@ fn ask(record: &PresenceRecord, request: &SteerRequest) -> Result<SteerResponse,
     let session = short_id(&record.id);
     let Some(socket) = &record.socket else {
         return Err(StartError::failed(format!(
-            "session {session} (process {}) has no socket yet, or could not make one: try again, or see \
-             its log",
+            "session {session} (process {}) doesn't accept messages yet. Try again, or read its log",
             record.pid
         )));
     };
     let failed = |error: io::Error| {
         let text = match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => format!(
-                "session {session} (process {}) did not answer within {} s; it may be stopped, and take \
-                 the message when it goes on",
+                "session {session} (process {}) didn't answer within {} s. If it is stopped, it may \
+                 read the message when it continues",
                 record.pid,
                 PATIENCE.as_secs()
             ),
             _ => format!(
-                "session {session} cannot be reached at {}: {error}; tiller status lists the open ones",
+                "can't reach session {session} at {}: {error}; tiller status lists running sessions",
                 socket.display()
             ),
         };
@@ -170,10 +174,10 @@ fn piped() -> Result<String, StartError> {
         .lock()
         .take(MAX_MESSAGE as u64 + 1)
         .read_to_end(&mut bytes);
-    read.map_err(|error| StartError::failed(format!("cannot read stdin: {error}")))?;
+    read.map_err(|error| StartError::failed(format!("can't read stdin: {error}")))?;
     if bytes.len() > MAX_MESSAGE {
         return Err(StartError::usage(
-            "more than 1 MiB was piped in: write it to a file and name the file in the message",
+            "the piped message is over 1 MiB. Write it to a file and name the file in the message",
         ));
     }
     let text = String::from_utf8_lossy(&bytes);

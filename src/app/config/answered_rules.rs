@@ -1,4 +1,4 @@
-//! Rules from answered questions: parses the text that the user edited, and appends rules to the
+//! Rules that answer a question: reads the text that the user has edited, and appends them to the
 //! settings file.
 
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::rules::parse_checked_rules;
 use super::settings::Settings;
 use crate::agent::permission::{Action, Origin as RuleOrigin, Rule, rules_to_toml};
 
-/// Parses the rules that a user edited to answer a question. Errors name the line.
+/// Reads the rules that a user has edited to answer a question. An error names its line.
 pub fn read_answer(text: &str) -> Result<Vec<Rule>, String> {
     let origin = |line: usize| RuleOrigin::User(format!("line {line}"));
     let mut rules =
@@ -23,15 +23,15 @@ pub fn read_answer(text: &str) -> Result<Vec<Rule>, String> {
     let mut keys = Vec::new();
     collect_keys(&table, "", &mut keys);
     if let Some(other) = keys.iter().find(|key| *key != RULES) {
-        return Err(format!("only [[{RULES}]] may stand here, not {other}"));
+        return Err(format!("only [[{RULES}]] can be here, not {other}"));
     }
     if rules.is_empty() {
-        return Err(format!("there is no rule: one begins with [[{RULES}]]"));
+        return Err(format!("no rule found; start one with [[{RULES}]]"));
     }
     for rule in &mut rules {
         if rule.action != Action::Allow {
             let (line, action) = (&rule.origin, rule.action.name());
-            return Err(format!("{line}: it would {action}, and is to allow"));
+            return Err(format!("{line}: the action must be allow, not {action}"));
         }
         rule.origin = RuleOrigin::Session;
     }
@@ -50,7 +50,7 @@ pub fn append_rules(file: &Path, rules: &[Rule]) -> Result<(), String> {
         match resolve(new) {
             Ok(after) if after == before + rules.len() => Ok(()),
             _ => Err(format!(
-                "{}: no rule can be appended; write those it has as [[{RULES}]]",
+                "{}: can't append a rule; first write its rules as [[{RULES}]]",
                 file.display()
             )),
         }

@@ -1,6 +1,5 @@
-//! Checks that settings exist and have the right type. The defaults are the schema: other keys
-//! don't exist, and a value must have the default's type. A table that is empty there accepts any
-//! names, with strings.
+//! Checks that settings exist and have the right type. The defaults are the schema: they have every key,
+//! and values of the right type. A table that is empty there takes any names, with strings.
 
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
@@ -10,8 +9,8 @@ use crate::llm::nearest::nearest_few;
 /// The only setting that is a list of tables.
 pub(super) const RULES: &str = "permission.rules";
 
-/// Checks that everything in `table` exists in `defaults` with the same type; `place` locates a
-/// key.
+/// Checks that `defaults` has every key of `table`, with the same type. `place` locates a key for
+/// errors.
 pub fn check(
     defaults: &Table,
     table: &Table,
@@ -43,8 +42,12 @@ fn check_table(
             }
             (Some(_), Value::Array(items)) if key == RULES => check_rules(items, &place(&key))?,
             (Some(expected), given) if !fits(expected, given) => {
+                let example = match expected {
+                    Value::Boolean(_) | Value::Table(_) => String::new(),
+                    _ => format!(", such as {expected}"),
+                };
                 return Err(format!(
-                    "setting {key} = {given} ({}): expected {}, such as {expected}",
+                    "setting {key} = {given} ({}): expected {}{example}",
                     place(&key),
                     kind(expected)
                 ));
@@ -55,13 +58,13 @@ fn check_table(
     Ok(())
 }
 
-/// The tables of rules are checked where they are parsed.
+/// `rules` reads what is in the tables.
 fn check_rules(items: &[Value], place: &str) -> Result<(), String> {
     if items.iter().all(Value::is_table) {
         return Ok(());
     }
     Err(format!(
-        "setting {RULES} ({place}): expected tables, each as [[{RULES}]]"
+        "setting {RULES} ({place}): write each rule as a table, [[{RULES}]]"
     ))
 }
 
@@ -87,6 +90,11 @@ fn kind(value: &Value) -> &'static str {
 }
 
 fn unknown(root: &Table, key: &str, place: &str) -> String {
+    format!("unknown setting {key} ({place}): {}", hint(root, key))
+}
+
+/// What to try instead of an unknown key.
+pub(super) fn hint(root: &Table, key: &str) -> String {
     let mut keys = Vec::new();
     collect_keys(root, "", &mut keys);
     // Users remember only the last part: `max_iterations` finds `agent.max_iterations`.
@@ -103,14 +111,13 @@ fn unknown(root: &Table, key: &str, place: &str) -> String {
         };
         [(known, known), (last, known), section]
     });
-    let way_out = match nearest_few(key, names, 1).pop() {
+    match nearest_few(key, names, 1).pop() {
         Some(known) => format!("did you mean {known}?"),
         None => "`tiller config show` lists all settings".to_owned(),
-    };
-    format!("unknown setting {key} ({place}): {way_out}")
+    }
 }
 
-/// The dotted keys of all values in `table`, prefixed with `prefix`.
+/// The dotted keys of all values in `table`, each after `prefix`.
 pub fn collect_keys(table: &Table, prefix: &str, out: &mut Vec<String>) {
     for (name, value) in table {
         let key = dotted(prefix, name);

@@ -1,6 +1,5 @@
-//! Changes one value in a settings file, or appends to it. The rest of the file stays as the user
-//! wrote it: comments, order, blank lines, unknown keys. Writes the new file completely or not at
-//! all.
+//! Changes one value in a settings file, or appends to it. The rest of the file doesn't change:
+//! comments, order, blank lines, unknown keys. The new file is there whole or not at all.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -8,15 +7,15 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rustix::fs::FlockOperation;
-use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
+use toml_edit::{DocumentMut, Item, Key, Table, TableLike, Value};
 
 use super::check::place_of;
-use super::layers::{Layers, Origin};
+use super::layers::{Layer, Layers, Origin};
 use super::settings::Settings;
 use crate::llm::read_small::read_small;
 use crate::llm::replace_file::replace_file;
 
-/// Sets the string `name` of `table` in `file`, creating it if needed. An error leaves the file
+/// Sets the string `name` of `table` in `file`; creates the file if needed. An error leaves it
 /// unchanged.
 pub fn set_in_file(file: &Path, table: &str, name: &str, value: &str) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
@@ -25,21 +24,19 @@ pub fn set_in_file(file: &Path, table: &str, name: &str, value: &str) -> Result<
     })
 }
 
-/// Sets the dotted setting `key` in the user's settings `file`, creating it if needed. An error
-/// leaves the file unchanged.
+/// Sets the dotted setting `key` in the user's settings `file`; creates the file if needed. An error
+/// leaves it unchanged.
 pub fn set_checked(file: &Path, key: &str, value: &toml::Value) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
     let value: Value = value
         .to_string()
         .parse()
-        .map_err(|_| named(format!("{value} is no value")))?;
+        .map_err(|_| named(format!("can't write {value}")))?;
     change_file(file, |text| {
-        let (tables, name) = key.rsplit_once('.').unwrap_or(("", key));
-        let tables: Vec<&str> = tables
-            .split('.')
-            .filter(|table| !table.is_empty())
-            .collect();
-        let new = set_value(text, &tables, name, value).map_err(named)?;
+        let parts = Key::parse(key).map_err(|error| named(error.to_string()))?;
+        let parts: Vec<&str> = parts.iter().map(Key::get).collect();
+        let (name, tables) = parts.split_last().unwrap_or((&key, &[]));
+        let new = set_value(text, tables, name, value).map_err(named)?;
         let mut layers = Layers::defaults();
         layers.add_text(Origin::User(file.to_owned()), new.clone())?;
         Settings::resolve(&layers)?;
@@ -47,8 +44,26 @@ pub fn set_checked(file: &Path, key: &str, value: &toml::Value) -> Result<(), St
     })
 }
 
-/// Removes the dotted setting `key` from the user's settings `file`, so that its default applies.
-/// An error leaves the file unchanged.
+/// Like `set_checked`, with the value as typed: TOML, or a bare word. Returns the value it wrote.
+pub fn set_typed(file: &Path, key: &str, typed: &str) -> Result<toml::Value, String> {
+    let check = |value: toml::Value| {
+        let table = format!("{key} = {value}").parse::<toml::Table>();
+        let table = table.map_err(|_| format!("'{key}' is not the name of a setting"))?;
+        let mut layers = Layers::defaults();
+        layers.add(Layer::new(Origin::Flag("command line"), table))?;
+        Settings::resolve(&layers).map(|_| value)
+    };
+    let string = || check(typed.into());
+    let value = match typed.parse::<toml::Value>().map(check) {
+        Ok(checked) => checked.or_else(|fault| string().map_err(|_| fault)),
+        Err(_) => string(),
+    }?;
+    set_checked(file, key, &value)?;
+    Ok(value)
+}
+
+/// Removes the dotted setting `key` from the user's settings `file`, which restores its default. An
+/// error leaves the file unchanged.
 pub fn unset_checked(file: &Path, key: &str) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
     change_file(file, |text| {
@@ -72,8 +87,8 @@ pub fn unset_checked(file: &Path, key: &str) -> Result<(), String> {
     })
 }
 
-/// `text` without the key and its value, but with the comments around it; `None` if the key shares
-/// its lines.
+/// `text` without the lines of the key and its value, but with their comments. None if other keys share
+/// these lines.
 fn cut_out(text: &str, key: &str) -> Option<String> {
     let (start, end) = place_of(text, key)?;
     let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
@@ -83,8 +98,8 @@ fn cut_out(text: &str, key: &str) -> Option<String> {
     Some(format!("{}{behind}{}", &text[..line], &text[next..]))
 }
 
-/// Appends tables to `file`, creating it if needed. `check` validates the whole text before
-/// writing. An error leaves the file unchanged.
+/// Appends tables to `file`; creates the file if needed. `check` sees the whole text first. An error
+/// leaves the file unchanged.
 pub fn append_to_file(
     file: &Path,
     tables: &str,
@@ -99,8 +114,8 @@ pub fn append_to_file(
     })
 }
 
-/// Replaces the text of `file` with the result of `change`. A lock file next to it serializes
-/// writers, because the file itself gets replaced.
+/// Replaces the text of `file` with the result of `change`. A lock file beside it makes writers take
+/// turns; `file` itself is replaced.
 fn change_file(
     file: &Path,
     change: impl FnOnce(&str) -> Result<String, String>,
@@ -118,7 +133,7 @@ fn change_file(
     };
     let text = change(&text)?;
     if permissions.as_ref().is_some_and(fs::Permissions::readonly) {
-        return Err(error("it is read-only; it was not changed".to_owned()));
+        return Err(error("the file is read-only".to_owned()));
     }
     replace_file(file, &text, permissions).map_err(io_error)
 }
@@ -137,9 +152,9 @@ fn lock(file: &Path) -> io::Result<File> {
 fn set_value(text: &str, tables: &[&str], name: &str, value: Value) -> Result<String, String> {
     let mut document: DocumentMut = text
         .parse()
-        .map_err(|error: toml_edit::TomlError| format!("it is not valid TOML:\n{error}"))?;
+        .map_err(|error: toml_edit::TomlError| format!("not valid TOML:\n{error}"))?;
     if document.is_empty() && !text.trim().is_empty() {
-        // The file has only comments; the new text goes below them.
+        // Only comments: add new text below them.
         let new = set_value("", tables, name, value)?;
         return Ok(format!("{}\n\n{new}", text.trim_end()));
     }
@@ -158,11 +173,15 @@ fn set_value(text: &str, tables: &[&str], name: &str, value: Value) -> Result<St
     let mut new = value;
     match table.get_mut(name) {
         Some(Item::Value(old)) => {
-            // The comment after it, and the surrounding blanks.
+            // Keep the comment after it, and the blanks around it.
             *new.decor_mut() = old.decor().clone();
             *old = new;
         }
-        Some(other) if !other.is_none() => return Err(format!("'{name}' is not a value")),
+        Some(other) if !other.is_none() => {
+            return Err(format!(
+                "can't change '{name}', which has a section of its own; use tiller config edit"
+            ));
+        }
         _ => {
             table.insert(name, Item::Value(new));
         }

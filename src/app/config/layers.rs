@@ -24,7 +24,7 @@ pub enum Origin {
     Project(PathBuf),
     /// `--config KEY=VALUE`.
     Command,
-    /// A dedicated flag, such as `--model`.
+    /// A flag, such as `--model`.
     Flag(&'static str),
 }
 
@@ -65,7 +65,7 @@ pub struct Layers {
 pub(super) struct Layer {
     pub origin: Origin,
     pub table: Table,
-    /// The layer's file; empty if it has none.
+    /// The text of the file; empty without a file.
     pub text: String,
 }
 
@@ -86,7 +86,7 @@ impl Layer {
         })
     }
 
-    fn new(origin: Origin, table: Table) -> Self {
+    pub(super) fn new(origin: Origin, table: Table) -> Self {
         let text = String::new();
         Self {
             origin,
@@ -120,9 +120,9 @@ impl Layers {
         }
     }
 
-    /// Adds the user's settings file, if it exists. Ignores unknown settings and wrong values (see
-    /// `left_out`), because a typo or a newer tiller's setting must not prevent the start. Only
-    /// problems with permissions or budgets, or with keys that may be meant for them, are errors.
+    /// Adds the user's settings file, if it exists. Leaves out a setting that doesn't exist or has a
+    /// wrong value, see `left_out`: a typo, or a setting of a newer tiller, shouldn't stop tiller. A
+    /// mistake in permission or budget settings, or in what could be one of them, is an error.
     pub fn add_user_file(&mut self, path: &Path) -> Result<(), String> {
         let text = match read_small(path) {
             Ok(text) => text,
@@ -276,8 +276,8 @@ impl Layers {
     }
 }
 
-/// True if a setting limits what is allowed or spent, or may be meant for one that does. Without
-/// it, more would be allowed.
+/// True for a setting that limits actions or spending, or could be meant to. Without it tiller would
+/// allow more.
 fn limits(key: &str) -> bool {
     let key = key.trim_end_matches('?');
     let limits =
@@ -286,7 +286,7 @@ fn limits(key: &str) -> bool {
         || ["tools.set", "tools.bash.secret_env", "agent.max_iterations"].contains(&key)
 }
 
-/// Removes a dotted key; returns whether it existed.
+/// Removes a dotted key; true if it was there.
 fn remove(table: &mut Table, key: &str) -> bool {
     let inner = key.match_indices('.').any(|(dot, _)| {
         let inner = table.get_mut(&key[..dot]).and_then(Value::as_table_mut);
@@ -296,7 +296,7 @@ fn remove(table: &mut Table, key: &str) -> bool {
 }
 
 pub(super) fn cannot_read(path: &Path, why: &dyn fmt::Display) -> String {
-    format!("cannot read the settings file {}: {why}", path.display())
+    format!("can't read the settings file {}: {why}", path.display())
 }
 
 fn nested(key: &str, value: Value) -> Table {
@@ -453,7 +453,7 @@ mod tests {
         let error = layers.add_user_file(&path).unwrap_err();
         assert!(error.contains("config.toml is not valid TOML"), "{error}");
         let error = layers.add_user_file(dir.path()).unwrap_err();
-        assert!(error.contains("cannot read the settings file"), "{error}");
+        assert!(error.contains("can't read the settings file"), "{error}");
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! The settings as a list for users: what each is for (as the shipped file explains it), its value,
-//! and its choices.
+//! The settings as a list for users, each with its comment in the shipped file, its value and the values
+//! it takes.
 
-use toml::Value;
+use toml::{Table, Value};
 
+use super::check::hint;
 use super::layers::{DEFAULTS, Layers, Origin};
 
 /// One setting.
@@ -14,7 +15,7 @@ pub struct SettingRow {
     pub value: Value,
     /// Whether the user's file sets it.
     pub is_set: bool,
-    /// The value that overrides it in this run.
+    /// What overrides it in this run.
     pub overridden: Option<SettingOverride>,
     /// What it is for.
     pub about: String,
@@ -31,7 +32,7 @@ pub struct SettingOverride {
     pub place: String,
 }
 
-/// The settings in `layers` that override the user's file.
+/// The settings of `layers` that override the user's file.
 pub fn overrides(layers: &Layers) -> Vec<SettingOverride> {
     let entries = layers.entries().into_iter();
     let stronger = entries.filter_map(|(key, ..)| {
@@ -46,7 +47,24 @@ pub fn overrides(layers: &Layers) -> Vec<SettingOverride> {
     stronger.collect()
 }
 
-/// A setting's choices, if they are few.
+/// The settings in force that `key` names: one, or all of a section.
+pub fn entries_of<'a>(layers: &'a Layers, key: &str) -> Result<Vec<(String, &'a Value)>, String> {
+    let is_below = |it: &str| (it.strip_prefix(key)).is_some_and(|rest| rest.starts_with('.'));
+    let entries = layers.entries().into_iter();
+    let found = entries.filter(|(it, ..)| it == key || is_below(it));
+    let found: Vec<_> = found.map(|(key, value, _)| (key, value)).collect();
+    let defaults: Table = DEFAULTS.parse().unwrap_or_default();
+    let schema = Layers::defaults();
+    let takes_any_name =
+        |key| matches!(schema.get(key), Some((Value::Table(table), _)) if table.is_empty());
+    let section = key.rsplit_once('.').map_or(key, |(section, _)| section);
+    if found.is_empty() && !takes_any_name(key) && !takes_any_name(section) {
+        return Err(format!("unknown setting {key}: {}", hint(&defaults, key)));
+    }
+    Ok(found)
+}
+
+/// The words a setting takes, where they are few.
 const WORDS: &[(&str, &[&str])] = &[
     ("agent.steering_mode", &["all", "one"]),
     ("agent.follow_up_mode", &["all", "one"]),
@@ -63,8 +81,8 @@ const WORDS: &[(&str, &[&str])] = &[
     ("ui.images", &["auto", "off", "kitty", "blocks"]),
 ];
 
-/// Frequently used settings in list order, each with a group and a name. The others follow under
-/// their keys.
+/// The settings of daily use in the order of the list, each with its group and its name. The others
+/// follow under their keys.
 const DAILY: &[(&str, &[(&str, &str)])] = &[
     (
         "Look",
@@ -73,7 +91,7 @@ const DAILY: &[(&str, &[(&str, &str)])] = &[
             ("ui.theme_dark", "Theme on a dark terminal"),
             ("ui.theme_light", "Theme on a light terminal"),
             ("ui.motion", "Screen updates"),
-            ("ui.preview", "Show what searches found"),
+            ("ui.preview", "Show search results"),
             ("ui.images", "Pictures"),
             ("ui.links", "Links"),
             ("ui.title", "Window title"),
@@ -83,7 +101,7 @@ const DAILY: &[(&str, &[(&str, &str)])] = &[
     (
         "Permission",
         &[
-            ("permission.mode", "Mode of new sessions"),
+            ("permission.mode", "Permission mode"),
             ("permission.redact", "Hide secrets from models"),
             ("permission.writable", "More writable folders"),
             ("permission.protected", "Protected paths"),
@@ -93,7 +111,7 @@ const DAILY: &[(&str, &[(&str, &str)])] = &[
     (
         "Model",
         &[
-            ("models.default", "Model of new sessions"),
+            ("models.default", "Default model"),
             ("models.thinking", "Thinking"),
             ("models.favorites", "Favorites"),
             ("models.fallback", "Fallback models"),
@@ -107,7 +125,7 @@ const DAILY: &[(&str, &[(&str, &str)])] = &[
             ("ui.vim", "Vim keys"),
             ("ui.mouse", "Mouse"),
             ("ui.notify", "Notifications"),
-            ("agent.follow_up_mode", "Queued messages sent at once"),
+            ("agent.follow_up_mode", "Send queued messages"),
         ],
     ),
     (
@@ -116,14 +134,15 @@ const DAILY: &[(&str, &[(&str, &str)])] = &[
             ("budget.usd", "Budget in dollars"),
             ("budget.tokens", "Budget in tokens"),
             ("agent.max_iterations", "Model calls per prompt"),
-            ("tools.bash.timeout_seconds", "Seconds for a command"),
+            ("tools.bash.timeout_seconds", "Command timeout in seconds"),
             ("retry.max", "Retries"),
             ("compaction.enabled", "Automatic compaction"),
         ],
     ),
 ];
 
-/// The list position of the setting `key`, with its group and name; or else the key itself.
+/// The place of the setting `key` in the list, its group and its name. Others come last under their
+/// keys.
 fn daily(key: &str) -> (usize, &'static str, &str) {
     let groups = DAILY.iter().flat_map(|(group, rows)| {
         let named = move |(key, name): &'static (_, _)| (*group, *key, *name);
@@ -152,8 +171,8 @@ pub fn words_of(key: &str) -> Option<&'static [&'static str]> {
     found.map(|(_, words)| *words)
 }
 
-/// All settings with their values and overrides: frequently used ones first, the others in the
-/// order of the shipped file. Omits free-form tables, which users edit by hand.
+/// All settings with their values and overrides: daily ones first, then the others in the order of the
+/// shipped file. Leaves out tables of names, which users edit by hand.
 pub fn setting_rows(layers: &Layers, overrides: &[SettingOverride]) -> Vec<SettingRow> {
     let row = |(key, about): (String, String)| {
         let (value, origin) = layers.get(&key)?;

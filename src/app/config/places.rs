@@ -44,8 +44,7 @@ fn paths(layer: &Layer, key: &str) -> Result<Vec<PathBuf>, String> {
         .map(|text| {
             absolute(text, &layer.origin).ok_or_else(|| {
                 format!(
-                    "setting {key} ({}): {text:?} is neither an absolute path nor one that begins \
-                     with ~/",
+                    "setting {key} ({}): {text:?} isn't an absolute path; start it with / or ~/",
                     layer.place(key)
                 )
             })
@@ -106,7 +105,7 @@ mod tests {
                 let mut layers = Layers::defaults();
                 layers.add_assignment(&format!("{key}=[{path:?}]")).unwrap();
                 let error = place_settings(&layers).unwrap_err();
-                let expected = format!("setting {key} (--config): {path:?} is neither");
+                let expected = format!("setting {key} (--config): {path:?} isn't an absolute path");
                 assert!(error.starts_with(&expected), "{error}");
             }
         }

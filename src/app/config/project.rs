@@ -1,7 +1,6 @@
-//! The settings of a trusted project, `.tiller/config.toml`. They are more restricted than the
-//! user's: nothing that runs a program, names an address or a key, or lets a tool do or see more.
-//! From a file with an error, tiller uses only limits on calls, and reports the rest: another
-//! person's mistake must not block the user.
+//! The settings of a trusted project, `.tiller/config.toml`. A project can't run a program, name an
+//! address or a key, or give a tool more access. If the file has an error, tiller applies only its
+//! limits and reports the rest: another person's mistake shouldn't stop the user.
 
 use std::path::Path;
 
@@ -20,14 +19,14 @@ const PROJECT_SETTINGS: WordList = WordList(
      models.max_output tools.bash.timeout_seconds tools.bash.max_timeout_seconds \
      tools.bash.max_output_chars tools.bash.max_output_lines tools.read. tools.search.",
 );
-/// The same for limits on calls: stricter rules and additional protected paths.
+/// Limits that a project can set: rules that make things stricter, and more protected paths.
 const LIMITS: [&str; 2] = ["permission.rules", PROTECTED];
 
 /// Permission settings that no project may change.
 const LOOSENING: [&str; 4] = ["mode", "redact", "writable", "caches"];
 
-/// Adds the settings file of a trusted project in `root`, if it exists. If it is ignored,
-/// `project_fault` says why, with the line.
+/// Adds the settings file of a trusted project in `root`, if it exists. If it has an error,
+/// `project_fault` says what and where.
 pub fn add_project_file(layers: &mut Layers, path: &Path, root: &Path) {
     let text = match read(path, root) {
         Ok(None) => return,
@@ -48,8 +47,7 @@ pub fn add_project_file(layers: &mut Layers, path: &Path, root: &Path) {
     layers.project_fault = Some(fault);
 }
 
-/// True if limits may be where tiller doesn't find them: in a misspelled section, or in invalid
-/// TOML.
+/// True if limits may be lost: in a misspelled section, or in invalid TOML.
 fn may_lose_limits(text: &str) -> bool {
     fn names_limits(value: &Value) -> bool {
         match value {
@@ -68,8 +66,7 @@ fn may_lose_limits(text: &str) -> bool {
     table.keys().any(|name| name.starts_with("perm")) || names_limits(&Value::Table(table))
 }
 
-/// Keeps only a project's limits on calls: its rules and protected paths. Also keeps unknown keys,
-/// so that they are reported.
+/// Leaves only the limits of a project's settings. Unknown keys stay, so that they are reported.
 pub(super) fn keep_limits(table: &mut Table) {
     table.retain(|section, permission| {
         let permission = permission
@@ -96,11 +93,11 @@ fn try_to_add(
     reduce: fn(&mut Table),
 ) -> Result<(), String> {
     let mut with_project = layers.clone();
-    // Unknown and wrong values are reported first.
+    // Report unknown and wrong values first.
     let mut layer = Layer::parse(Origin::Project(path.to_owned()), text.to_owned())?;
     reduce(&mut layer.table);
     check_permitted(with_project.add(layer)?)?;
-    // Meaningless words show up only here. An error in the user's own settings isn't the project's.
+    // Only this finds words without meaning. Don't blame the project for a fault of the user's.
     if let Err(error) = Settings::resolve(&with_project)
         && Settings::resolve(layers).is_ok()
     {
@@ -119,8 +116,8 @@ fn check_permitted(layer: &Layer) -> Result<(), String> {
     };
     match keys.into_iter().find(|key| !permitted(key)) {
         Some(key) => Err(format!(
-            "setting {key} ({}): a project may not set it; put it into your own settings (`tiller \
-             config path`)",
+            "setting {key} ({}): a project can't set it; put it into your own settings (`tiller config \
+             edit`)",
             layer.place(&key)
         )),
         None => Ok(()),
@@ -136,7 +133,7 @@ fn read(path: &Path, root: &Path) -> Result<Option<String>, String> {
         Err(io) => return Err(error(&io)),
     };
     if !root.canonicalize().is_ok_and(|root| real.starts_with(root)) {
-        return Err(error(&"it is a link to a file outside the project"));
+        return Err(error(&"it links to a file outside the project"));
     }
     read_small(&real).map(Some).map_err(|io| error(&io))
 }
@@ -191,7 +188,7 @@ mod tests {
                     let start = format!("setting {key} (project: ");
                     assert!(error.starts_with(&start), "{error}");
                     assert!(
-                        error.contains("/config.toml:1): a project may not"),
+                        error.contains("/config.toml:1): a project can't"),
                         "{error}"
                     );
                 }
@@ -280,7 +277,7 @@ mod tests {
         std::os::unix::fs::symlink("../outside", &path).unwrap();
         let error = read().unwrap_err();
         assert!(
-            error.ends_with("a link to a file outside the project"),
+            error.ends_with("it links to a file outside the project"),
             "{error}"
         );
         fs::remove_file(&path).unwrap();

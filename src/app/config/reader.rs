@@ -1,4 +1,4 @@
-//! Reads single settings as typed values; errors name the value and its location.
+//! Reads single settings as the types that others need. An error names the value and its place.
 
 use std::collections::BTreeMap;
 

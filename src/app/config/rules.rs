@@ -7,7 +7,7 @@ use crate::agent::ToolSettings;
 use crate::agent::permission::{self, Rule, parse_rules, tightened};
 use crate::agent::tools::builtin;
 
-/// The rules in force, and the ignored ones of a project as text.
+/// The rules in force, and in words the project's rules that aren't.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PermissionRules {
     pub rules: Vec<Rule>,

@@ -42,11 +42,10 @@ pub struct Settings {
     pub env_file_folders: Vec<String>,
     /// The models that a key cycles through, as typed.
     pub favorites: Vec<String>,
-    /// Where to look for model servers on this machine. Without a setting, the environment decides
-    /// about Ollama.
+    /// The model servers on this machine. Without an address Ollama is where the environment says.
     pub servers: ServerAddrs,
     pub redact: bool,
-    /// Permission rules, which precede the mode.
+    /// Rules that decide before the mode does.
     pub permission_rules: PermissionRules,
     pub places: PlaceSettings,
     /// The permission mode.

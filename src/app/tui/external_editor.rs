@@ -37,8 +37,8 @@ pub(super) async fn edit(text: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Opens `file` at a line; the terminal must already be restored.
-pub(super) async fn open(file: PathBuf, line: Option<u64>) -> Result<(), String> {
+/// Lets the user look at `file` at a line; the terminal must be given back by now.
+pub async fn open(file: PathBuf, line: Option<u64>) -> Result<(), String> {
     let editor = name();
     let program = editor.split_whitespace().next().unwrap_or_default();
     let program = program.rsplit('/').next().unwrap_or_default();

@@ -68,6 +68,7 @@ mod window;
 pub mod input;
 
 pub(crate) use event_loop::run;
+pub use external_editor::open as open_in_editor;
 pub use options::ExitKind;
 pub(crate) use options::TuiOptions;
 pub(crate) use setup::color_depth;

@@ -148,12 +148,12 @@ fn the_command_writes_a_file_and_leaves_the_session_as_it_is() {
         (&["nope"][..], 2, "no session 'nope'"),
         (&[path, "-o", path], 2, "is the session itself"),
         (&[path, "--force", "-o", path], 2, "is the session itself"),
-        (&[path, "-o", "copy.jsonl"], 1, "--force replaces it"),
-        (&[path, "--force", "-o", "."], 1, "cannot write ."),
+        (&[path, "-o", "copy.jsonl"], 1, "replace it with --force"),
+        (&[path, "--force", "-o", "."], 1, "can't write ."),
         (
             &[path, "-o", "no/folder/x.html"],
             1,
-            "cannot write no/folder/x.html",
+            "can't write no/folder/x.html",
         ),
         (&[path, "--format", "pdf"], 2, "html, md, jsonl"),
     ] {

@@ -21,12 +21,12 @@ pub fn diff(what: &SessionDiffArgs, place: &SessionsPlace<'_>) -> Result<Outcome
     let path = find(&what.session, &place.root)?;
     let shown = path.display();
     let view = SessionView::open(&path)
-        .map_err(|error| StartError::failed(format!("cannot read the session {shown}: {error}")))?;
+        .map_err(|error| StartError::failed(format!("can't read the session {shown}: {error}")))?;
     let names: Vec<&str> = what.branches.iter().map(String::as_str).collect();
     let (a, b) = (view.tree().branches_named(&names))
         .map_err(|error| StartError::usage(format!("{shown}: {error}")))?;
     let comparison = Comparison::new(&view.snapshot(), a, b)
-        .map_err(|error| StartError::failed(format!("cannot read the session {shown}: {error}")))?;
+        .map_err(|error| StartError::failed(format!("can't read the session {shown}: {error}")))?;
     if what.json {
         return Ok(out::print(&format!("{}\n", json!(comparison))));
     }

@@ -13,12 +13,12 @@ const COLUMNS: usize = 160;
 /// Width of an entry in a tree.
 const ENTRY: usize = 90;
 
-/// The message in the entry at `node`, with its id; `None` if users don't see the entry.
+/// The text of the entry at `node`, with its id; none for entries that users don't see.
 pub(super) fn entry(view: &SessionView, node: NodeId) -> Option<String> {
     let id = view.tree().id(node);
     let stored = match view.entry(node) {
         Ok(stored) => stored,
-        Err(error) => return Some(format!("({id} cannot be read: {error})\n")),
+        Err(error) => return Some(format!("(can't read {id}: {error})\n")),
     };
     let time = &stored.timestamp;
     let text = said(stored.body.as_ref()?)?;
@@ -32,7 +32,7 @@ pub(super) fn entry(view: &SessionView, node: NodeId) -> Option<String> {
 pub(super) fn entry_line(view: &SessionView, node: NodeId) -> String {
     let id = view.tree().id(node);
     let Ok(stored) = view.entry(node) else {
-        return format!("{id}  (cannot be read)");
+        return format!("{id}  (unreadable)");
     };
     let kind = kind(&stored).unwrap_or("other");
     let text = stored.body.as_ref().and_then(said).unwrap_or_default();

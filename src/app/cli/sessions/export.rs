@@ -17,7 +17,7 @@ pub fn export(what: &ExportArgs, place: &SessionsPlace<'_>) -> Result<Outcome, S
     let path = find(&what.session, &place.root)?;
     let redactor = (place.redactor)()?;
     let failed =
-        |error: io::Error| StartError::failed(format!("cannot export {}: {error}", path.display()));
+        |error: io::Error| StartError::failed(format!("can't export {}: {error}", path.display()));
     let session = SessionView::open(&path).map_err(failed)?;
     let named = what.format.as_deref().and_then(Format::from_name);
     let format = named.or_else(|| Format::of_file(what.output.as_deref()?));
@@ -36,7 +36,7 @@ pub fn export(what: &ExportArgs, place: &SessionsPlace<'_>) -> Result<Outcome, S
         Some(output) => {
             if export::same_file(output, &path) {
                 return Err(StartError::usage(format!(
-                    "{} is the session itself; name another file",
+                    "{} is the session itself; choose another file",
                     output.display()
                 )));
             }
@@ -55,9 +55,9 @@ pub fn export(what: &ExportArgs, place: &SessionsPlace<'_>) -> Result<Outcome, S
         let target = target.display();
         StartError::failed(match error.kind() {
             io::ErrorKind::AlreadyExists => {
-                format!("{target} is there already; name another file, or --force replaces it")
+                format!("{target} already exists; choose another file, or replace it with --force")
             }
-            _ => format!("cannot write {target}: {error}"),
+            _ => format!("can't write {target}: {error}"),
         })
     })?;
     Ok(out::print(&for_terminal(&format!(

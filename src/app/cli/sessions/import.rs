@@ -1,4 +1,4 @@
-//! `tiller sessions import`: copies a session file to continue it in a folder.
+//! `tiller sessions import`: copies a session file into a folder, to continue it there.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::super::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sessions::Choice;
 
-/// Copies the session in `file` for the folder `cwd`. The file stays unchanged.
+/// Copies the session in `file` to the folder `cwd`; the file doesn't change.
 pub fn import(file: &Path, root: &Path, cwd: &Path) -> Result<Outcome, StartError> {
     if !file.is_file() {
         let shown = file.display();
@@ -18,6 +18,6 @@ pub fn import(file: &Path, root: &Path, cwd: &Path) -> Result<Outcome, StartErro
     }
     let id = opened.session.id();
     Ok(out::print(&format!(
-        "Imported as {id}; tiller --session {id} goes on with it.\n"
+        "Imported as {id}. Continue it: tiller --session {id}\n"
     )))
 }

@@ -61,7 +61,7 @@ pub(super) fn stored_json(
 
 pub(super) fn unreadable(root: &Path, error: &std::io::Error) -> StartError {
     StartError::failed(format!(
-        "cannot read the sessions in {}: {error}",
+        "can't read the sessions in {}: {error}",
         root.display()
     ))
 }

@@ -63,18 +63,18 @@ pub fn list(
         if stored.is_empty() {
             let place = abbreviate_home(cwd, home);
             if what.all {
-                text.push_str("No sessions yet.\n");
+                text.push_str("No sessions yet\n");
             } else {
                 let _ = writeln!(
                     text,
-                    "No sessions in {place}; tiller sessions --all lists those of all folders."
+                    "No sessions in {place}. List those of all folders: tiller sessions --all"
                 );
             }
         }
         if stored.len() < found {
             let _ = writeln!(
                 text,
-                "{} more; tiller sessions --limit 0 lists them all.",
+                "{} more sessions. List all: tiller sessions --limit 0",
                 found - stored.len()
             );
         }

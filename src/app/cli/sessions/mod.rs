@@ -1,4 +1,4 @@
-//! `tiller sessions` and `tiller status`: lists sessions, their states and their messages.
+//! `tiller sessions` and `tiller status`: list, show and change sessions.
 
 mod diff;
 mod entry_text;

@@ -14,7 +14,7 @@ pub fn remove(wanted: &str, place: &SessionsPlace<'_>) -> Result<Outcome, StartE
     let stem = path.file_stem().unwrap_or_default();
     let back = path.parent().unwrap_or(&place.root);
     let text = format!(
-        "Moved to {}. To get it back:\n  mv {}* {}\n",
+        "Moved to {}. To restore it:\n  mv {}* {}\n",
         folder.display(),
         shell_word(&folder.join(stem)),
         shell_word(back)

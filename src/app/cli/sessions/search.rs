@@ -1,4 +1,4 @@
-//! `tiller sessions search`: searches messages, and prints each session as it is found.
+//! `tiller sessions search`: searches conversations, and prints each session when it finds it.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -24,7 +24,7 @@ const BEFORE: usize = 30;
 pub fn search(what: &SessionSearchArgs, place: &SessionsPlace<'_>) -> Result<Outcome, StartError> {
     let text = what.words.join(" ");
     let words = Words::new(&text)
-        .ok_or_else(|| StartError::usage(format!("no words to search for in '{text}'")))?;
+        .ok_or_else(|| StartError::usage(format!("nothing to search for in '{text}'")))?;
     let stored = all_sessions(&place.root).map_err(|error| unreadable(&place.root, &error))?;
     let live = live_sessions(&place.root);
     let mut shown = 0;
@@ -34,7 +34,7 @@ pub fn search(what: &SessionSearchArgs, place: &SessionsPlace<'_>) -> Result<Out
             Ok(found) => found,
             Err(error) => {
                 let path = session.path.display();
-                out::eprint_line(&format!("{path} was not searched: {error}"));
+                out::eprint_line(&format!("can't search {path}: {error}"));
                 continue;
             }
         };
@@ -67,7 +67,7 @@ pub fn search(what: &SessionSearchArgs, place: &SessionsPlace<'_>) -> Result<Out
         }
     }
     if shown == 0 && !what.json {
-        let text = format!("No session has '{text}' in a prompt, an answer or its name.\n");
+        let text = format!("No session contains '{text}'\n");
         return Ok(out::print(&for_terminal(&text)));
     }
     Ok(Outcome::Done)

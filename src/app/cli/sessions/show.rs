@@ -1,5 +1,5 @@
-//! `tiller sessions show`: a session's facts, and the messages on its current branch or all
-//! branches. Writes entry by entry, so that a long session needs no memory.
+//! `tiller sessions show`: the facts and the conversation of a session, of its current branch or of all.
+//! Written entry by entry, so that a long session takes no memory.
 
 use std::fmt::Write as _;
 use std::io;
@@ -21,7 +21,7 @@ pub fn show(what: &SessionShowArgs, place: &SessionsPlace<'_>) -> Result<Outcome
     let path = find(&what.session, &place.root)?;
     let view = SessionView::open(&path).map_err(|error| {
         let shown = path.display();
-        StartError::failed(format!("cannot read the session {shown}: {error}"))
+        StartError::failed(format!("can't read the session {shown}: {error}"))
     })?;
     for problem in view.problems() {
         out::eprint_line(&format!("{}: {problem}", path.display()));
@@ -59,7 +59,7 @@ fn iteration(view: &SessionView, number: usize) -> Result<Outcome, StartError> {
     let shown = view.path().display();
     let count = plural(count, "iteration", "iterations");
     Err(StartError::usage(format!(
-        "no iteration {number}: the branch of {shown} has {count}, counted from 1"
+        "no iteration {number}: the branch of {shown} has {count}, numbered from 1"
     )))
 }
 
@@ -170,7 +170,7 @@ fn whole_tree(view: &SessionView) -> io::Result<()> {
     Ok(())
 }
 
-/// The children of an entry, first child last. An only child isn't indented.
+/// The children of an entry, the first last. An only child isn't indented.
 fn below(children: &[NodeId], depth: usize) -> Vec<(NodeId, usize)> {
     let depth = depth + usize::from(children.len() > 1);
     children.iter().rev().map(|node| (*node, depth)).collect()

@@ -1,5 +1,5 @@
-//! `tiller status`: the states of all open sessions, or of one session, open or not. Opens no
-//! session and changes nothing.
+//! `tiller status`: prints the state of running sessions, or of one session. Opens no session and
+//! changes nothing.
 
 use std::path::Path;
 
@@ -15,13 +15,13 @@ use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::short_id;
 
-/// Prints the states of the open sessions, or of one session.
+/// Prints the state of running sessions, or of one session.
 pub fn status(what: &StatusArgs, root: &Path, home: Option<&Path>) -> Result<Outcome, StartError> {
     let live = live_sessions(root);
     let text = match &what.session {
         Some(wanted) => one(wanted, &live, root, home, what.json)?,
         None if what.json => format!("{}\n", json!(live)),
-        None if live.is_empty() => String::from("No session is open.\n"),
+        None if live.is_empty() => String::from("No running sessions\n"),
         None => live.iter().map(|record| live_line(record, home)).collect(),
     };
     Ok(out::print(&text))
@@ -55,7 +55,7 @@ fn one(
             Ok(format!("{}\n", line.trim_end()))
         }
         ([], []) => Err(StartError::failed(format!(
-            "no session '{wanted}': tiller sessions --all lists them, tiller status those that are open"
+            "no session '{wanted}'; tiller sessions --all lists them"
         ))),
         _ => {
             let ids: Vec<&str> = open
@@ -65,7 +65,7 @@ fn one(
                 .take(8)
                 .collect();
             Err(StartError::failed(format!(
-                "'{wanted}' could be several sessions: {}; give more of the id",
+                "'{wanted}' matches several sessions: {}. Type more of the id",
                 ids.join(", ")
             )))
         }
