@@ -124,7 +124,7 @@ fn at_the_limit_enter_goes_on() {
             outcome: RunOutcome::LimitReached { limit: 3 },
         });
         tui.state(RunState::Idle);
-        assert!(tui.frame().contains("Enter on the empty editor goes on"));
+        assert!(tui.frame().contains("Enter continue"));
         assert_eq!(tui.key(key), [Effect::GoOn]);
         assert!(tui.frame().contains("Esc stops"));
         tui.state(RunState::Idle);
@@ -145,10 +145,7 @@ fn at_the_budget_enter_raises_it_and_goes_on() {
     tui.state(RunState::Idle);
     let frame = tui.frame();
     assert!(frame.contains("Budget of $1 reached"), "{frame}");
-    assert!(
-        frame.contains("Enter on the empty editor goes on, up to $2"),
-        "{frame}"
-    );
+    assert!(frame.contains("Enter continue, up to $2"), "{frame}");
     assert_eq!(tui.key("enter"), [Effect::RaiseBudget, Effect::GoOn]);
     tui.state(RunState::Idle);
     tui.now += 1000;
@@ -278,7 +275,7 @@ fn ctrl_d_leaves_only_an_empty_editor_and_asks_during_a_run() {
 
     let mut tui = busy();
     assert_eq!(tui.key("ctrl+d"), []);
-    assert!(tui.frame().contains("Leave?"));
+    assert!(tui.frame().contains("Quit?"));
     assert_eq!(tui.key("esc"), [], "stays, and the run goes on");
     assert!(tui.app.overlays.is_empty());
     // The key again is no yes, nor is Enter: it stays, unless leaving was selected.
@@ -740,7 +737,7 @@ fn the_demo_begins_by_itself_unless_the_person_types() {
 
     let mut tui = TestTui::starting(80, 24, start());
     tui.send(Msg::Started);
-    assert!(tui.frame().contains("Enter plays the demo"));
+    assert!(tui.frame().contains("Enter play the demo"));
     assert_eq!(tui.key("enter"), [prompt("show me")]);
     assert_eq!(tui.key("enter"), [], "once");
 }

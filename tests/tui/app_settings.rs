@@ -71,7 +71,7 @@ fn what_overrides_a_setting_is_said_and_keeps_counting() {
     tui.send(Msg::Done(EffectResult::Settings(Ok(rows))));
     tui.now += 300;
     let frame = tui.frame();
-    let told = "project: /home/me/shop/.tiller/config.toml:3 counts here: true";
+    let told = "project: /home/me/shop/.tiller/config.toml:3 sets it to true here";
     assert!(frame.contains(told) && frame.contains("! true"), "{frame}");
     assert_eq!(tui.key("enter"), [save("ui.mouse", false)]);
     let effects = saved(&mut tui, "ui.mouse", false);
@@ -238,12 +238,12 @@ fn values_are_typed() {
     tui.write("x");
     assert_eq!(tui.key("enter"), []);
     assert!(
-        tui.frame().contains("expected a value such as 100"),
+        tui.frame().contains("Expected a value like 100"),
         "{}",
         tui.frame()
     );
     tui.key("backspace");
-    assert!(!tui.frame().contains("expected a value"));
+    assert!(!tui.frame().contains("Expected a value"));
     assert_eq!(tui.key("enter"), [save("agent.max_iterations", 10)]);
     let mut tui = opened("models.default");
     tui.key("enter");

@@ -324,7 +324,7 @@ fn two_branches_stand_side_by_side() {
     }
     tui.key("esc");
     let frame = compared(&mut tui, "green nonsense");
-    assert!(!frame.contains("Two branches"));
+    assert!(!frame.contains("Compare branches"));
     assert!(
         frame.contains("no entry has the label or the id 'nonsense'"),
         "{frame}"

@@ -195,7 +195,7 @@ pub const IDLE: &[Row] = &[
         .shows("label ›")
         .after("<esc><esc>"),
     row(SessionFolders, "/resume<enter>", "elsewhen")
-        .shows("Sessions of all folders")
+        .shows("Sessions in all folders")
         .after("<esc>"),
     row(SessionRename, "/resume<enter>", "elsewhen")
         .shows("Name ›")
@@ -234,5 +234,5 @@ pub const RUNNING: &[Row] = &[
     row(Cancel, "", "").hides("Esc stops"),
     row(Interrupt, "", "").hides("Esc stops"),
     row(SteerNow, "at once", "│ at once").shows("❯ at once"),
-    row(Quit, "", "").shows("─ Leave?").after("<esc>"),
+    row(Quit, "", "").shows("─ Quit?").after("<esc>"),
 ];

@@ -31,7 +31,7 @@ impl Login {
             if known {
                 self.typing = Some((named, Secret::new("")));
             } else {
-                self.fault = Some(format!("No provider '{named}' wants a key; these do"));
+                self.fault = Some(format!("No provider '{named}'. Choose one from the list."));
             }
         }
     }

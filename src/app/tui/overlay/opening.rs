@@ -52,7 +52,7 @@ impl Opening {
 
     /// What is asked when something is to be sent in a session that is only read.
     pub fn of_read_only(path: PathBuf, now: i64) -> Self {
-        let reason = "This session is open for reading only".to_owned();
+        let reason = "This session is open read-only".to_owned();
         let answers = Answers::asked_for(now, None);
         Self::new(path, reason, vec![Way::Copy, Way::Open], answers, now)
     }

@@ -96,12 +96,12 @@ impl SettingsPicker {
     /// What is typed as a value of the chosen setting, or what is expected.
     pub fn typed_value(&self) -> Result<Value, String> {
         let typed = self.typing.as_ref().map(Picker::query).unwrap_or_default();
-        let row = self.chosen().ok_or("nothing is chosen")?;
+        let row = self.chosen().ok_or("no setting selected")?;
         if row.value.is_str() {
             return Ok(Value::from(typed));
         }
         let read: Result<toml::Table, _> = format!("value = {typed}").parse();
         let value = read.ok().and_then(|mut table| table.remove("value"));
-        value.ok_or_else(|| format!("expected a value such as {}", row.value))
+        value.ok_or_else(|| format!("Expected a value like {}", row.value))
     }
 }

@@ -45,8 +45,8 @@ pub fn draw(popup: &mut Popup<'_>, picker: &Picker) -> Option<PopupDrawn> {
     let [enter, older, esc] =
         [Action::Accept, Action::HistorySearch, Action::Back].map(|it| app.key(it));
     let notes = [
-        format!(" {enter} takes it · {older} older · {esc} closes "),
-        format!(" {enter} takes it "),
+        format!(" {enter} select · {older} older · {esc} close "),
+        format!(" {enter} select "),
     ];
     let area = popup.open("Earlier prompts", 1 + rows + preview, &notes)?;
     let below = popup.query(picker, area);
@@ -54,7 +54,7 @@ pub fn draw(popup: &mut Popup<'_>, picker: &Picker) -> Option<PopupDrawn> {
     let (list, foot) = split(below, below.height - preview as u16);
     let none = match picker.query() {
         "" => "Nothing sent yet",
-        _ => "Nothing found",
+        _ => "No match",
     };
     let query = picker.query().to_lowercase();
     let mut query = Query::new(&query);

@@ -48,11 +48,7 @@ fn limits(model: &Model) -> String {
         tokens => format!("window {}", grouped(tokens)),
     };
     let inputs = if model.vision { "text, images" } else { "text" };
-    let tools = if model.tools {
-        ""
-    } else {
-        " · takes no tools"
-    };
+    let tools = if model.tools { "" } else { " · no tool calls" };
     let name = if model.name == model.id {
         String::new()
     } else {
@@ -99,8 +95,8 @@ fn tier(of: &PriceTier) -> String {
 fn thinking(model: &Model) -> String {
     let levels = model.supported_thinking();
     if !model.reasoning {
-        return "Does not think".to_owned();
+        return "No thinking".to_owned();
     }
     let levels: Vec<&str> = levels.iter().map(|level| level.as_str()).collect();
-    format!("Thinks: {}", levels.join(", "))
+    format!("Thinking: {}", levels.join(", "))
 }

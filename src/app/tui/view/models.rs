@@ -50,9 +50,9 @@ pub fn draw(popup: &mut Popup<'_>, models: &ModelPicker) -> Option<PopupDrawn> {
 fn draw_entries(popup: &mut Popup<'_>, models: &ModelPicker, mut list: Rect) -> PopupDrawn {
     let (app, picker) = (popup.app, &models.picker);
     let none = if !app.models.is_read {
-        "Reading the list …"
+        "Reading…"
     } else if picker.query().trim().is_empty() {
-        "There is no model"
+        "No models"
     } else {
         "No match"
     };
@@ -61,7 +61,7 @@ fn draw_entries(popup: &mut Popup<'_>, models: &ModelPicker, mut list: Rect) -> 
     let hidden = match models.hidden {
         0 => None,
         count => Some(format!(
-            "  {count} more without a key · {} shows them",
+            "  {count} more without a key · {} show them",
             app.key(Action::ListAll)
         )),
     };
@@ -178,9 +178,9 @@ fn notes(app: &App) -> [String; 3] {
     let close = app.key(Action::Back);
     [
         format!(
-            " {enter} chooses · {save} makes it the default · {details} details · {close} closes "
+            " {enter} select · {save} make it the default · {details} details · {close} close "
         ),
-        format!(" {enter} chooses · {save} default · {close} closes "),
+        format!(" {enter} select · {save} default · {close} close "),
         format!(" {enter} · {save} default · {details} · {close} "),
     ]
 }

@@ -52,7 +52,7 @@ fn text(app: &App, popup: &TextPopup, columns: usize) -> (String, Vec<StyledLine
         TextPopup::Call => return question::whole(app, columns.max(8)),
         TextPopup::SessionFacts(facts) => ("Session", session_facts::lines(app, facts, columns)),
         TextPopup::Comparison(lines) => (
-            "Two branches",
+            "Compare branches",
             comparison::lines(app, lines.as_deref(), columns),
         ),
     };
@@ -62,19 +62,15 @@ fn text(app: &App, popup: &TextPopup, columns: usize) -> (String, Vec<StyledLine
 fn draw_confirm(popup: &mut Popup<'_>, confirm: &Confirm) -> Option<PopupDrawn> {
     let full = (
         "Turn off all safety checks?",
-        "Everything runs without asking and without a sandbox.",
+        "tiller won't ask, and commands run without a sandbox.",
     );
     let ((title, text), labels) = match confirm.about {
         ConfirmAbout::Leave => (
-            ("Leave?", "The agent is still working. Quit anyway?"),
-            ["Leave and stop the run", "Stay"],
+            ("Quit?", "The agent is still working. Quit anyway?"),
+            ["Yes, stop and quit", "No"],
         ),
-        ConfirmAbout::Full(FullFor::Session) => {
-            (full, ["Yes, run everything in this session", "No"])
-        }
-        ConfirmAbout::Full(FullFor::NewSessions) => {
-            (full, ["Yes, run everything in all new sessions", "No"])
-        }
+        ConfirmAbout::Full(FullFor::Session) => (full, ["Yes, for this session", "No"]),
+        ConfirmAbout::Full(FullFor::NewSessions) => (full, ["Yes, for all new sessions", "No"]),
     };
     let app = popup.app;
     let inside = popup.text_columns();
@@ -93,7 +89,7 @@ fn draw_confirm(popup: &mut Popup<'_>, confirm: &Confirm) -> Option<PopupDrawn> 
     lines.extend(list);
     let esc = app.key(Action::Back);
     let confirms = popup.confirm_key(&confirm.answers);
-    let notes = [format!(" ↑↓ select · {esc} go back{confirms} ")];
+    let notes = [format!(" ↑↓ select · {esc} cancel{confirms} ")];
     let area = popup.open(title, lines.len(), &notes)?;
     popup.text(&lines, area);
     Some(PopupDrawn {

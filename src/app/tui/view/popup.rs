@@ -270,7 +270,7 @@ impl<'a> Popup<'a> {
     pub fn pager(&mut self, title: &str, lines: &[StyledLine], pager: Pager) -> Option<PopupDrawn> {
         let height = self.most_rows().min(lines.len());
         let below = (lines.len() - height).saturating_sub(pager.top);
-        let closes = format!("{} closes ", self.app.key(Action::Back));
+        let closes = format!("{} close ", self.app.key(Action::Back));
         let page = self.app.key(Action::PageDown);
         let notes = match below {
             0 => vec![format!(" {closes}")],

@@ -43,7 +43,7 @@ pub fn draw(app: &App, rule: Rect, area: Rect, buffer: &mut Buffer) {
         }
         if at == 0 && area.width >= 60 {
             right.push(app.key(Action::TakeBack), app.theme.key_hint);
-            right.push(" takes back", app.theme.dim);
+            right.push(" edit", app.theme.dim);
         }
         StyledLine::draw_both(&left, &right, row, buffer);
     }

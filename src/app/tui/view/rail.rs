@@ -136,8 +136,7 @@ fn waiting(app: &App, columns: usize) -> Vec<Sides> {
         return Vec::new();
     }
     let theme = &app.theme;
-    let key =
-        StyledLine::of(app.key(Action::TakeBack), theme.key_hint).with(" takes back", theme.dim);
+    let key = StyledLine::of(app.key(Action::TakeBack), theme.key_hint).with(" edit", theme.dim);
     let mut rows = vec![heading(app, "waiting", key)];
     for queued in app.queue.iter().take(WAITING) {
         let (mark, style) = match queued.kind {

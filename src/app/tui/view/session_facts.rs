@@ -59,7 +59,7 @@ pub fn lines(app: &App, facts: &SessionFacts, columns: usize) -> Vec<StyledLine>
     let path = |path: &Path| abbreviate_home(path, home);
     let usage = &facts.usage;
     let tokens = format!(
-        "{} in · {} out · {} read from the cache",
+        "{} in · {} out · {} from the cache",
         grouped(usage.input + usage.cache_write),
         grouped(usage.output),
         grouped(usage.cache_read)
@@ -76,7 +76,7 @@ pub fn lines(app: &App, facts: &SessionFacts, columns: usize) -> Vec<StyledLine>
     );
     let name = facts.name.clone().unwrap_or_else(|| {
         let title = title_of(&facts.first_prompt);
-        format!("{title} (from the first prompt; /name gives another)")
+        format!("{title} (first prompt; /name renames it)")
     });
     let branches = format!(
         "{} · {}",

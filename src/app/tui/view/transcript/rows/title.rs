@@ -303,7 +303,7 @@ fn summary(tool: &ToolCell) -> (String, Tone) {
         ToolState::Finished(ToolStatus::Ok | ToolStatus::Error)
     ) {
         let label = match tool.state {
-            ToolState::Waiting => "waits its turn",
+            ToolState::Waiting => "waiting",
             ToolState::Finished(ToolStatus::Skipped) => "skipped",
             ToolState::Finished(ToolStatus::Cancelled) if tool.failure.starts_with(NOT_STARTED) => {
                 "not run"
