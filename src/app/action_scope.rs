@@ -1,6 +1,6 @@
-//! Where the keys of an action count, and under which heading it stands in the help.
+//! Where the keys of an action work, and its heading in the help.
 
-/// Where the keys of an action count. Those of a popup come before those that count everywhere.
+/// Where the keys of an action work. The keys of a popup win over those that work everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// In the editor and in every popup.
@@ -13,14 +13,14 @@ pub enum Scope {
     Tree,
     /// In the list of sessions, which is a list too.
     Sessions,
-    /// While text of the conversation is selected with the keys.
+    /// While the user selects text with the keyboard.
     Selecting,
-    /// In a popup that is only read.
+    /// In a popup that shows a text.
     Pager,
 }
 
 impl Scope {
-    /// The scope whose bindings are looked at after its own.
+    /// The scope to look in next.
     pub fn outer(self) -> Option<Self> {
         match self {
             Self::Everywhere => None,
@@ -45,43 +45,55 @@ impl Scope {
     }
 }
 
-/// The heading an action stands under in the help.
+/// The heading of an action in the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// Sending and stopping.
-    Talking,
-    /// Who answers.
+    /// Sending messages.
+    Sending,
+    /// Stopping, undoing, trying.
+    Stopping,
+    /// Models, context and cost.
     Model,
-    /// Looking at the transcript.
+    /// Sessions and their branches.
+    Sessions,
+    /// Permissions and trust.
+    Permissions,
+    /// Reading and copying.
     Looking,
-    /// Writing in the editor.
+    /// Editing the prompt.
     Writing,
-    /// Keys that count in a popup only.
-    Popups,
     /// The program itself.
     Program,
+    /// Keys that work in popups only.
+    Popups,
 }
 
 impl Group {
     /// All groups in the order of the help.
-    pub const ALL: [Self; 6] = [
-        Self::Talking,
+    pub const ALL: [Self; 9] = [
+        Self::Sending,
+        Self::Stopping,
         Self::Model,
+        Self::Sessions,
+        Self::Permissions,
         Self::Looking,
         Self::Writing,
-        Self::Popups,
         Self::Program,
+        Self::Popups,
     ];
 
     /// The heading.
     pub fn title(self) -> &'static str {
         match self {
-            Self::Talking => "Talking to the model",
-            Self::Model => "Choosing the model",
-            Self::Looking => "Looking around",
-            Self::Writing => "Writing",
+            Self::Sending => "Send and steer",
+            Self::Stopping => "Stop and go back",
+            Self::Model => "Models, context and cost",
+            Self::Sessions => "Sessions",
+            Self::Permissions => "Permissions",
+            Self::Looking => "Read and copy",
+            Self::Writing => "Edit the prompt",
+            Self::Program => "Settings and help",
             Self::Popups => "In lists and questions",
-            Self::Program => "The program",
         }
     }
 }

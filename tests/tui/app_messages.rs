@@ -8,7 +8,7 @@ use tiller::app::tui::composer::SavedDraft;
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::{InputEvent, KeyCode, KeyPress};
 use tiller::app::tui::msg::{EffectResult, Msg};
-use tiller::app::tui::overlay::{Overlay, TextPopup};
+use tiller::app::tui::overlay::Overlay;
 
 use super::app_kit::*;
 use super::app_questions::{ask, command};
@@ -204,10 +204,7 @@ fn it_is_a_command_again_when_its_beginning_is_typed_again() {
     assert!(!tui.frame().contains("message, not a command"));
     tui.now += 1000;
     tui.key("enter");
-    assert!(matches!(
-        tui.app.overlays.last(),
-        Some(Overlay::Text(TextPopup::Help(_), _))
-    ));
+    assert!(matches!(tui.app.overlays.last(), Some(Overlay::Help(_))));
     // Undone and done again, what came back is a message.
     let mut tui = TestTui::new(80, 24);
     returned(&mut tui, &["/help"]);
@@ -290,19 +287,14 @@ fn a_backslash_before_enter_begins_a_line_in_commands_too() {
 #[test]
 fn a_question_mark_alone_shows_the_keys_and_is_sent_to_nobody() {
     let mut tui = TestTui::new(80, 24);
-    tui.write("?");
-    tui.wait(1000);
-    tui.write("?");
+    tui.send(Msg::Input(InputEvent::Paste("?".into())));
     assert!(tui.frame().contains("Enter help"), "{}", tui.frame());
     assert_eq!(tui.key("enter"), []);
-    assert!(matches!(
-        tui.app.overlays.last(),
-        Some(Overlay::Text(TextPopup::Help(_), _))
-    ));
+    assert!(matches!(tui.app.overlays.last(), Some(Overlay::Help(_))));
     assert_eq!(tui.text(), "");
     // With more behind it, it is a text.
     let mut tui = TestTui::new(80, 24);
-    tui.write("?? what");
+    tui.send(Msg::Input(InputEvent::Paste("?? what".into())));
     assert_eq!(tui.key("enter"), [prompt("?? what")]);
 }
 

@@ -144,7 +144,7 @@ fn it_shows_what_is_asked_why_and_how_to_answer() {
         "│ cargo publish --dry-run",
         "1 Yes, once",
         "2 No, and say why",
-        "↑↓ or a digit select · type to refuse and say why",
+        "↑↓ or a digit select · or type what to do instead",
         "waiting for your answer",
         "Esc stops",
     ] {
@@ -933,7 +933,7 @@ fn what_is_pasted_for_the_editor_answers_nothing() {
         for key in ["enter", "y", "n", "1"] {
             assert_eq!(tui.key(key), [], "{key}");
         }
-        assert_eq!(tui.app.composer.text(), "yn1");
+        assert_eq!(tui.app.composer.text(), "");
     }
 }
 

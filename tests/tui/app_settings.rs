@@ -77,8 +77,7 @@ fn what_overrides_a_setting_is_said_and_keeps_counting() {
     let effects = saved(&mut tui, "ui.mouse", false);
     assert_eq!(effects, [Effect::ReadSettings], "the mouse stays");
     assert!(
-        tui.frame()
-            .contains("Saved, but not used here: set by project:"),
+        tui.frame().contains("Saved, but project:"),
         "{}",
         tui.frame()
     );
@@ -199,8 +198,12 @@ fn settings_have_names_and_groups() {
     for [group, name, key] in [
         ["Look", "Theme  ", "ui.theme"],
         ["Editor", "Mouse  ", "ui.mouse"],
-        ["Limits", "Model calls per prompt", "agent.max_iterations"],
-        ["More", "agent.skip_on_steering", ""],
+        [
+            "Limits",
+            "Max model calls per prompt",
+            "agent.max_iterations",
+        ],
+        ["Advanced", "agent.skip_on_steering", ""],
     ] {
         let row = frame.lines().find(|row| row.contains(name));
         let row = row.unwrap_or_else(|| panic!("{name}: {frame}"));
@@ -258,7 +261,7 @@ fn values_are_typed() {
         tui.send(Msg::Done(EffectResult::Settings(Ok(rows))));
         tui.now += 300;
         tui.key("enter");
-        assert!(tui.frame().contains("too long to be changed here"));
+        assert!(tui.frame().contains("Too long to edit here"));
         tui.write("x");
         assert_eq!(tui.key("enter"), []);
     }
@@ -307,7 +310,7 @@ fn what_can_counts_at_once() {
     );
     assert!(
         tui.frame()
-            .contains("Saved, for the next start of tiller: agent.max_iterations"),
+            .contains("Saved: agent.max_iterations (restart tiller to use it)"),
         "{}",
         tui.frame()
     );

@@ -1,5 +1,4 @@
-//! The list of settings as plain data: which there are, which fit what is typed, and the value that is
-//! being typed.
+//! The list of settings as plain data: all of them, the matches, and the value being typed.
 
 use toml::Value;
 
@@ -36,7 +35,7 @@ impl SettingsPicker {
         self.picker.select(selected);
     }
 
-    /// Finds the rows that fit what is typed: by key or name first, then by what they are for.
+    /// Finds the matching rows: by key or name first, then by their text.
     pub fn search(&mut self) {
         let typed = self.picker.query().to_lowercase();
         let mut query = Query::new(&typed);

@@ -1,5 +1,4 @@
-//! The list of settings: each change is kept in config.toml at once, and counts at once where that can
-//! be.
+//! The list of settings. tiller saves each change to config.toml, and applies it at once where it can.
 
 use std::path::PathBuf;
 
@@ -80,14 +79,14 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
     {
         list.typing = Picker::holding(&text);
         if list.typing.is_none() {
-            let fault = "This is too long to be changed here: write it into the file that `tiller config path` names";
+            let fault = "Too long to edit here. Edit config.toml (`tiller config path` finds it).";
             list.fault = Some(fault.to_owned());
         }
     }
     effects
 }
 
-/// Writes a setting; the mode in which everything runs is asked for first.
+/// Writes a setting; asks first before the mode without limits.
 fn save(app: &mut App, key: String, value: Value) -> Vec<Effect> {
     if key == permission::SETTING && value.as_str() == Some(PermissionMode::Full.name()) {
         permission::ask_full(app, FullFor::NewSessions);
@@ -161,9 +160,9 @@ pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> 
         Some(_) => None,
     };
     let said = match (&now, stronger) {
-        (_, Some(place)) => format!("Saved, but not used here: set by {place}"),
+        (_, Some(place)) => format!("Saved, but {place} overrides it here"),
         (Some(_), None) => format!("Saved: {key}"),
-        (None, None) => format!("Saved, for the next start of tiller: {key}"),
+        (None, None) => format!("Saved: {key} (restart tiller to use it)"),
     };
     app.say(said);
     let mut effects = now.unwrap_or_default();
@@ -173,7 +172,7 @@ pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> 
     effects
 }
 
-/// Has a setting count at once; none where it cannot.
+/// Applies a setting now; none if it needs a restart.
 fn apply(app: &mut App, key: &str, value: &Value) -> Option<Vec<Effect>> {
     let text = value.as_str().unwrap_or_default();
     Some(match key {

@@ -20,9 +20,9 @@ use crate::app::tui::transcript::{ToolCell, headings};
 /// Between what runs and the keys that change it.
 const GAP: &str = "   ";
 
-/// After this many milliseconds it is told how long a run takes.
+/// A run that takes longer than this shows its total time, in milliseconds.
 const LONG_RUN_MS: i64 = 60_000;
-/// Columns below which nothing is said beside what runs.
+/// Columns that the text at the right needs at least.
 const LEAST_SAID: usize = 12;
 
 /// Rows it takes: one, where there is something to say, and more for a long hint while nothing runs.
@@ -81,7 +81,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
                 Some(hint) => said(app, &hint.text, area.width),
                 None => vec![idle(app, area.width)],
             };
-            // What has no row of its own is cut in the last one.
+            // The last row also gets the start of the next one, cut off.
             let rest = lines.split_off(lines.len().min(usize::from(area.height)));
             let last = rest
                 .first()
@@ -111,7 +111,7 @@ fn shell(app: &App, area: Rect) -> StyledLine {
     line.with(GAP, theme.activity).then(&stops)
 }
 
-/// What may be said while nothing runs.
+/// The line while nothing runs.
 fn idle(app: &App, columns: u16) -> StyledLine {
     let theme = &app.theme;
     if app.start.demo.is_some() {
@@ -136,9 +136,10 @@ fn idle(app: &App, columns: u16) -> StyledLine {
         Some(Resume::AtBudget(next)) => format!(" continue, up to {next}"),
     };
     // With a text Enter sends that.
-    match app.composer.is_empty() {
-        true => offer(app, Action::Submit, &does),
-        false => StyledLine::new(),
+    if app.composer.is_empty() {
+        offer(app, Action::Submit, &does)
+    } else {
+        StyledLine::new()
     }
 }
 
@@ -155,7 +156,7 @@ fn trial(app: &App, open: &OpenTrial) -> StyledLine {
         .with("/discard", app.theme.key_hint)
 }
 
-/// That nobody has said yet whether the project is trusted, in as many words as fit.
+/// The offer to trust the project, in as many words as the line has room for.
 fn trust(app: &App, columns: u16) -> StyledLine {
     let theme = &app.theme;
     let line = |[what, takes, never]: [&str; 3]| {
@@ -220,7 +221,7 @@ fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mu
         }
     }
     StyledLine::draw_both(&left, &StyledLine::new(), area, buffer);
-    // What runs and how to stop it is never cut for what is said beside it.
+    // The running work and its stop key are never cut.
     let rest = columns.saturating_sub(left.width() + 2);
     if rest >= LEAST_SAID.min(right.width()) {
         let said = right.width().min(rest) as u16;

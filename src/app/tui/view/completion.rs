@@ -23,7 +23,7 @@ pub fn height(list: &Completion) -> u16 {
     count.clamp(1, MAX_ROWS) as u16 + 2
 }
 
-/// Draws it into the end of `room`; the rows of it that can be clicked, and which entry is the first.
+/// Draws it at the end of `room`. Returns the rows that can be clicked, and the first entry in them.
 pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (Rect, usize) {
     let count = list.candidates.len();
     let said = match list.kind {

@@ -99,7 +99,7 @@ fn name(part: &ContextPart) -> String {
     }
 }
 
-/// What makes room, and when it happens by itself.
+/// How to free context, and when that happens automatically.
 fn ways_out(usage: &ContextUsage) -> Vec<String> {
     let mut texts = Vec::new();
     match usage.after_compaction {

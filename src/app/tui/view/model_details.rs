@@ -1,4 +1,4 @@
-//! What is known of a model, in words: window, limits, prices, thinking, API, address, key.
+//! The details of a model in words: window, limits, prices, thinking, API, address, key.
 
 use std::fmt::Write;
 
@@ -10,8 +10,8 @@ use crate::app::models::{BUILT_IN, KeyState, ModelEntry};
 use crate::app::tui::theme::Theme;
 use crate::llm::{Model, PriceTier};
 
-/// Everything, in lines of at most `columns`: the way to the missing key first, then what matters
-/// most for a choice.
+/// All details, in lines of at most `columns`: first how to get a missing key, then what matters most
+/// for a choice.
 pub fn lines(theme: &Theme, entry: &ModelEntry, columns: usize) -> Vec<StyledLine> {
     let model = &*entry.model;
     let quiet = theme.popup.patch(theme.dim);

@@ -1,5 +1,5 @@
-//! The list of models: what is typed, the models that fit, and what is known of the chosen one. The
-//! box has one size on one screen, so that nothing jumps while it fills and is filtered.
+//! The list of models: the query, the matches, and the details of the chosen one. The box keeps its
+//! size, so that nothing jumps.
 
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -119,7 +119,7 @@ impl Columns {
             (false, true) => tone(theme.accent),
             (false, false) => base,
         };
-        // What tells models apart stands at the end.
+        // Models differ at the end of their names.
         line.push(cell(&ellipsis_middle(&id, self.id), self.id), main);
         line.push(
             format!("  {:>WINDOW$}", window(model.context_window)),

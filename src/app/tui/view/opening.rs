@@ -1,4 +1,4 @@
-//! The question how to go on with a session that was not opened as it was asked for.
+//! The question what to do with a session that couldn't be opened.
 
 use super::answers;
 use super::line::StyledLine;
@@ -25,7 +25,7 @@ pub fn draw(popup: &mut Popup<'_>, opening: &Opening) -> Option<PopupDrawn> {
         ("Open session", note)
     };
     let area = popup.open(title, rows, &[note])?;
-    // On a low screen the ways stand before the reason.
+    // On a low screen the choices win over the reason.
     let shown = usize::from(area.height)
         .saturating_sub(rows - head)
         .min(head);

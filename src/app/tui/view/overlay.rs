@@ -1,5 +1,5 @@
-//! What lies over the screen: a box in the middle of the conversation, its text, and the caret where
-//! it takes text. What runs and how to stop it stays visible below.
+//! Popups over the conversation: a box, its text, and the caret if it takes text. The activity line
+//! below stays visible.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, HelpPage, Overlay, TextPopup};
+use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, Overlay, TextPopup};
 
 /// Draws it, if there is room for it.
 pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
@@ -22,6 +22,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Op
             let (title, lines) = text(app, shown, popup.text_columns());
             popup.pager(&title, &lines, *pager)
         }
+        Overlay::Help(list) => help::draw(&mut popup, list),
         Overlay::Iterations(list) => iterations::draw(&mut popup, list),
         Overlay::Confirm(confirm) => draw_confirm(&mut popup, confirm),
         Overlay::Undo(question) => undo::draw(&mut popup, question),
@@ -45,8 +46,6 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Op
 /// The title and the lines of a popup that is only read.
 fn text(app: &App, popup: &TextPopup, columns: usize) -> (String, Vec<StyledLine>) {
     let (title, lines) = match popup {
-        TextPopup::Help(HelpPage::First) => ("Keyboard shortcuts", help::first_lines(app)),
-        TextPopup::Help(HelpPage::All) => ("Keys", help::lines(app, columns)),
         TextPopup::Stats => ("Stats", stats::lines(app)),
         TextPopup::Context(usage) => ("Context", context::lines(app, usage.as_deref(), columns)),
         TextPopup::Call => return question::whole(app, columns.max(8)),

@@ -1,4 +1,4 @@
-//! The question strip: what a call waits with, why it is asked, and how to answer.
+//! The question strip: the waiting call, the reason for the question, and the answers.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -30,17 +30,17 @@ const BODY_ROWS_FIRST: usize = 3;
 /// What a question of the model begins with.
 const MODEL_ASKS: &str = "The model asks: ";
 
-/// Columns that stand left of the body.
+/// Columns left of the body.
 const MARGIN: usize = 5;
 
-/// The strip's rows, and whether they are less than all of what is asked.
+/// The rows of the strip, and whether something is cut.
 #[derive(Clone, Debug, Default)]
 pub struct Strip {
     pub rows: Vec<StyledLine>,
     pub is_cut: bool,
 }
 
-/// The strip where there is at most so much room; without rows when nothing is asked.
+/// The strip for this room; without rows when there is no question.
 pub fn strip(app: &App, room: Rect) -> Strip {
     let Some(question) = app.questions.first() else {
         return Strip::default();
@@ -59,7 +59,7 @@ pub fn strip(app: &App, room: Rect) -> Strip {
     strip
 }
 
-/// Draws as many of `rows` as fit; the first and the last one are always among them.
+/// Draws as many of `rows` as it can; the first and the last one always.
 pub fn draw(rows: &[StyledLine], area: Rect, buffer: &mut Buffer) {
     let height = usize::from(area.height);
     let hidden = rows.len().saturating_sub(height);
@@ -288,7 +288,7 @@ fn asks(question: &Question, subject: &PermissionSubject) -> String {
     }
 }
 
-/// All of what the call in the strip would do, under what is asked.
+/// The whole call in the strip, with the question as title.
 pub fn whole(app: &App, columns: usize) -> (String, Vec<StyledLine>) {
     let Some(question) = app.questions.first() else {
         return Default::default();
@@ -309,7 +309,7 @@ pub fn whole(app: &App, columns: usize) -> (String, Vec<StyledLine>) {
     }
 }
 
-/// What is asked, and behind it or below it why.
+/// The question, and after or below it the reason.
 fn head(theme: &Theme, asks: &str, why: &str, columns: usize) -> Vec<StyledLine> {
     let asks = revealed(asks);
     let head = StyledLine::of("? ", theme.warning).with(asks.as_str(), theme.strong);
@@ -405,7 +405,7 @@ fn choice(app: &App, subject: &ChoiceSubject, (columns, height): (usize, usize))
     // What can be chosen must be seen: the end of a long question gives way to it.
     let most = height.saturating_sub(rows.len() + 1).max(1);
     let how = match subject.choices.len() {
-        0 => format!("  type an answer, {} send it", app.key(Action::Submit)),
+        0 => format!("  type an answer · {} send", app.key(Action::Submit)),
         _ if app.strip.answers.can_confirm(app.now) => {
             format!("  ↑↓ select · or type an answer · {enter} confirm")
         }

@@ -1,4 +1,4 @@
-//! The line that says which keys count while text is selected with them.
+//! The key hints while the user selects text with the keyboard.
 
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn};

@@ -1,5 +1,5 @@
-//! The list of sessions: what is typed, the sessions that fit, and what is known of the chosen one. The
-//! box is as high as all of them need, so that nothing jumps while they are filtered.
+//! The list of sessions: the query, the matches, and a preview of the chosen one. The box is high enough
+//! for all of them, so that nothing jumps.
 
 use std::path::Path;
 
@@ -61,7 +61,7 @@ fn draw_error(popup: &mut Popup<'_>, list: &SessionPicker, area: Rect) -> Rect {
     above
 }
 
-/// The first row: what is typed, or what is asked.
+/// The first row: the query or the question.
 fn draw_head(popup: &mut Popup<'_>, list: &SessionPicker, area: Rect) {
     match &list.mode {
         SessionMode::Choosing => {

@@ -85,7 +85,7 @@ pub fn draw(popup: &mut Popup<'_>, list: &SettingsPicker) -> Option<PopupDrawn> 
                 );
             }
             if let Some(words) = list.words() {
-                add(&words.join(" · "), theme.popup);
+                add(&format!("Choices: {}", words.join(" · ")), theme.popup);
             }
             add(chosen.map_or("", |row| &row.about), popup.quiet());
         }

@@ -1,5 +1,5 @@
-//! The status line: folder and branch, session, model, context, tokens, cost. What does not fit is
-//! left out, the least needed first.
+//! The status line: folder and branch, session, model, context, tokens, cost. On a narrow screen the
+//! least important parts go first.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,5 +1,5 @@
-//! The tree of the session: what is typed, a row for each entry with lines where branches are, and
-//! more of the chosen entry below.
+//! The tree of the session: the query, a row for each entry with the lines of branches, and a preview of
+//! the chosen entry.
 
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};

@@ -95,7 +95,7 @@ fn draw_ways(popup: &mut Popup<'_>, chosen: &ChosenPoint) -> Option<PopupDrawn> 
     lines.push(StyledLine::new());
     let title = "Rewind to before this prompt";
     let area = popup.open(title, lines.len() + WAYS.len(), &[note])?;
-    // On a low screen the ways stand before the files.
+    // On a low screen the choices win over the files.
     let ways = (WAYS.len() as u16).min(area.height);
     let (head, list) = split(area, area.height - ways);
     // What goes back unseen is at least counted.

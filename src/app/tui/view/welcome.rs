@@ -1,5 +1,5 @@
-//! What stands where the conversation will: who is here, what is missing, and what to do next. Quiet,
-//! and gone with the first message.
+//! The first screen: what runs here, what is missing, and what to do next. It goes with the first
+//! message.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -30,8 +30,7 @@ fn margin(width: u16) -> u16 {
     if width >= 60 { 3 } else { 1 }
 }
 
-/// Draws it at the head of `area`, where the conversation will begin; what does not fit is left out
-/// from the end.
+/// Draws it at the head of `area`; cuts it off at the end.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let (margin, columns) = (margin(area.width), columns(area.width));
     let room = usize::from(area.height.saturating_sub(1));
@@ -141,7 +140,7 @@ fn no_model(app: &App, columns: usize) -> Vec<StyledLine> {
     }
 }
 
-/// The session used last and how to go on with it, in as many words as fit.
+/// The session used last and the key that continues it, in as many words as the line has room for.
 fn goes_on(app: &App, recent: &Recent, columns: usize) -> StyledLine {
     let theme = &app.theme;
     let session = &recent.session;
