@@ -25,7 +25,7 @@ pub struct HelpEntry {
     pub text: &'static str,
     /// The action; none for the mouse and for signs in the prompt.
     pub spec: Option<&'static ActionSpec>,
-    /// The names it's found by first: key, command, aliases, name in key files.
+    /// The names it's found by first, a line each: keys, command, aliases, name in key files.
     names: String,
 }
 
@@ -61,11 +61,14 @@ const OTHERS: [(Group, &str, &str); 9] = [
 /// The open help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HelpList {
+    /// The query and the matches.
     pub picker: Picker,
+    /// All rows.
     pub rows: Vec<HelpRow>,
 }
 
 impl HelpList {
+    /// The whole help.
     pub fn new(keymap: &Keymap) -> Self {
         let mut list = Self {
             picker: Picker::default(),
@@ -90,7 +93,7 @@ impl HelpList {
                     let all = format!("{} {}", entry.names, entry.text.to_lowercase());
                     let fit = query.fit(at, &all)?;
                     let tier = match names {
-                        _ if entry.names.split(' ').any(|name| name == typed) => 0,
+                        _ if entry.names.lines().any(|name| name == typed) => 0,
                         Some(names) if !names.scattered => 1,
                         _ => 2,
                     };
@@ -116,6 +119,7 @@ impl HelpList {
             .set_matches(found.into_iter().map(|(_, at)| at).collect(), 0);
     }
 
+    /// The selected entry.
     pub fn chosen(&self) -> Option<&HelpEntry> {
         match self.rows.get(self.picker.chosen()?)? {
             HelpRow::Entry(entry) => Some(entry),
@@ -153,7 +157,7 @@ fn entry(keymap: &Keymap, spec: &'static ActionSpec) -> HelpEntry {
     };
     let aliases = ALIASES.iter().filter(|(_, of)| spec.slash == Some(*of));
     let mut names: Vec<String> = keys.clone();
-    names.extend(spec.slash.map(|slash| format!("/{slash} {slash}")));
+    names.extend(spec.slash.map(|slash| format!("/{slash}\n{slash}")));
     names.extend(aliases.map(|(alias, _)| (*alias).to_owned()));
     names.extend([spec.name.to_owned(), spec.name.replace('_', " ")]);
     HelpEntry {
@@ -161,6 +165,6 @@ fn entry(keymap: &Keymap, spec: &'static ActionSpec) -> HelpEntry {
         command,
         text: spec.help,
         spec: Some(spec),
-        names: names.join(" ").to_lowercase(),
+        names: names.join("\n").to_lowercase(),
     }
 }

@@ -6,8 +6,8 @@ use crate::app::action::Action;
 use crate::app::tui::overlay::{HelpList, HelpRow};
 use crate::app::tui::text::width::{ellipsis, width};
 
-/// Columns of keys and of a command at most.
-const KEYS: usize = 16;
+/// Columns of a key and a command.
+const WAYS: usize = 18;
 /// Rows for the selected entry, its rule included.
 const FOOT: u16 = 3;
 const MAX_ROWS: usize = 28;
@@ -30,22 +30,19 @@ pub fn draw(popup: &mut Popup<'_>, list: &HelpList) -> Option<PopupDrawn> {
     let foot = if area.height > FOOT + 5 { FOOT } else { 0 };
     let (below, foot) = split(below, below.height - foot);
     let columns = usize::from(area.width);
-    let field = KEYS.min(columns / 4);
+    let field = WAYS.min(columns * 2 / 5);
     let drawn = popup.matches(&list.picker, "No match", below, |at, style| {
         let entry = match list.rows.get(at)? {
             HelpRow::Heading(title) => return Some(StyledLine::of(*title, theme.popup_title)),
             HelpRow::Entry(entry) => entry,
         };
-        let first = entry.keys.split(", ").next().unwrap_or_default();
-        let mut line = StyledLine::new();
-        for (text, style) in [
-            (first, on_row(theme, style, theme.strong)),
-            (entry.command.as_str(), on_row(theme, style, theme.accent)),
-        ] {
-            let text = ellipsis(text, field);
-            let pad = " ".repeat(field + 1 - width(&text));
-            line = line.with(text, style).with(pad, style);
-        }
+        let key = entry.keys.split(", ").next().unwrap_or_default();
+        let gap = if key.is_empty() { "" } else { " " };
+        let command = ellipsis(&entry.command, field.saturating_sub(width(key) + 1).max(1));
+        let mut line = StyledLine::of(key, on_row(theme, style, theme.strong));
+        line.push(gap, style);
+        line.push(command, on_row(theme, style, theme.accent));
+        line.push(" ".repeat((field + 2).saturating_sub(line.width())), style);
         Some(line.with(entry.text, style))
     });
     if let Some(entry) = chosen.filter(|_| foot.height > 0) {

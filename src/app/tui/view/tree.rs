@@ -147,7 +147,7 @@ fn notes(app: &App, tree: &TreePicker) -> Vec<String> {
     let label = app.key(Action::TreeLabel);
     if tree.purpose == TreePurpose::Jump && !app.is_read_only() && tree.leaves_something() {
         let summary = app.key(Action::FollowUp);
-        let summary = format!("{summary} and summarize what you leave");
+        let summary = format!("{summary} continue with a summary");
         return vec![
             format!(
                 " {enter} {does} · {summary} · {filter} filter · {label} label · {close} close "
