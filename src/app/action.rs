@@ -92,7 +92,7 @@ actions! {
     ImportSession "import_session" "Open a copy of a session file from tiller or pi", Sessions, slash "import" "FILE";
     NextPermissionMode "next_permission_mode" "Switch the mode: plan, ask, auto", Permissions;
     PermissionMode "permission_mode" "Show or set the mode: plan, ask, auto, full", Permissions, slash "permission" "MODE";
-    Trust "trust" "Trust this folder: load its AGENTS.md and settings", Permissions, slash "trust" "no";
+    Trust "trust" "Trust this folder: load its AGENTS.md and settings", Permissions, slash "trust" "[no]";
     ToggleOutput "toggle_output" "Show or hide all tool output", Looking;
     ToggleThinking "toggle_thinking" "Show or hide all thinking", Looking;
     ToggleCell "toggle_cell" "Show or hide the lowest entry that folds", Looking;

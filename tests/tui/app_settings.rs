@@ -71,8 +71,8 @@ fn what_overrides_a_setting_is_said_and_keeps_counting() {
     tui.send(Msg::Done(EffectResult::Settings(Ok(rows))));
     tui.now += 300;
     let frame = tui.frame();
-    let told = "project: /home/me/shop/.tiller/config.toml:3 sets it to true here";
-    assert!(frame.contains(told) && frame.contains("! true"), "{frame}");
+    let told = "project: /home/me/shop/.tiller/config.toml:3 overrides it here: on";
+    assert!(frame.contains(told) && frame.contains("! on"), "{frame}");
     assert_eq!(tui.key("enter"), [save("ui.mouse", false)]);
     let effects = saved(&mut tui, "ui.mouse", false);
     assert_eq!(effects, [Effect::ReadSettings], "the mouse stays");

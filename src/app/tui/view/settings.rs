@@ -80,12 +80,13 @@ pub fn draw(popup: &mut Popup<'_>, list: &SettingsPicker) -> Option<PopupDrawn> 
             if let Some(stronger) = chosen.and_then(|row| row.overridden.as_ref()) {
                 let value = shown(&stronger.value);
                 add(
-                    &format!("{} sets it to {value} here", stronger.place),
+                    &format!("{} overrides it here: {value}", stronger.place),
                     warning,
                 );
             }
             if let Some(words) = list.words() {
-                add(&format!("Choices: {}", words.join(" · ")), theme.popup);
+                let choices = format!("Choices: {}", words.join(" · "));
+                add(&ellipsis(&choices, columns), theme.popup);
             }
             add(chosen.map_or("", |row| &row.about), popup.quiet());
         }
@@ -133,6 +134,8 @@ fn line(app: &App, row: &SettingRow, columns: usize, base: Style) -> StyledLine 
 
 fn shown(value: &toml::Value) -> String {
     match value {
+        toml::Value::Boolean(on) => if *on { "on" } else { "off" }.to_owned(),
+        toml::Value::Array(all) if all.is_empty() => "–".to_owned(),
         toml::Value::String(text) if text.is_empty() => "–".to_owned(),
         toml::Value::String(text) => text.clone(),
         other => other.to_string(),
