@@ -1,33 +1,32 @@
 //! THE TABLE: everything a user can trigger, once.
 //!
-//! Keys, slash commands, help and the key table of the reference are readings of it. The default keys
-//! stand in `assets/keymap.toml`, in the form a user's own file has; a test keeps the two complete
-//! against each other. What an action does is `update`'s business, never this file's.
+//! Keys, slash commands, the help and the key table of the docs are made from it. The default keys are
+//! in `assets/keymap.toml`, which has the form of a user's own file; a test checks that it lists every
+//! action. `update` decides what an action does.
 
 pub use super::action_scope::{Group, Scope};
 
 /// One row of the table.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActionSpec {
-    /// What it is.
+    /// The action.
     pub action: Action,
     /// Its name in key files.
     pub name: &'static str,
     /// What it does, for the help.
     pub help: &'static str,
-    /// Where its keys count.
+    /// Where its keys work.
     pub scope: Scope,
-    /// The heading it stands under.
+    /// Its heading in the help.
     pub group: Group,
-    /// The command that triggers it when it is all that was typed, without the slash.
+    /// Its command, without the slash.
     pub slash: Option<&'static str>,
-    /// What may stand behind the command, for the help; nothing may when there is none.
+    /// The argument its command takes, if it takes one.
     pub argument: Option<&'static str>,
 }
 
-/// Makes [`Action`] and [`ACTIONS`] of rows: the action, its name in key files, its help, its group;
-/// where its keys count, if not everywhere; its slash command and what may stand behind that, if it has
-/// any.
+/// Makes [`Action`] and [`ACTIONS`] from rows: the action, its name in key files, its help, its group,
+/// the scope of its keys if they don't work everywhere, its command and the argument of that, if any.
 macro_rules! actions {
     ($($action:ident $name:literal $help:literal, $group:ident $(in $scope:ident)?
         $(, slash $slash:literal $($argument:literal)?)?;)*) => {
@@ -42,7 +41,7 @@ macro_rules! actions {
             action: Action::$action,
             name: $name,
             help: $help,
-            // Of these lists the first counts: the value of the row, else that of all other rows.
+            // The first one: the value of the row, or else the default.
             scope: [$(Scope::$scope,)? Scope::Everywhere][0],
             group: Group::$group,
             slash: [$(Some($slash),)? None][0],
@@ -52,118 +51,118 @@ macro_rules! actions {
 }
 
 actions! {
-    Submit "submit" "Send the text; while a run is under way it waits as steering and goes out before the next tool or model call. On the empty editor: go on after a limit or a failure, retry now, or, behind a plan, have it carried out in auto", Talking;
-    FollowUp "follow_up" "Send the text; while a run is under way it waits until the run is done", Talking;
-    SteerNow "steer_now" "Queue the text as steering and deliver all waiting steering now, cutting short what runs; without any: as Enter on the empty editor, and also send what waits or go on with a session that was cut off", Talking;
-    TakeBack "take_back" "Take the waiting messages back into the editor", Talking;
-    Cancel "cancel" "Stop the run; waiting messages come back into the editor. Closes what is open", Talking;
-    Interrupt "interrupt" "Stop the run; else clear the editor (the text stays in the history); else, pressed twice within 2 s, leave", Talking;
-    Compact "compact" "Summarise the conversation to make room; the model goes on from the summary and the latest messages. TEXT is what it should pay attention to. While a run is under way: before the next model call", Talking, slash "compact" "TEXT";
-    Uncompact "uncompact" "Undo the last compaction: the model reads the whole conversation again. What was said since stays in a branch", Talking, slash "uncompact";
-    Try "try" "Try a prompt in a copy, to keep or discard: the conversation forks, and in a git repository the files are copied to a worktree, until the trial is kept or discarded", Talking, slash "try" "PROMPT";
-    KeepTrial "keep_trial" "Keep the open trial: its changes go into your files, all of them or none", Talking, slash "keep";
-    DiscardTrial "discard_trial" "Discard the open trial: conversation and files are as before it", Talking, slash "discard";
-    UndoTurn "undo_turn" "Undo what the last prompt changed in files (by tools or by commands); first shows what would change. Again: the prompt before it. What others have changed since stays", Talking, slash "undo";
-    RedoTurn "redo_turn" "Make the changes again that were taken back last", Talking, slash "redo";
-    Rewind "rewind" "Go back to before a prompt, which is chosen from a list: conversation and files, or one of them", Talking, slash "rewind";
-    Models "models" "Choose a model from a list: type to filter, Enter chooses, Tab shows more of it; or, with a name, take that one. While a run is under way it counts from the next model call", Model, slash "model" "NAME";
-    NextModel "next_model" "Take the next model of models.favorites (or of those used in this session)", Model;
-    PreviousModel "previous_model" "Take the one before (where the terminal tells this key from Ctrl+P)", Model;
-    ThinkingUp "thinking_up" "Let the model think harder, as far as it can", Model;
-    ThinkingDown "thinking_down" "Let the model think less", Model;
-    Thinking "thinking" "Show or set how hard the model thinks (off, minimal, low, medium, high, xhigh, max)", Model, slash "thinking" "LEVEL";
-    SaveModel "save_model" "Make the model the default of new sessions, in config.toml; in the list of models the chosen one", Model;
-    ToggleOutput "toggle_output" "Fold or open the output of all tools", Looking;
-    ToggleThinking "toggle_thinking" "Fold or open all thinking", Looking;
-    ToggleCell "toggle_cell" "Fold or open the lowest entry on the screen that can fold; a click does it for any", Looking;
-    ToggleTodo "toggle_todo" "Fold or open the todo list that the model keeps", Looking, slash "todo";
-    PageUp "page_up" "Scroll up a page (the wheel scrolls too)", Looking;
+    Submit "submit" "Send. While the agent works: steer it", Sending;
+    FollowUp "follow_up" "Queue the text until the agent is done", Sending;
+    SteerNow "steer_now" "Steer at once, cutting short what's running", Sending;
+    TakeBack "take_back" "Take the queued messages back to edit them", Sending;
+    Init "init" "Write or improve AGENTS.md for this project", Sending, slash "init" "TEXT";
+    Cancel "cancel" "Stop the agent, or close what's open", Stopping;
+    Interrupt "interrupt" "Stop the agent, or clear the prompt. Twice: quit", Stopping;
+    EditPrompt "edit_prompt" "Edit your last prompt and send it again", Stopping;
+    UndoTurn "undo_turn" "Undo the file changes of the last prompt", Stopping, slash "undo";
+    RedoTurn "redo_turn" "Redo the changes you undid last", Stopping, slash "redo";
+    Rewind "rewind" "Go back to an earlier prompt: files, conversation or both", Stopping, slash "rewind";
+    Try "try" "Try a prompt in a copy, then keep or discard it", Stopping, slash "try" "PROMPT";
+    KeepTrial "keep_trial" "Keep the trial and apply its changes", Stopping, slash "keep";
+    DiscardTrial "discard_trial" "Discard the trial and its changes", Stopping, slash "discard";
+    Models "models" "Choose a model", Model, slash "model" "NAME";
+    NextModel "next_model" "Switch to the next favorite model", Model;
+    PreviousModel "previous_model" "Switch to the previous favorite model", Model;
+    ThinkingUp "thinking_up" "Raise the thinking level", Model;
+    ThinkingDown "thinking_down" "Lower the thinking level", Model;
+    Thinking "thinking" "Show or set the thinking level", Model, slash "thinking" "LEVEL";
+    SaveModel "save_model" "Make this model the default for new sessions", Model;
+    ContextUsage "context" "Show what fills the context window", Model, slash "context";
+    Compact "compact" "Summarize the conversation to free context", Model, slash "compact" "TEXT";
+    Uncompact "uncompact" "Undo the last compaction", Model, slash "uncompact";
+    Stats "stats" "Show the cost, tokens and time of this session", Model, slash "stats";
+    Cost "cost" "Same as /stats", Model, slash "cost";
+    Iterations "iterations" "List the model calls with time, tokens and cost", Model, slash "iterations";
+    Budget "budget" "Show or set the budget: $5, 200k tokens or off", Model, slash "budget" "LIMIT";
+    NewSession "new_session" "Start a new session", Sessions, slash "new";
+    Resume "resume" "Open another session", Sessions, slash "resume";
+    NameSession "name_session" "Name this session", Sessions, slash "name" "NAME";
+    SessionFacts "session_facts" "Show this session's file, size, tokens and cost", Sessions, slash "session";
+    CloneSession "clone_session" "Continue in a copy of this session", Sessions, slash "clone";
+    Tree "tree" "Show all branches of the session (also Esc twice)", Sessions, slash "tree";
+    Fork "fork" "Start a new session from an earlier prompt", Sessions, slash "fork";
+    Label "label" "Label the last entry, to find it in the tree", Sessions, slash "label" "TEXT";
+    CompareBranches "compare_branches" "Compare two branches", Sessions, slash "diff" "A B";
+    Export "export" "Export the session to HTML, Markdown or JSONL", Sessions, slash "export" "FILE";
+    ImportSession "import_session" "Open a copy of a session file from tiller or pi", Sessions, slash "import" "FILE";
+    NextPermissionMode "next_permission_mode" "Switch the mode: plan, ask, auto", Permissions;
+    PermissionMode "permission_mode" "Show or set the mode: plan, ask, auto, full", Permissions, slash "permission" "MODE";
+    Trust "trust" "Trust this folder: load its AGENTS.md and settings", Permissions, slash "trust" "[no]";
+    ToggleOutput "toggle_output" "Show or hide all tool output", Looking;
+    ToggleThinking "toggle_thinking" "Show or hide all thinking", Looking;
+    ToggleCell "toggle_cell" "Show or hide the lowest entry that folds", Looking;
+    ToggleTodo "toggle_todo" "Show or hide the todo list", Looking, slash "todo";
+    PageUp "page_up" "Scroll up a page", Looking;
     PageDown "page_down" "Scroll down a page", Looking;
-    ScrollTop "scroll_top" "Scroll to the start of the conversation", Looking;
+    ScrollTop "scroll_top" "Scroll to the start", Looking;
     ScrollBottom "scroll_bottom" "Scroll to the end and follow it", Looking;
-    PreviousPrompt "previous_prompt" "Scroll to the prompt before", Looking;
+    PreviousPrompt "previous_prompt" "Scroll to the previous prompt", Looking;
     NextPrompt "next_prompt" "Scroll to the next prompt", Looking;
-    Search "search" "Search the whole conversation, also what is folded away: type, then Enter or Up goes to the match above, Down to the one below", Looking, slash "find" "TEXT";
-    CopyReply "copy_reply" "Copy the last reply as the model wrote it. With the mouse: a drag, a double or a triple click selects and copies; Ctrl or Alt and a click opens the file in the editor, or the address", Looking;
-    CopyList "copy_list" "Choose what to copy from a list: replies, their code, commands, output, prompts; type to find", Looking, slash "copy";
-    SelectText "select_text" "Select in the conversation with the keys: a cursor is moved as in the editor; Enter copies what is selected, or its line", Looking, slash "select";
-    ContextUsage "context" "Show what fills the context window: prompt, tools, files, messages, results, and what a compaction would free", Looking, slash "context";
-    Stats "stats" "Show what the session has cost, what was read and written, and where the time went", Looking, slash "stats";
-    Cost "cost" "The same as /stats", Looking, slash "cost";
-    Iterations "iterations" "List what happened, one model call after the other: time, tokens, cost, tool calls; Enter looks into one", Looking, slash "iterations";
-    Tree "tree" "Show the tree of the session with all its branches: type to filter, Enter goes on from the chosen entry, Alt+Enter with a summary of what is left; a prompt comes back into the editor. Esc twice on the empty editor opens it too", Looking, slash "tree";
-    Fork "fork" "Begin another session from an earlier prompt, which is chosen from the tree and comes into the editor; this session stays as it is", Looking, slash "fork";
-    Label "label" "Label the last entry of the conversation, to find it in the tree; alone, take its label away", Looking, slash "label" "TEXT";
-    CompareBranches "compare_branches" "Compare two branches since they parted: prompts, calls, time, tokens, cost, files. A and B are labels or ids as the tree shows them; without any: this branch and the one it parted from last", Looking, slash "diff" "A B";
-    EditPrompt "edit_prompt" "Take the last prompt back into the editor; sent again it is another branch", Talking;
-    NextPermissionMode "next_permission_mode" "The next permission mode: plan, ask, auto; it is in force from the next call on", Talking;
-    PermissionMode "permission_mode" "Show or set the permission mode: plan (nothing is changed), ask (asks before each change), auto (free in the project, commands in a sandbox), full (everything, without a sandbox; asks first)", Talking, slash "permission" "MODE";
-    Budget "budget" "Show or set the budget of this session: dollars ($5), tokens (200k tokens) or off; counts before the next model call", Talking, slash "budget" "LIMIT";
-    Newline "newline" "Start a new line (so does Enter behind a backslash)", Writing;
-    Left "left" "Move left; this and the other moves select while Shift is held", Writing;
+    Search "search" "Search the conversation", Looking, slash "find" "TEXT";
+    CopyReply "copy_reply" "Copy the last reply", Looking;
+    CopyList "copy_list" "Copy a reply, code, command or output from a list", Looking, slash "copy";
+    SelectText "select_text" "Select text with the keyboard", Looking, slash "select";
+    ToggleMouse "toggle_mouse" "Turn the mouse off (your terminal selects) or on", Looking, slash "mouse";
+    Newline "newline" "Start a new line", Writing;
+    HistorySearch "history_search" "Search your earlier prompts", Writing;
+    Complete "complete" "Complete a path, a command or a file after @", Writing;
+    PasteImage "paste_image" "Paste the image in the clipboard", Writing;
+    ExternalEditor "external_editor" "Edit the prompt in $VISUAL or $EDITOR", Writing;
+    Undo "undo" "Undo the last edit", Writing;
+    Redo "redo" "Redo the edit you undid last", Writing;
+    Left "left" "Move left (Shift with this or another move: select)", Writing;
     Right "right" "Move right", Writing;
-    Up "up" "Move up; on the first line: the earlier prompt", Writing;
-    Down "down" "Move down; on the last line: the later prompt", Writing;
+    Up "up" "Move up. On the first line: the previous prompt", Writing;
+    Down "down" "Move down. On the last line: the next prompt", Writing;
     WordLeft "word_left" "Move a word left", Writing;
     WordRight "word_right" "Move a word right", Writing;
     LineStart "line_start" "Move to the start of the line", Writing;
     LineEnd "line_end" "Move to the end of the line", Writing;
-    JumpForward "jump_to_character" "Move to the next character like the one that is typed then", Writing;
-    JumpBack "jump_back_to_character" "Move back to one before", Writing;
-    DeleteBackward "delete_backward" "Delete the character before the caret", Writing;
-    DeleteForward "delete_forward" "Delete the character under the caret", Writing;
+    JumpForward "jump_to_character" "Jump forward to the character you type next", Writing;
+    JumpBack "jump_back_to_character" "Jump back to the character you type next", Writing;
+    DeleteBackward "delete_backward" "Delete the character before the cursor", Writing;
+    DeleteForward "delete_forward" "Delete the character at the cursor", Writing;
     CutToSpaceBackward "cut_to_space_backward" "Cut back to the last space", Writing;
-    CutWordBackward "cut_word_backward" "Cut the word before the caret", Writing;
-    CutWordForward "cut_word_forward" "Cut the word behind the caret", Writing;
+    CutWordBackward "cut_word_backward" "Cut the word before the cursor", Writing;
+    CutWordForward "cut_word_forward" "Cut the word after the cursor", Writing;
     CutToStart "cut_to_start" "Cut to the start of the line", Writing;
     CutToEnd "cut_to_end" "Cut to the end of the line", Writing;
-    Yank "yank" "Insert what was cut last", Writing;
-    YankPop "yank_pop" "Replace what was just inserted by what was cut before it", Writing;
-    Undo "undo" "Undo the last change of the text", Writing;
-    Redo "redo" "Redo what was undone", Writing;
-    ExternalEditor "external_editor" "Edit the text in $VISUAL or $EDITOR", Writing;
-    PasteImage "paste_image" "Mention the picture in the clipboard; the paths of files that are dragged here, with a picture among them, become mentions too", Writing;
-    Complete "complete" "Complete the path before the caret; in the list of commands (`/`) or files (`@`): take the selected one", Writing;
-    HistorySearch "history_search" "Search earlier prompts", Writing;
-    Accept "accept" "In lists and questions: take what is selected, confirm the selected answer", Popups in Popup;
-    Back "back" "In lists and popups: close them, go back", Popups in Popup;
-    ListPrevious "list_previous" "In a list: select the row before (so does Up)", Popups in List;
-    ListNext "list_next" "In a list: select the next row (so does Down)", Popups in List;
-    ListAll "list_all" "In the list of models: show those without a key too, or not", Popups in List;
-    ListDetails "list_details" "In the list of models: show or hide everything about the selected model", Popups in List;
-    TreeFilter "tree_filter" "In the tree: show other entries (default, no tools, prompts, labelled, all); Left and Right fold and open branches", Popups in Tree;
-    TreeFilterBack "tree_filter_back" "In the tree: the filters the other way round", Popups in Tree;
-    TreeLabel "tree_label" "In the tree: label the selected entry", Popups in Tree;
-    SessionFolders "session_folders" "In the list of sessions: show those of all folders, or of this one only", Popups in Sessions;
-    SessionRename "session_rename" "In the list of sessions: give the selected one another name", Popups in Sessions;
-    SessionRemove "session_remove" "In the list of sessions: move the selected one to the trash (asks first)", Popups in Sessions;
-    SessionCopy "session_copy" "In the list of sessions: go on with a copy of the selected one", Popups in Sessions;
-    SelectMark "select_mark" "While selecting: begin a selection at the cursor, or end it (so does Shift with a key that moves)", Popups in Selecting;
-    SelectLines "select_lines" "While selecting: begin a selection of whole lines", Popups in Selecting;
-    SelectSwap "select_swap" "While selecting: go to the other end of the selection", Popups in Selecting;
-    SelectCopy "select_copy" "While selecting: copy what is selected, or the line (so does Enter)", Popups in Selecting;
-    SelectOpen "select_open" "While selecting: open the file or the address under the cursor", Popups in Selecting;
-    PagerNext "pager_next" "In a popup that is only read: scroll down a page (so does PageDown); what you type goes into the editor", Popups in Pager;
-    Resume "resume" "Go on with another session: type to find it by its name, its prompts or its text, Enter opens it", Program, slash "resume";
-    NewSession "new_session" "Begin a new session; the one before stays as it is", Program, slash "new";
-    SessionFacts "session_facts" "Show what is known of the session: file, id, name, folder, counts, tokens, cost, size, branches", Program, slash "session";
-    CloneSession "clone_session" "Go on with a copy of this branch as a session of its own; the one before stays as it is", Program, slash "clone";
-    ImportSession "import_session" "Go on with a copy of a session file, of tiller or pi", Program, slash "import" "FILE";
-    NameSession "name_session" "Name the session; alone, take its name away", Program, slash "name" "NAME";
-    Export "export" "Write the session into a new file of this folder: one HTML page, or what FILE ends with (html, md, jsonl), without any key. `--branch` before FILE: only the current branch; `--force`: replace FILE", Program, slash "export" "FILE";
-    Help "help" "Show the keys that matter (so does ? on the empty editor); again: all of them", Program, slash "help";
-    Keys "keys" "Show all keys and commands", Program, slash "keys";
-    Init "init" "Have the model write an AGENTS.md for this project, or improve the one that is there; TEXT is what you want besides. While a run is under way it waits until that is done", Program, slash "init" "TEXT";
-    Settings "settings" "Change the settings in a list: type to find one, Enter or Left and Right change it, Delete brings its default back, Ctrl+_ undoes the last change; config.toml keeps them at once, with its comments", Program, slash "settings" "WORDS";
-    Login "login" "Store the key of a provider, which counts at once: it is asked for and not shown", Program, slash "login" "PROVIDER";
-    ToggleMouse "toggle_mouse" "Leave the mouse to the terminal, to select with it, or take it back", Program, slash "mouse";
-    Theme "theme" "Choose the colors from a list that shows them at once: Enter keeps them in config.toml, Esc goes back; or, with a name, take that theme", Program, slash "theme" "NAME";
-    Trust "trust" "Trust this project from now on, in projects.toml: its AGENTS.md, settings and system prompt count, and what counts when is told. With `no`: never, and nothing asks again", Program, slash "trust" "no";
-    Suspend "suspend" "Stop tiller until the shell continues it (fg)", Program;
-    Quit "quit" "Leave on an empty editor (asks while a run is under way); else delete the character under the caret", Program, slash "quit";
+    Yank "yank" "Insert what you cut last", Writing;
+    YankPop "yank_pop" "Replace the text just inserted with an earlier cut", Writing;
+    Help "help" "Search all keys and commands (also ?)", Program, slash "help";
+    Keys "keys" "Same as /help", Program, slash "keys";
+    Settings "settings" "Change settings", Program, slash "settings" "WORDS";
+    Theme "theme" "Choose a theme", Program, slash "theme" "NAME";
+    Login "login" "Add an API key", Program, slash "login" "PROVIDER";
+    Suspend "suspend" "Suspend tiller (fg resumes it)", Program;
+    Quit "quit" "Quit. In a text: delete the character at the cursor", Program, slash "quit";
+    Accept "accept" "Choose or confirm what's selected", Popups in Popup;
+    Back "back" "Close, or go back", Popups in Popup;
+    ListPrevious "list_previous" "Select the previous row (also Up)", Popups in List;
+    ListNext "list_next" "Select the next row (also Down)", Popups in List;
+    ListAll "list_all" "Show or hide models without a key (in /model)", Popups in List;
+    ListDetails "list_details" "Show or hide the model's details (in /model)", Popups in List;
+    TreeFilter "tree_filter" "Show other entries: prompts, labels, all (in /tree)", Popups in Tree;
+    TreeFilterBack "tree_filter_back" "Go back to the previous filter (in /tree)", Popups in Tree;
+    TreeLabel "tree_label" "Label the entry (in /tree)", Popups in Tree;
+    SessionFolders "session_folders" "Show sessions of all folders, or this one (in /resume)", Popups in Sessions;
+    SessionRename "session_rename" "Rename the session (in /resume)", Popups in Sessions;
+    SessionRemove "session_remove" "Move the session to the trash (in /resume)", Popups in Sessions;
+    SessionCopy "session_copy" "Open a copy of the session (in /resume)", Popups in Sessions;
+    SelectMark "select_mark" "Start or end a selection (in /select)", Popups in Selecting;
+    SelectLines "select_lines" "Select whole lines (in /select)", Popups in Selecting;
+    SelectSwap "select_swap" "Go to the other end of the selection (in /select)", Popups in Selecting;
+    SelectCopy "select_copy" "Copy the selection or the line (in /select)", Popups in Selecting;
+    SelectOpen "select_open" "Open the file or link at the cursor (in /select)", Popups in Selecting;
+    PagerNext "pager_next" "Scroll down a page (in a text)", Popups in Pager;
 }
 
-/// Commands by the names that other agents have for them.
+/// Names that other agents have for these commands.
 pub(crate) const ALIASES: [(&str, &str); 7] = [
     ("clear", "new"),
     ("exit", "quit"),
@@ -191,7 +190,7 @@ impl Action {
             .map(|spec| spec.action)
     }
 
-    /// The action behind a slash command (given without the slash), and what stands behind it.
+    /// The action of a command line (without the slash), and its argument.
     pub fn from_slash(command: &str) -> Option<(Self, &str)> {
         let command = command.trim();
         let (word, rest) = command

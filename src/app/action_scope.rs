@@ -1,6 +1,6 @@
-//! Where an action's keys work, and its heading in the help.
+//! Where the keys of an action work, and its heading in the help.
 
-/// Where an action's keys work. A popup's keys take precedence over global ones.
+/// Where the keys of an action work. The keys of a popup win over those that work everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// In the editor and in every popup.
@@ -13,14 +13,14 @@ pub enum Scope {
     Tree,
     /// In the list of sessions, which is also a list.
     Sessions,
-    /// While keys select text in the conversation.
+    /// While the user selects text with the keyboard.
     Selecting,
-    /// In a read-only popup.
+    /// In a popup that shows a text.
     Pager,
 }
 
 impl Scope {
-    /// The scope to search after this one.
+    /// The scope to look in next.
     pub fn outer(self) -> Option<Self> {
         match self {
             Self::Everywhere => None,
@@ -48,40 +48,52 @@ impl Scope {
 /// The heading of an action in the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// Sending and stopping.
-    Talking,
-    /// Choosing the model.
+    /// Sending messages.
+    Sending,
+    /// Stopping, undoing, trying.
+    Stopping,
+    /// Models, context and cost.
     Model,
-    /// Browsing the transcript.
+    /// Sessions and their branches.
+    Sessions,
+    /// Permissions and trust.
+    Permissions,
+    /// Reading and copying.
     Looking,
-    /// Writing in the editor.
+    /// Editing the prompt.
     Writing,
-    /// Keys that work only in popups.
-    Popups,
     /// The program itself.
     Program,
+    /// Keys that work in popups only.
+    Popups,
 }
 
 impl Group {
-    /// All groups, in the order of the help.
-    pub const ALL: [Self; 6] = [
-        Self::Talking,
+    /// All groups in the order of the help.
+    pub const ALL: [Self; 9] = [
+        Self::Sending,
+        Self::Stopping,
         Self::Model,
+        Self::Sessions,
+        Self::Permissions,
         Self::Looking,
         Self::Writing,
-        Self::Popups,
         Self::Program,
+        Self::Popups,
     ];
 
     /// The heading.
     pub fn title(self) -> &'static str {
         match self {
-            Self::Talking => "Talking to the model",
-            Self::Model => "Choosing the model",
-            Self::Looking => "Browsing",
-            Self::Writing => "Writing",
+            Self::Sending => "Send and steer",
+            Self::Stopping => "Stop and go back",
+            Self::Model => "Models, context and cost",
+            Self::Sessions => "Sessions",
+            Self::Permissions => "Permissions",
+            Self::Looking => "Read and copy",
+            Self::Writing => "Edit the prompt",
+            Self::Program => "Settings and help",
             Self::Popups => "In lists and questions",
-            Self::Program => "The program",
         }
     }
 }

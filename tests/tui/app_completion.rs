@@ -349,7 +349,7 @@ fn that_there_is_no_file_is_said() {
     assert!(tui.frame().contains("No files here"));
     tui.write("x");
     files(&mut tui, "x", &[]);
-    assert!(tui.frame().contains("No file fits"));
+    assert!(tui.frame().contains("No match"));
     assert_eq!(tui.key("enter"), [prompt("@x")]);
 }
 

@@ -38,7 +38,7 @@ fn it_finds_words_and_letters_marks_them_and_shows_long_prompts() {
     assert_snapshot!("history_letters", tui.frame());
     tui.key("ctrl+u");
     tui.write("lgnbugz");
-    assert!(tui.frame().contains("Nothing found"));
+    assert!(tui.frame().contains("No match"));
     tui.key("ctrl+u");
     tui.write("prints fn");
     assert_eq!(tui.key("enter"), [Effect::Warm]);

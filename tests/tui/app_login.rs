@@ -1,4 +1,4 @@
-//! Keys of providers stored from the screen, the pages of the help, and what is said of dead keys.
+//! API keys added on the screen, and what keys without a meaning say.
 
 use tiller::agent::{AgentEvent, Phase, RunState};
 use tiller::app::models::ProviderKey;
@@ -129,27 +129,6 @@ fn a_key_that_is_typed_is_neither_draft_nor_history() {
         assert_eq!(tui.text(), "");
         assert!(!format!("{effects:?}").contains("sk-ant"), "{effects:?}");
     }
-}
-
-#[test]
-fn the_help_begins_with_what_matters() {
-    let mut tui = TestTui::new(80, 24);
-    tui.key("f1");
-    insta::assert_snapshot!("help_first", tui.frame());
-    tui.key("f1");
-    assert!(
-        tui.frame().contains("Talking to the model"),
-        "{}",
-        tui.frame()
-    );
-    tui.key("f1");
-    assert!(tui.app.overlays.is_empty());
-    command(&mut tui, "/keys");
-    assert!(
-        tui.frame().contains("Talking to the model"),
-        "{}",
-        tui.frame()
-    );
 }
 
 #[test]

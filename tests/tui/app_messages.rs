@@ -8,7 +8,7 @@ use tiller::app::tui::composer::SavedDraft;
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::{InputEvent, KeyCode, KeyPress};
 use tiller::app::tui::msg::{EffectResult, Msg};
-use tiller::app::tui::overlay::{Overlay, TextPopup};
+use tiller::app::tui::overlay::Overlay;
 
 use super::app_kit::*;
 use super::app_questions::{ask, command};
@@ -66,7 +66,7 @@ fn what_comes_back_is_sent_as_the_message_it_was() {
             bring(&mut tui, text);
             assert_eq!(tui.text(), text, "{way}");
             assert!(
-                tui.frame().contains("message, no command"),
+                tui.frame().contains("message, not a command"),
                 "{way}: {}",
                 tui.frame()
             );
@@ -201,13 +201,10 @@ fn it_is_a_command_again_when_its_beginning_is_typed_again() {
     tui.key("home");
     tui.write("/");
     tui.key("end");
-    assert!(!tui.frame().contains("message, no command"));
+    assert!(!tui.frame().contains("message, not a command"));
     tui.now += 1000;
     tui.key("enter");
-    assert!(matches!(
-        tui.app.overlays.last(),
-        Some(Overlay::Text(TextPopup::Help(_), _))
-    ));
+    assert!(matches!(tui.app.overlays.last(), Some(Overlay::Help(_))));
     // Undone and done again, what came back is a message.
     let mut tui = TestTui::new(80, 24);
     returned(&mut tui, &["/help"]);
@@ -287,23 +284,14 @@ fn a_backslash_before_enter_begins_a_line_in_commands_too() {
 #[test]
 fn a_question_mark_alone_shows_the_keys_and_is_sent_to_nobody() {
     let mut tui = TestTui::new(80, 24);
-    tui.write("?");
-    tui.wait(1000);
-    tui.write("?");
-    assert!(
-        tui.frame().contains("Enter shows the keys"),
-        "{}",
-        tui.frame()
-    );
+    tui.send(Msg::Input(InputEvent::Paste("?".into())));
+    assert!(tui.frame().contains("Enter help"), "{}", tui.frame());
     assert_eq!(tui.key("enter"), []);
-    assert!(matches!(
-        tui.app.overlays.last(),
-        Some(Overlay::Text(TextPopup::Help(_), _))
-    ));
+    assert!(matches!(tui.app.overlays.last(), Some(Overlay::Help(_))));
     assert_eq!(tui.text(), "");
     // With more behind it, it is a text.
     let mut tui = TestTui::new(80, 24);
-    tui.write("?? what");
+    tui.send(Msg::Input(InputEvent::Paste("?? what".into())));
     assert_eq!(tui.key("enter"), [prompt("?? what")]);
 }
 

@@ -143,8 +143,8 @@ fn it_shows_what_is_asked_why_and_how_to_answer() {
         "? Run this command?  it needs the network  1 of 2",
         "│ cargo publish --dry-run",
         "1 Yes, once",
-        "2 No, and tell it why",
-        "↑↓ or a digit select · type to refuse and say why",
+        "2 No, and say why",
+        "↑↓ or a digit select · or type what to do instead",
         "waiting for your answer",
         "Esc stops",
     ] {
@@ -169,7 +169,7 @@ fn the_answers_stay_on_the_screen_however_long_the_command_and_small_the_screen(
         let mut tui = TestTui::new(width, height);
         ask(&mut tui, &[command(1, &long)]);
         let frame = tui.frame();
-        let answers = frame.contains("1 Yes, once") && frame.contains("2 No, and tell it why");
+        let answers = frame.contains("1 Yes, once") && frame.contains("2 No, and say why");
         let short = frame.contains("1 Yes  2 No");
         assert!(answers || short, "{width}x{height}: {frame}");
         assert!(frame.contains("? Run"), "{width}x{height}: {frame}");
@@ -197,11 +197,7 @@ fn what_can_be_chosen_stays_on_the_screen_however_long_the_question() {
         tui.key("ctrl+o");
         tui.frame();
         tui.key("end");
-        let end = if width == 90 {
-            "very end"
-        } else {
-            "Esc closes"
-        };
+        let end = if width == 90 { "very end" } else { "Esc close" };
         assert!(tui.frame().contains(end), "{}", tui.frame());
         tui.key("esc");
         assert!(!tui.frame().contains(end));
@@ -485,7 +481,7 @@ fn a_rule_is_shown_edited_and_then_answers() {
         let text = "[[permission.rules]]\ntool = \"bash\"\nprefix = [\"cargo\", \"test\"]\naction = \"allow\"";
         assert_eq!(tui.text(), text);
         let frame = tui.frame();
-        let how = format!("Enter allow it {place} with this rule · Esc go back");
+        let how = format!("Enter allow {place} with this rule · Esc cancel");
         for words in ["? Run this command?", "│ cargo test", &how, "Ctrl+C stops"] {
             assert!(frame.contains(words), "{words}: {frame}");
         }
@@ -581,7 +577,7 @@ fn esc_goes_back_to_the_question_and_leaves_nothing() {
 fn without_a_rule_only_once_and_no_are_offered() {
     let mut tui = asked(&[command(1, "rm x")]);
     let frame = tui.frame();
-    assert!(frame.contains("2 No, and tell it why"), "{frame}");
+    assert!(frame.contains("2 No, and say why"), "{frame}");
     assert!(!frame.contains("don't ask again"), "{frame}");
     for key in ["down", "tab", "right"] {
         assert!(tui.key(key).is_empty());
@@ -876,7 +872,7 @@ fn a_plan_is_carried_out_by_enter_on_the_empty_editor() {
     };
     let planned = |outcome: RunOutcome| ended(outcome, "## Plan\n1. Do it");
     let mut tui = planned(RunOutcome::Done);
-    let offer = "Enter on the empty editor runs this plan (auto mode)";
+    let offer = "Enter run this plan (auto mode)";
     assert!(tui.frame().contains(offer), "{}", tui.frame());
     // Pressed as the run ended, it was meant for the run.
     tui.wait(300);
@@ -937,7 +933,7 @@ fn what_is_pasted_for_the_editor_answers_nothing() {
         for key in ["enter", "y", "n", "1"] {
             assert_eq!(tui.key(key), [], "{key}");
         }
-        assert_eq!(tui.app.composer.text(), "yn1");
+        assert_eq!(tui.app.composer.text(), "");
     }
 }
 

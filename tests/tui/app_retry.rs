@@ -105,7 +105,7 @@ fn keys_in_the_countdown() {
 
 #[test]
 fn enter_tries_again_what_failed_or_was_stopped_in_its_wait() {
-    let idle_hint = "Enter on the empty editor tries again";
+    let idle_hint = "Enter retry";
     for outcome in [failed(), RunOutcome::Aborted] {
         let mut tui = TestTui::new(80, 20);
         wait(&mut tui, 1, 5000);

@@ -67,7 +67,7 @@ fn enter_goes_on_with_the_last_session_only_where_that_is_told() {
     };
     let mut tui = stored();
     tui.send(result(recent()));
-    assert!(tui.frame().contains("Enter goes on"), "{}", tui.frame());
+    assert!(tui.frame().contains("Enter continue"), "{}", tui.frame());
     let open = SessionEffect::Open(Choice::Open("/s/b.jsonl".into()));
     assert_eq!(tui.key("enter"), [session(open)]);
     let mut tui = stored();
@@ -236,7 +236,7 @@ fn nothing_of_the_session_before_stays_on_the_screen() {
         outcome: RunOutcome::LimitReached { limit: 1 },
     });
     tui.key("alt+i");
-    assert!(!tui.frame().contains("No model was called yet"));
+    assert!(!tui.frame().contains("No model calls yet"));
     tui.key("esc");
     tui.app.screen = ScreenMode::Reading;
     tui.agent(opened("Write the docs", None));
@@ -245,7 +245,7 @@ fn nothing_of_the_session_before_stays_on_the_screen() {
     tui.key("alt+i");
     tui.send(Msg::Done(EffectResult::Iterations(Ok(Arc::default()))));
     let frame = tui.frame();
-    assert!(frame.contains("No model was called yet"), "{frame}");
+    assert!(frame.contains("No model calls yet"), "{frame}");
     tui.key("esc");
     assert_eq!(tui.key("enter"), []);
 }
@@ -323,7 +323,7 @@ pub(super) fn asks() -> TestTui {
     let mut tui = stored();
     let asks = SessionResult::Opened(Err(refused(Refusal::InUse { pid: None })));
     tui.send(result(asks));
-    assert!(tui.frame().contains("Only read it"));
+    assert!(tui.frame().contains("Read only"));
     tui
 }
 
@@ -569,13 +569,13 @@ fn a_listed_session_gets_a_name_and_goes_to_the_trash() {
     tui.key("ctrl+d");
     let frame = tui.frame();
     assert!(frame.contains("leave it there first"), "{frame}");
-    assert!(frame.contains("processing"), "{frame}");
+    assert!(frame.contains("working"), "{frame}");
     // What it is doing is looked at again and again.
     tui.now += 1000;
     let effects = tui.send(Msg::Tick);
     assert!(effects.contains(&session(SessionEffect::ReadStates)));
     tui.send(result(SessionResult::States(HashMap::new())));
-    assert!(!tui.frame().contains("processing"));
+    assert!(!tui.frame().contains("working"));
 }
 
 #[test]
@@ -632,7 +632,7 @@ fn the_box_is_as_high_as_its_content() {
 fn all_folders_are_a_key_away() {
     let mut tui = stored();
     listed(&mut tui, Vec::new());
-    assert!(tui.frame().contains("No other session in this folder"));
+    assert!(tui.frame().contains("No other sessions in this folder"));
     tui.write("x");
     let effects = tui.key("tab");
     assert!(effects.contains(&session(SessionEffect::List(SessionScope::All))));
@@ -649,7 +649,7 @@ fn all_folders_are_a_key_away() {
         Ok(vec![other]),
     )));
     let frame = tui.frame();
-    assert!(frame.contains("Sessions of all folders"), "{frame}");
+    assert!(frame.contains("Sessions in all folders"), "{frame}");
     assert!(frame.contains("~/other"), "{frame}");
 }
 
@@ -759,30 +759,25 @@ fn a_session_that_cannot_be_opened_is_a_question() {
     let look = || session(SessionEffect::Open(Choice::Look(path())));
     let copy = || session(SessionEffect::Open(Choice::Fork(path())));
     for (why, keys, shown, effect) in [
-        (in_use(), &["enter"][..], "Only read it", None),
-        (in_use(), &["down", "enter"], "Only read it", Some(look())),
+        (in_use(), &["enter"][..], "Read only", None),
+        (in_use(), &["down", "enter"], "Read only", Some(look())),
         (in_use(), &["2", "enter"], "here, in ~/shop", Some(copy())),
         (
             in_use(),
             &["down", "down", "enter"],
-            "Go on with a copy",
+            "Continue in a copy",
             Some(copy()),
         ),
-        (in_use(), &["esc"], "open nothing", None),
-        (gone(), &["1", "enter"], "Go on with a copy", Some(copy())),
-        (gone(), &["2", "enter"], "Only read it", Some(look())),
+        (in_use(), &["esc"], "Esc cancel", None),
+        (gone(), &["1", "enter"], "Continue in a copy", Some(copy())),
+        (gone(), &["2", "enter"], "Read only", Some(look())),
         (
             other(),
             &["2", "enter"],
-            "works in ~/other from now on",
+            "tiller moves to ~/other",
             Some(copy()),
         ),
-        (
-            Refusal::Denied,
-            &["1", "enter"],
-            "Only read it",
-            Some(look()),
-        ),
+        (Refusal::Denied, &["1", "enter"], "Read only", Some(look())),
     ] {
         let mut tui = stored();
         let opened = SessionResult::Opened(Err(refused(why.clone())));
@@ -840,7 +835,7 @@ fn nothing_is_sent_in_a_session_that_is_only_read() {
     tui.agent(event);
     let frame = tui.frame();
     assert!(frame.contains("Read-only"), "{frame}");
-    assert!(frame.contains("─ read only ─"), "{frame}");
+    assert!(frame.contains("─ read-only ─"), "{frame}");
     tui.write("more");
     assert_eq!(tui.key("enter"), []);
     assert_eq!(tui.text(), "more");

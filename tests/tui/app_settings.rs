@@ -71,8 +71,8 @@ fn what_overrides_a_setting_is_said_and_keeps_counting() {
     tui.send(Msg::Done(EffectResult::Settings(Ok(rows))));
     tui.now += 300;
     let frame = tui.frame();
-    let told = "project: /home/me/shop/.tiller/config.toml:3 counts here: true";
-    assert!(frame.contains(told) && frame.contains("! true"), "{frame}");
+    let told = "project: /home/me/shop/.tiller/config.toml:3 overrides it here: on";
+    assert!(frame.contains(told) && frame.contains("! on"), "{frame}");
     assert_eq!(tui.key("enter"), [save("ui.mouse", false)]);
     let effects = saved(&mut tui, "ui.mouse", false);
     assert_eq!(effects, [Effect::ReadSettings], "the mouse stays");
@@ -198,8 +198,12 @@ fn settings_have_names_and_groups() {
     for [group, name, key] in [
         ["Look", "Theme  ", "ui.theme"],
         ["Editor", "Mouse  ", "ui.mouse"],
-        ["Limits", "Model calls per prompt", "agent.max_iterations"],
-        ["More", "agent.skip_on_steering", ""],
+        [
+            "Limits",
+            "Max model calls per prompt",
+            "agent.max_iterations",
+        ],
+        ["Advanced", "agent.skip_on_steering", ""],
     ] {
         let row = frame.lines().find(|row| row.contains(name));
         let row = row.unwrap_or_else(|| panic!("{name}: {frame}"));
@@ -237,12 +241,12 @@ fn values_are_typed() {
     tui.write("x");
     assert_eq!(tui.key("enter"), []);
     assert!(
-        tui.frame().contains("expected a value such as 100"),
+        tui.frame().contains("Expected a value like 100"),
         "{}",
         tui.frame()
     );
     tui.key("backspace");
-    assert!(!tui.frame().contains("expected a value"));
+    assert!(!tui.frame().contains("Expected a value"));
     assert_eq!(tui.key("enter"), [save("agent.max_iterations", 10)]);
     let mut tui = opened("models.default");
     tui.key("enter");
@@ -306,7 +310,7 @@ fn what_can_counts_at_once() {
     );
     assert!(
         tui.frame()
-            .contains("Saved: agent.max_iterations, from the next start"),
+            .contains("Saved: agent.max_iterations (restart tiller to use it)"),
         "{}",
         tui.frame()
     );

@@ -142,7 +142,7 @@ fn the_file_and_what_was_heard_of_make_one_list() {
     turn(&mut tui, 10_000, 20, &[]);
     let effects = tui.key("alt+i");
     assert_eq!(effects, [Effect::ReadIterations("/s/x.jsonl".into())]);
-    assert!(tui.frame().contains("reading …"));
+    assert!(tui.frame().contains("Reading…"));
     done(&mut tui, EffectResult::Iterations(Ok(stored(1..=10_000))));
     let rows = list(&mut tui).picker.matches().len();
     assert_eq!(rows, 10_000, "both are in the file");
@@ -193,7 +193,7 @@ fn an_iteration_is_looked_into() {
     tui.key("alt+i");
     done(&mut tui, EffectResult::Iterations(Ok(stored(1..=3))));
     assert_eq!(tui.key("enter"), [Effect::ReadIteration(file.clone(), 3)]);
-    assert!(tui.frame().contains("Iteration 3 of 3") && tui.frame().contains("Reading …"));
+    assert!(tui.frame().contains("Iteration 3 of 3") && tui.frame().contains("Reading…"));
     assert_eq!(tui.key("left"), [Effect::ReadIteration(file.clone(), 2)]);
     // What comes late for another one is not shown.
     let said: Vec<String> = (0..300)
@@ -214,7 +214,7 @@ fn an_iteration_is_looked_into() {
         &mut tui,
         EffectResult::Iteration(3, Ok(Arc::clone(&iteration))),
     );
-    assert!(tui.frame().contains("Reading …"));
+    assert!(tui.frame().contains("Reading…"));
     done(&mut tui, EffectResult::Iteration(2, Ok(iteration)));
     let frame = tui.frame();
     assert!(
@@ -230,7 +230,7 @@ fn an_iteration_is_looked_into() {
     );
     assert!(tui.frame().contains("It is gone"));
     tui.key("esc");
-    assert!(tui.frame().contains("looks into it"), "back in the list");
+    assert!(tui.frame().contains("details"), "back in the list");
     tui.key("alt+i");
     assert!(tui.app.overlays.is_empty());
 }
@@ -239,7 +239,7 @@ fn an_iteration_is_looked_into() {
 fn a_session_that_is_not_stored_has_its_figures_all_the_same() {
     let mut tui = TestTui::new(80, 24);
     assert_eq!(tui.key("alt+i"), []);
-    assert!(tui.frame().contains("No model was called yet"));
+    assert!(tui.frame().contains("No model calls yet"));
     tui.key("enter");
     tui.key("alt+i");
     turn(&mut tui, 1, 10, &[("ls", ToolStatus::Ok, None)]);
@@ -275,7 +275,7 @@ fn the_stats_tell_how_long_first_tokens_took() {
     turn(&mut tui, 2, 100, &[]);
     tui.write("/stats");
     tui.key("enter");
-    let told = "first token   340 ms  median, 340 ms at most";
+    let told = "first token   340 ms  median, 340 ms max";
     assert!(tui.frame().contains(told), "{}", tui.frame());
 }
 
@@ -287,10 +287,10 @@ fn a_long_run_tells_its_time_beside_that_of_what_runs() {
     tui.wait(58_000);
     tui.running(Phase::Streaming);
     tui.wait(1_000);
-    assert!(!tui.frame().contains("in all"), "{}", tui.frame());
+    assert!(!tui.frame().contains("total"), "{}", tui.frame());
     tui.wait(4_000);
     assert!(
-        tui.frame().contains("● writing 5 s  1 min 03 s in all"),
+        tui.frame().contains("● writing 5 s  1 min 03 s total"),
         "{}",
         tui.frame()
     );

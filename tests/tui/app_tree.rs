@@ -192,10 +192,7 @@ fn choosing_goes_there_unless_a_run_is_under_way() {
     let mut tui = open(&session);
     assert!(!tui.frame().contains("summary"), "nothing would be left");
     tui.key("up");
-    assert!(
-        tui.frame()
-            .contains("Alt+Enter with a summary of what is left")
-    );
+    assert!(tui.frame().contains("Alt+Enter continue with a summary"));
     let chosen = id(&session, "Take the first");
     let frame = tui.frame();
     assert!(frame.contains(&chosen), "the id for commands: {frame}");
@@ -324,7 +321,7 @@ fn two_branches_stand_side_by_side() {
     }
     tui.key("esc");
     let frame = compared(&mut tui, "green nonsense");
-    assert!(!frame.contains("Two branches"));
+    assert!(!frame.contains("Compare branches"));
     assert!(
         frame.contains("no entry has the label or the id 'nonsense'"),
         "{frame}"

@@ -51,7 +51,7 @@ fn it_starts_answers_and_tidies_up() {
 fn a_prompt_typed_without_a_key_survives_the_way_to_one() {
     let sandbox = Sandbox::new();
     let screen = Launch::new(&sandbox).size(100, 40).start();
-    screen.wait_for("any other key");
+    screen.wait_for("to skip it");
     screen.keys("fix the bug");
     screen.wait_for("fix the bug");
     screen.keys(" in auth.rs<enter>");
@@ -62,7 +62,7 @@ fn a_prompt_typed_without_a_key_survives_the_way_to_one() {
     screen.keys("<enter>");
     screen.wait_for("Key for anthropic");
     screen.keys("sk-ant-1234567890<enter>");
-    screen.wait_gone("any other key");
+    screen.wait_gone("to skip it");
     screen.wait_gone("Key for anthropic");
     screen.wait_gone("demo ·");
     screen.wait_for("│ fix the bug in auth.rs");

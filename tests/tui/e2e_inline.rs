@@ -116,7 +116,7 @@ fn long_answers_with_steering_resizes_and_lists_over_them() {
         screen.wait_for("Esc stops");
     }
     screen.keys("<f1>");
-    screen.wait_for("Keyboard shortcuts");
+    screen.wait_for("─ Help");
     assert!(screen.is_alternate());
     server.release("two");
     screen.wait_gone("Esc stops");
@@ -261,14 +261,14 @@ fn tmux_keeps_every_line_once() {
     server.wait_gate("two");
     tmux.wait("all so far", |screen| screen.contains("two-11."));
     tmux.keys(&["F1"]);
-    tmux.wait("the keys", |screen| screen.contains("Keyboard shortcuts"));
+    tmux.wait("the keys", |screen| screen.contains("─ Help"));
     tmux.resize(60, 20);
     tmux.wait("the keys at this size", |screen| {
-        screen.contains("Keyboard shortcuts") && fits(screen, 60)
+        screen.contains("─ Help") && fits(screen, 60)
     });
     tmux.keys(&["Escape"]);
     tmux.wait("the run", |screen| {
-        screen.contains("Esc stops") && !screen.contains("Keyboard shortcuts")
+        screen.contains("Esc stops") && !screen.contains("─ Help")
     });
     server.release("two");
     tmux.wait("the end", |screen| !screen.contains("Esc stops"));

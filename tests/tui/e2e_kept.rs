@@ -82,7 +82,7 @@ fn messages_that_waited_wait_again_and_the_draft_is_in_the_editor() {
     assert!(!stored(&sandbox).contains("steer this"), "kept twice");
     // It belongs to its session; a new one only says where it is.
     let new = open(&sandbox, Wire::Chat);
-    new.wait_for("goes on and what you had not sent");
+    new.wait_for("continue with your unsent text");
     assert!(!new.text().contains("steer this"));
     assert!(!new.text().contains("unsent text"), "said twice");
     let in_editor = |screen: &Screen, texts: &[&str]| {

@@ -156,7 +156,7 @@ fn a_key_that_is_added_or_replaced_meanwhile_is_taken() {
     };
     let screen = open(&sandbox, &["-m", "lab/m"]);
     screen.keys("hello<enter>");
-    screen.wait_for("on the empty editor tries again");
+    screen.wait_for("Enter retry");
     assert_eq!(server.requests().len(), 0, "there is no key yet");
     store("first-key");
     screen.keys("again<enter>");

@@ -143,7 +143,7 @@ fn a_plan_is_made_without_changes_and_carried_out_on_enter() {
     let screen = open(&sandbox, "plan");
     screen.keys("go<enter>");
     screen.wait_for("The plan: write a.txt.");
-    screen.wait_for("Enter on the empty editor runs this plan (auto mode)");
+    screen.wait_for("Enter run this plan (auto mode)");
     assert!(!sandbox.path().join("a.txt").exists());
     let body = |at: usize| server.requests()[at].body.to_string();
     let refused =

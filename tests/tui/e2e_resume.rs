@@ -159,21 +159,21 @@ fn a_session_open_elsewhere_is_read_copied_or_waited_for() {
     let before = std::fs::read(&file).unwrap();
     let second = open_with(&sandbox, &["-c", "kept"]);
     second.wait_for("“first”: another tiller has it open (process");
-    second.wait_for("open nothing");
+    second.wait_for("Esc cancel");
     second.keys("<down>");
     second.wait_for("Enter confirm");
     second.keys("<enter>");
     second.wait_for("❯ first");
-    second.wait_for("─ read only ─");
+    second.wait_for("─ read-only ─");
     // What was named on the command line waits in the editor.
     second.wait_for("│ kept");
     second.keys("<enter>");
-    second.wait_for("Go on with a copy");
-    second.wait_for("open nothing");
+    second.wait_for("Continue in a copy");
+    second.wait_for("Esc cancel");
     second.keys("<down>");
     second.wait_for("Enter confirm");
     second.keys("<enter>");
-    second.wait_gone("─ read only ─");
+    second.wait_gone("─ read-only ─");
     second.wait_for("│ kept");
     second.keys("<enter>");
     second.wait_for("Two.");
@@ -184,7 +184,7 @@ fn a_session_open_elsewhere_is_read_copied_or_waited_for() {
     let path = file.to_str().unwrap();
     let third = open_with(&sandbox, &["--session", path]);
     third.wait_for("“first”: another tiller has it open (process");
-    third.wait_for("open nothing");
+    third.wait_for("Esc cancel");
     third.keys("<up>");
     third.wait_for("Enter confirm");
     third.keys("<enter>");
@@ -197,7 +197,7 @@ fn a_session_open_elsewhere_is_read_copied_or_waited_for() {
     assert!(std::fs::read_to_string(&file).unwrap().contains("third"));
     let read = Launch::new(&sandbox).args(&["--session", path, "--read-only"]);
     let read = read.start();
-    read.wait_for("─ read only ─");
+    read.wait_for("─ read-only ─");
     leave(&read);
     let ran = sandbox.run(&["-p", "-c", "--wait", "fourth"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
@@ -216,7 +216,7 @@ fn a_session_whose_folder_is_gone_asks_how_to_go_on() {
     // As long as it is there, the session goes on there, also from the list.
     let screen = open_with(&sandbox, &[]);
     screen.keys("/resume<enter>");
-    screen.wait_for("No other session in this folder");
+    screen.wait_for("No other sessions in this folder");
     screen.keys("<tab>");
     screen.wait_until("the session with its folder", |view| {
         let line = view.line_with("first");
@@ -224,7 +224,7 @@ fn a_session_whose_folder_is_gone_asks_how_to_go_on() {
     });
     screen.keys("<enter>");
     screen.wait_for("works in");
-    screen.wait_for("open nothing");
+    screen.wait_for("Esc cancel");
     screen.keys("<down>");
     screen.wait_for("Enter confirm");
     screen.keys("<enter>");
@@ -243,7 +243,7 @@ fn a_session_whose_folder_is_gone_asks_how_to_go_on() {
     );
     let screen = open_with(&sandbox, &["--session", path]);
     screen.wait_for("“first”: its folder is gone");
-    screen.wait_for("open nothing");
+    screen.wait_for("Esc cancel");
     screen.keys("<down>");
     screen.wait_for("Enter confirm");
     screen.keys("<enter>");
@@ -358,14 +358,18 @@ fn ten_thousand_sessions_are_listed_and_searched() {
 fn enter_on_the_first_screen_goes_on_with_the_last_session() {
     let (server, sandbox) = job::stage();
     let screen = open(&sandbox, Wire::Anthropic);
-    assert!(!screen.text().contains("goes on"), "{}", screen.text());
+    assert!(
+        !screen.text().contains("Enter continue"),
+        "{}",
+        screen.text()
+    );
     screen.keys("Repair the addition<enter>");
     screen.wait_for("Repaired");
     screen.wait_for("5 calls · 1 file +1 −1");
     leave(&screen);
 
     let screen = open(&sandbox, Wire::Anthropic);
-    screen.wait_for("ago   \"Repair the addition\"   Enter goes on");
+    screen.wait_for("ago   \"Repair the addition\"   Enter continue");
     screen.keys("<enter>");
     screen.wait_for("❯ Repair the addition");
     screen.wait_for("5 calls · 1 file +1 −1");
@@ -374,11 +378,11 @@ fn enter_on_the_first_screen_goes_on_with_the_last_session() {
 
     // Another prompt begins another session.
     let screen = open(&sandbox, Wire::Anthropic);
-    screen.wait_for("Enter goes on");
+    screen.wait_for("Enter continue");
     screen.keys("/stats<enter>");
     screen.wait_for("model calls");
     screen.keys("<esc>");
-    screen.wait_for("Enter goes on");
+    screen.wait_for("Enter continue");
     leave(&screen);
     assert_eq!(sandbox.session_files().len(), 1);
 }
@@ -395,7 +399,7 @@ fn a_session_without_a_key_says_so_before_anything_is_sent() {
         .args(&["-c"])
         .env("ANTHROPIC_API_KEY", "")
         .start();
-    screen.wait_for("No key for anthropic yet");
-    screen.wait_for("/login anthropic to add one");
+    screen.wait_for("No API key for anthropic yet");
+    screen.wait_for("/login anthropic");
     leave(&screen);
 }

@@ -56,7 +56,7 @@ fn esc_stops_the_countdown_and_enter_sends_again() {
     screen.keys("go<enter>");
     wait_for_less(&screen, 50);
     screen.keys("<esc>");
-    screen.wait_for("on the empty editor tries again");
+    screen.wait_for("Enter retry");
     assert_eq!(server.requests().len(), 1);
     screen.keys("<enter>");
     wait_for_less(&screen, 50);

@@ -284,9 +284,9 @@ fn bad_keys_and_colors_are_named_and_cost_nothing_else() {
     screen.wait_for("unknown action `odd-act`");
     screen.wait_for("you mean 'text'");
     screen.keys("<a-h>");
-    screen.wait_for("Keyboard shortcuts");
+    screen.wait_for("─ Help");
     screen.keys("<esc>");
-    screen.wait_gone("Keyboard shortcuts");
+    screen.wait_gone("─ Help");
     leave(&screen);
 }
 
@@ -304,9 +304,9 @@ fn what_is_chosen_on_the_screen_is_kept() {
     let burst = ["light", "dark", "ansi", "nord"].map(|theme| format!("/theme {theme}<enter>"));
     screen.keys(&burst.concat().repeat(5));
     screen.keys("/settings<enter>");
-    screen.wait_for("Theme on a dark terminal");
+    screen.wait_for("Theme for dark terminals");
     screen.keys("ui.motion<enter>");
-    screen.wait_for("Saved: ui.motion, from the next start");
+    screen.wait_for("Saved: ui.motion (restart tiller to use it)");
     screen.keys("<esc>");
     screen.wait_gone("Settings");
     let text = std::fs::read_to_string(&file).unwrap();

@@ -63,12 +63,12 @@ fn settings_of_a_project_count_as_soon_as_they_can() {
     screen.wait_for("This folder is not trusted · /trust takes in what it brings");
     screen.keys("hi\r");
     screen.wait_for("First.");
-    screen.wait_for("/trust no never asks again");
+    screen.wait_for("/trust no dismiss");
     screen.keys("/trust\r");
     screen.wait_for("From your next message on: AGENTS.md, .tiller/config.toml");
     screen.wait_for("In new sessions: .tiller/APPEND_SYSTEM.md");
     screen.wait_for("After a restart: models.favorites, models.thinking");
-    assert!(!screen.text().contains("never asks again"));
+    assert!(!screen.text().contains("/trust no dismiss"));
     screen.keys("again\r");
     screen.wait_for("goes on");
     assert_eq!(server.requests().len(), 2, "one call for each message");

@@ -63,7 +63,7 @@ fn changes_are_undone_and_redone_prompt_by_prompt() {
     screen.wait_for("Undone (“repair it”)");
     assert_eq!(sandbox.read(FILE), BEFORE);
     screen.keys("/redo<enter>");
-    screen.wait_for("Make these changes again?");
+    screen.wait_for("Redo these changes?");
     screen.wait_for("Enter make them");
     screen.keys("<enter>");
     screen.wait_for("Redone (“repair it”)");
@@ -105,7 +105,7 @@ fn a_rewind_brings_conversation_and_files_back_to_a_prompt() {
     screen.keys("repair");
     screen.wait_for("› repair");
     screen.keys("<enter>");
-    screen.wait_for("These stay as they are:");
+    screen.wait_for("Not restored:");
     // Right after it appeared nothing is confirmed.
     let delay = std::time::Duration::from_millis(450);
     screen.settle(delay, 4 * delay);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use tiller::app::action::{ACTIONS, Action, Scope};
 use tiller::app::tui::input::{KeyPress, ParseKeyError};
 use tiller::app::tui::keymap::{Chord, Keymap, Meaning, label};
-use tiller::app::tui::overlay::{HelpLine, help_lines};
+use tiller::app::tui::overlay::{HelpRow, help_rows};
 
 fn resolve(map: &Keymap, key: &str, scope: Scope) -> Option<Action> {
     map.resolve(key.parse().expect("a key"), scope)
@@ -269,28 +269,54 @@ fn keys_are_written_for_people() {
     }
 }
 
-/// Whether a row of the help begins with the keys, or, without any, with the command.
-fn begins(shown: &str, keys: &[String], slash: Option<&str>) -> bool {
-    match slash {
-        Some(slash) if keys.is_empty() => shown.starts_with(&format!("/{slash}")),
-        _ => shown == keys.join(", "),
+/// The key table of the README, as the table of actions has it.
+fn key_table() -> String {
+    let keymap = Keymap::default();
+    let mut out = String::from("\n| key | what it does |\n| --- | --- |\n");
+    for group in Group::ALL {
+        for spec in ACTIONS.iter().filter(|spec| spec.group == group) {
+            let mut ways: Vec<String> = keymap.keys(spec.action).map(label).collect();
+            ways.extend(spec.slash.map(|slash| format!("`/{slash}`")));
+            ways.extend(
+                spec.slash
+                    .zip(spec.argument)
+                    .map(|(slash, argument)| format!("`/{slash} {argument}`")),
+            );
+            let _ = writeln!(out, "| {} | {} |", ways.join(", "), spec.help);
+        }
     }
+    out.push('\n');
+    out
+}
+
+#[test]
+fn the_readme_lists_every_action() {
+    let readme = include_str!("../../README.md");
+    let (_, rest) = readme.split_once("<!-- keys -->\n").expect("the mark");
+    let (listed, _) = rest.split_once("<!-- /keys -->").expect("the mark");
+    let wanted = key_table();
+    assert!(
+        listed == wanted,
+        "put this between the marks of README.md:\n{wanted}"
+    );
 }
 
 #[test]
 fn every_action_is_in_the_help_with_its_keys() {
     let keymap = Keymap::default();
-    let lines = help_lines(&keymap);
+    let rows = help_rows(&keymap);
     for spec in ACTIONS {
         let keys: Vec<String> = keymap.keys(spec.action).map(label).collect();
-        assert!(
-            lines
-                .iter()
-                .any(|line| matches!(line, HelpLine::Action { keys: shown, help }
-                if begins(shown, &keys, spec.slash) && help.starts_with(spec.help))),
-            "{}",
-            spec.name
-        );
+        let found = rows.iter().find_map(|row| match row {
+            HelpRow::Entry(entry) => Some(entry).filter(|entry| entry.spec == Some(spec)),
+            HelpRow::Heading(_) => None,
+        });
+        let found = found.expect(spec.name);
+        assert_eq!(found.keys, keys.join(", "), "{}", spec.name);
+        assert_eq!(found.text, spec.help);
+        let begins = |slash| found.command.starts_with(&format!("/{slash}"));
+        assert!(spec.slash.is_none_or(begins), "{}", spec.name);
+        assert!(spec.help.len() <= 60, "too long: {}", spec.help);
     }
 }
 

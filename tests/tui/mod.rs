@@ -14,6 +14,7 @@ mod app_questions;
 mod app_retry;
 mod app_sessions;
 mod app_login;
+mod app_help;
 mod app_shell;
 mod app_hostile;
 mod app_settings;

@@ -90,7 +90,7 @@ fn the_list_stands_in_the_next_frame_and_fills_without_moving() {
     tui.key("ctrl+l");
     let before = tui.frame();
     assert!(
-        before.contains("Models") && before.contains("Reading the list"),
+        before.contains("Models") && before.contains("Reading…"),
         "{before}"
     );
     tui.send(Msg::Done(EffectResult::Models(listing())));
@@ -215,7 +215,7 @@ fn everything_that_is_known_is_told() {
             "text, images",
             "$3 in, $15 out",
             "above 200k: $6 in, $22.5 out",
-            "Thinks: off, minimal, low, medium, high",
+            "Thinking: off, minimal, low, medium, high",
             "anthropic-messages at http://127.0.0.1:1",
         ] {
             assert!(seen.contains(word), "{width}x{height} {word}\n{seen}");

@@ -83,7 +83,7 @@ fn capitals_count_when_there_are_some_and_white_space_is_any() {
         ("is **the needle", "1 of 1"),
         ("first line 0", "1 of 1"),
         ("hay", "101"),
-        ("not there", "nothing found"),
+        ("not there", "no match"),
     ] {
         let mut tui = conversation();
         tui.frame();
@@ -207,7 +207,7 @@ fn text_is_found_as_it_is_shown() {
     tui.frame();
     tui.key("ctrl+f");
     tui.write("rust\nfn");
-    assert!(tui.frame().contains("nothing found"));
+    assert!(tui.frame().contains("no match"));
 }
 
 /// A match that begins far above the screen, and one that overlaps another, are marked where they are.
@@ -333,7 +333,7 @@ fn a_growing_query_narrows_what_was_found() {
     tui.send(Msg::Done(EffectResult::PagesSearched(
         pages.run(|| true).unwrap(),
     )));
-    assert!(tui.frame().contains("nothing found"), "{}", tui.frame());
+    assert!(tui.frame().contains("no match"), "{}", tui.frame());
     assert!(pages_of(tui.key("y")).is_none());
 }
 

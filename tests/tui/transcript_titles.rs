@@ -81,7 +81,7 @@ fn a_call_whose_turn_has_not_come_says_so() {
     let text = stage.text();
     assert!(text.contains("● bash  sleep 9"), "{text}");
     assert!(text.contains("○ bash  make  "), "{text}");
-    assert!(text.contains("  waits its turn\n"), "{text}");
+    assert!(text.contains("  waiting\n"), "{text}");
     stage.tool_start("b", "bash", command("make"));
     assert!(stage.text().contains("● bash  make"));
 }

@@ -88,35 +88,35 @@ const DAILY: &[(&str, &[(&str, &str)])] = &[
         "Look",
         &[
             ("ui.theme", "Theme"),
-            ("ui.theme_dark", "Theme on a dark terminal"),
-            ("ui.theme_light", "Theme on a light terminal"),
-            ("ui.motion", "Screen updates"),
+            ("ui.theme_dark", "Theme for dark terminals"),
+            ("ui.theme_light", "Theme for light terminals"),
+            ("ui.motion", "Motion"),
             ("ui.preview", "Show search results"),
-            ("ui.images", "Pictures"),
+            ("ui.images", "Images"),
             ("ui.links", "Links"),
             ("ui.title", "Window title"),
-            ("ui.inline", "Keep the normal screen"),
+            ("ui.inline", "Inline mode (no full screen)"),
         ],
     ),
     (
         "Permission",
         &[
-            ("permission.mode", "Permission mode"),
+            ("permission.mode", "Mode for new sessions"),
             ("permission.redact", "Hide secrets from models"),
-            ("permission.writable", "More writable folders"),
+            ("permission.writable", "Other writable folders"),
             ("permission.protected", "Protected paths"),
-            ("tools.set", "Tools"),
+            ("tools.set", "Tools for the model"),
         ],
     ),
     (
         "Model",
         &[
-            ("models.default", "Default model"),
-            ("models.thinking", "Thinking"),
-            ("models.favorites", "Favorites"),
+            ("models.default", "Model for new sessions"),
+            ("models.thinking", "Thinking level"),
+            ("models.favorites", "Favorite models"),
             ("models.fallback", "Fallback models"),
-            ("models.local", "Local model servers"),
-            ("models.cache", "Prompt cache"),
+            ("models.local", "Find local model servers"),
+            ("models.cache", "Keep the prompt cache for"),
         ],
     ),
     (
@@ -133,9 +133,9 @@ const DAILY: &[(&str, &[(&str, &str)])] = &[
         &[
             ("budget.usd", "Budget in dollars"),
             ("budget.tokens", "Budget in tokens"),
-            ("agent.max_iterations", "Model calls per prompt"),
-            ("tools.bash.timeout_seconds", "Command timeout in seconds"),
-            ("retry.max", "Retries"),
+            ("agent.max_iterations", "Max model calls per prompt"),
+            ("tools.bash.timeout_seconds", "Command timeout (seconds)"),
+            ("retry.max", "Max retries"),
             ("compaction.enabled", "Automatic compaction"),
         ],
     ),
@@ -150,7 +150,7 @@ fn daily(key: &str) -> (usize, &'static str, &str) {
     });
     let mut places = groups.enumerate();
     let found = places.find(|(_, (_, known, _))| *known == key);
-    found.map_or((usize::MAX, "More", key), |(at, (group, _, name))| {
+    found.map_or((usize::MAX, "Advanced", key), |(at, (group, _, name))| {
         (at, group, name)
     })
 }
@@ -246,7 +246,7 @@ mod tests {
         }
         assert_eq!((rows[0].group(), rows[0].name()), ("Look", "Theme"));
         let last = &rows[rows.len() - 1];
-        assert_eq!((last.group(), last.name()), ("More", &*last.key));
+        assert_eq!((last.group(), last.name()), ("Advanced", &*last.key));
         for (key, words) in WORDS {
             let now = layers.get(key).and_then(|(value, _)| value.as_str());
             assert!(now.is_some_and(|now| words.contains(&now)), "{key}");

@@ -109,9 +109,9 @@ pub const IDLE: &[Row] = &[
         .shows("─ Earlier prompts")
         .after("<esc>"),
     row(Interrupt, "abc", "│ abc").hides("│ abc"),
-    row(Suspend, "", "").shows("Can't suspend"),
-    row(Help, "", "").shows("Keyboard shortcuts").after("<esc>"),
-    row(Cancel, "<f1>", "Keyboard shortcuts").hides("Keyboard shortcuts"),
+    row(Suspend, "", "").shows("Nothing to suspend to"),
+    row(Help, "", "").shows("─ Help").after("<esc>"),
+    row(Cancel, "<f1>", "─ Help").hides("─ Help"),
     // The model.
     row(Models, "", "").shows("─ Models").after("<esc>"),
     row(
@@ -161,13 +161,13 @@ pub const IDLE: &[Row] = &[
     row(Iterations, "", "").shows("─ Iterations").after("<esc>"),
     row(ToggleTodo, "", "").shows("No todo list"),
     row(SelectText, "", "").shows(" marks").after("<esc>"),
-    row(SelectMark, "<a-s>", " marks")
+    row(SelectMark, "<a-s>", " mark ")
         .shows(" Selecting ")
         .after("<esc><esc>"),
-    row(SelectLines, "<a-s>", " marks")
+    row(SelectLines, "<a-s>", " mark ")
         .shows(" Selecting lines ")
         .after("<esc><esc>"),
-    row(SelectCopy, "<a-s>", " marks").shows("Copied"),
+    row(SelectCopy, "<a-s>", " mark ").shows("Copied"),
     // Popups.
     row(ListNext, "/settings<enter>editor", "Whether the editor's")
         .hides("Whether the editor's")
@@ -195,7 +195,7 @@ pub const IDLE: &[Row] = &[
         .shows("label ›")
         .after("<esc><esc>"),
     row(SessionFolders, "/resume<enter>", "elsewhen")
-        .shows("Sessions of all folders")
+        .shows("Sessions in all folders")
         .after("<esc>"),
     row(SessionRename, "/resume<enter>", "elsewhen")
         .shows("Name ›")
@@ -203,16 +203,20 @@ pub const IDLE: &[Row] = &[
     row(SessionRemove, "/resume<enter>", "elsewhen")
         .shows("to the trash?")
         .after("<esc><esc>"),
-    row(Accept, "<f1>", "─ Keyboard shortcuts").hides("─ Keyboard shortcuts"),
-    row(Back, "<f1>", "─ Keyboard shortcuts").hides("─ Keyboard shortcuts"),
-    row(PagerNext, "/keys<enter>", "Talking to the model")
-        .hides("Talking to the model")
-        .after("<esc>"),
+    row(Accept, "<f1>follow it", "› follow it").hides("─ Help"),
+    row(Back, "<f1>", "─ Help").hides("─ Help"),
+    row(
+        PagerNext,
+        "/iterations<enter>{1st token}<enter>",
+        "anthropic/claude-sonnet",
+    )
+    .hides("1st token")
+    .after("<esc><esc>"),
     row(SelectSwap, "<a-s>v<up><up>", " Selecting ")
         .then("<up><up>y")
         .shows("Copied 1 character"),
-    row(SelectOpen, "<a-s>", " marks")
-        .shows("isn't a file")
+    row(SelectOpen, "<a-s>", " mark ")
+        .shows("is no file")
         .after("<esc>"),
     // What goes to another conversation.
     row(EditPrompt, "", "").shows("│ second").after("<c-c>"),
@@ -234,5 +238,5 @@ pub const RUNNING: &[Row] = &[
     row(Cancel, "", "").hides("Esc stops"),
     row(Interrupt, "", "").hides("Esc stops"),
     row(SteerNow, "at once", "│ at once").shows("❯ at once"),
-    row(Quit, "", "").shows("─ Leave?").after("<esc>"),
+    row(Quit, "", "").shows("─ Quit?").after("<esc>"),
 ];

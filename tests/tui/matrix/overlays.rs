@@ -24,10 +24,9 @@ pub const SCENES: &[Scene] = &[
     ("help", |tui| {
         tui.key("f1");
     }),
-    ("help_all", |tui| {
+    ("help_found", |tui| {
         tui.key("f1");
-        tui.frame();
-        tui.key("f1");
+        tui.write("copy");
     }),
     ("stats", |tui| command(tui, "/stats")),
     ("context", |tui| {

@@ -8,8 +8,8 @@ use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec};
 use crate::app::fuzzy::Query;
 use crate::app::tui::keymap::Keymap;
 
-/// The most useful commands come first while nothing is typed.
-const FIRST: WordList = WordList("model new resume compact undo permission context keys");
+/// What is looked for most stands first while nothing is typed.
+const FIRST: WordList = WordList("model new resume compact undo permission context help");
 
 /// The commands that match `typed`, best first.
 pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
@@ -47,7 +47,7 @@ pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
             Some(argument) => format!("/{word} {argument}"),
             None => format!("/{word}"),
         },
-        detail: first_words(spec.help).to_owned(),
+        detail: spec.help.to_owned(),
         key: keymap.label(spec.action).unwrap_or_default(),
     };
     found.into_iter().map(candidate).collect()
@@ -67,11 +67,4 @@ pub(crate) fn waits_for_argument(word: &str) -> bool {
                 | Action::PermissionMode
         )
     })
-}
-
-/// The first clause of a help text.
-fn first_words(help: &str) -> &str {
-    let end = help.find([';', ':']).into_iter().chain(help.find(". "));
-    let end = end.chain(help.find(" (")).min().unwrap_or(help.len());
-    &help[..end]
 }

@@ -1,96 +1,170 @@
-//! The help: a reading of the table of actions with the keys now in force.
+//! The help: every action with its keys and its command, grouped by task. Typing filters it.
 
-use std::fmt::Write;
-
-use crate::app::action::{ACTIONS, Action, Group};
+use super::picker::Picker;
+use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec, Group, Scope};
+use crate::app::fuzzy::Query;
 use crate::app::tui::keymap::{Keymap, label};
 
-/// One line of the help, before it is wrapped.
+/// A row of the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HelpLine {
-    /// A heading.
+pub enum HelpRow {
+    /// The heading of a group.
     Heading(&'static str),
-    /// An action.
-    Action {
-        /// Its keys, joined, or else its command; empty when it has neither.
-        keys: String,
-        /// What it does.
-        help: String,
-    },
-    /// A line to breathe.
-    Blank,
+    /// An entry of it.
+    Entry(HelpEntry),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HelpPage {
-    /// The keys that matter, a line each.
-    First,
-    All,
+/// Something to press or to type, and what it does.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct HelpEntry {
+    /// All its keys, joined.
+    pub keys: String,
+    /// Its command with the argument, or nothing.
+    pub command: String,
+    /// What it does.
+    pub text: &'static str,
+    /// The action; none for the mouse and for signs in the prompt.
+    pub spec: Option<&'static ActionSpec>,
+    /// The names it's found by first, a line each: keys, command, aliases, name in key files.
+    names: String,
 }
 
-/// The keys of the first page, and what they do in a few words.
-pub const FIRST_KEYS: [(Action, &str); 14] = [
-    (Action::Submit, "send; while a run is under way: steer it"),
-    (Action::FollowUp, "queue it for when the run is done"),
-    (Action::Newline, "new line"),
-    (Action::Cancel, "stop the run"),
+impl HelpEntry {
+    /// Whether Enter runs it: it works outside popups. A habitual Enter must send nothing.
+    pub fn runs(&self) -> bool {
+        let spec = self.spec.filter(|spec| spec.action != Action::Submit);
+        spec.is_some_and(|spec| spec.scope == Scope::Everywhere)
+    }
+}
+
+/// The signs that a prompt can begin with, and the mouse: they have no action.
+const OTHERS: [(Group, &str, &str); 9] = [
+    (Group::Writing, "/", "Run a command"),
+    (Group::Writing, "@", "Mention a file"),
     (
-        Action::Interrupt,
-        "stop, else clear the editor, twice: leave",
+        Group::Writing,
+        "!",
+        "Run a shell command; the model sees it",
     ),
-    (Action::NextPermissionMode, "switch mode: plan, ask, auto"),
-    (Action::Models, "choose the model"),
-    (Action::ThinkingUp, "let the model think harder"),
-    (Action::ToggleOutput, "show or hide tool output"),
-    (Action::PageUp, "scroll up; the wheel too"),
-    (Action::HistorySearch, "search earlier prompts"),
-    (Action::TakeBack, "take waiting messages back"),
-    (Action::ExternalEditor, "write in your own editor"),
-    (Action::Help, "all keys and commands"),
+    (
+        Group::Writing,
+        "!!",
+        "Run a shell command; the model doesn't see it",
+    ),
+    (Group::Writing, "\\ Enter", "Start a new line"),
+    (Group::Looking, "Click", "Show or hide an entry"),
+    (Group::Looking, "Drag", "Select text and copy it"),
+    (Group::Looking, "Ctrl+click", "Open the file or the link"),
+    (Group::Looking, "Shift+drag", "Let the terminal select text"),
 ];
 
-/// All of the help.
-pub fn help_lines(keymap: &Keymap) -> Vec<HelpLine> {
-    let mut lines = Vec::with_capacity(ACTIONS.len() + 12);
-    for group in Group::ALL {
-        if !lines.is_empty() {
-            lines.push(HelpLine::Blank);
+/// The open help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HelpList {
+    /// The query and the matches.
+    pub picker: Picker,
+    /// All rows.
+    pub rows: Vec<HelpRow>,
+}
+
+impl HelpList {
+    /// The whole help.
+    pub fn new(keymap: &Keymap) -> Self {
+        let mut list = Self {
+            picker: Picker::default(),
+            rows: help_rows(keymap),
+        };
+        list.search();
+        list
+    }
+
+    /// Finds the entries with all the words, and puts those first that have them in their names. If
+    /// there are none, finds those with the letters in this order.
+    pub fn search(&mut self) {
+        let typed = self.picker.query().to_lowercase();
+        let mut query = Query::new(&typed);
+        let rows = self.rows.iter().enumerate();
+        let mut found: Vec<_> = rows
+            .filter_map(|(at, row)| match row {
+                HelpRow::Heading(_) => query.words().is_empty().then_some(((false, 0, 0), at)),
+                HelpRow::Entry(_) if query.words().is_empty() => Some(((false, 0, 0), at)),
+                HelpRow::Entry(entry) => {
+                    let names = query.fit(at, &entry.names);
+                    let all = format!("{} {}", entry.names, entry.text.to_lowercase());
+                    let fit = query.fit(at, &all)?;
+                    let tier = match names {
+                        _ if entry.names.lines().any(|name| name == typed) => 0,
+                        Some(names) if !names.scattered => 1,
+                        _ => 2,
+                    };
+                    let score = if fit.scattered { fit.score } else { 0 };
+                    Some(((fit.scattered, tier, u32::MAX - score), at))
+                }
+            })
+            .collect();
+        found.sort_unstable();
+        let words = found
+            .iter()
+            .filter(|((scattered, ..), _)| !scattered)
+            .count();
+        if words > 0 {
+            found.truncate(words);
         }
-        lines.push(HelpLine::Heading(group.title()));
-        for spec in ACTIONS.iter().filter(|spec| spec.group == group) {
-            let keys: Vec<String> = keymap.keys(spec.action).map(label).collect();
-            let mut keys = keys.join(", ");
-            let mut help = spec.help.to_owned();
-            if let Some(slash) = spec.slash {
-                let mut command = format!("/{slash}");
-                if let Some(argument) = spec.argument {
-                    let _ = write!(command, ", /{slash} {argument}");
-                }
-                // Never a row that begins with nothing.
-                if keys.is_empty() {
-                    keys = command;
-                } else {
-                    let _ = write!(help, " ({command})");
-                }
-            }
-            lines.push(HelpLine::Action { keys, help });
+        let headings = self
+            .rows
+            .iter()
+            .map(|row| matches!(row, HelpRow::Heading(_)));
+        self.picker.set_headings(headings.collect());
+        self.picker
+            .set_matches(found.into_iter().map(|(_, at)| at).collect(), 0);
+    }
+
+    /// The selected entry.
+    pub fn chosen(&self) -> Option<&HelpEntry> {
+        match self.rows.get(self.picker.chosen()?)? {
+            HelpRow::Entry(entry) => Some(entry),
+            HelpRow::Heading(_) => None,
         }
     }
-    lines.push(HelpLine::Blank);
-    lines.push(HelpLine::Heading("Mouse"));
-    lines.extend(MOUSE.map(|(keys, help)| HelpLine::Action {
-        keys: keys.to_owned(),
-        help: help.to_owned(),
-    }));
-    lines
 }
 
-/// What the mouse does; it has no actions of its own.
-const MOUSE: [(&str, &str); 3] = [
-    ("Wheel", "Scroll"),
-    (
-        "Click",
-        "Open or fold an entry; put the caret; on the pill: to the end",
-    ),
-    ("Shift+drag", "Select text, as the terminal does it"),
-];
+/// All rows, each group with its heading.
+pub fn help_rows(keymap: &Keymap) -> Vec<HelpRow> {
+    let mut rows = Vec::with_capacity(ACTIONS.len() + 20);
+    for group in Group::ALL {
+        rows.push(HelpRow::Heading(group.title()));
+        let others = OTHERS.iter().filter(|(of, ..)| *of == group);
+        rows.extend(others.map(|(_, keys, text)| {
+            HelpRow::Entry(HelpEntry {
+                keys: (*keys).to_owned(),
+                text: *text,
+                names: keys.to_lowercase(),
+                ..HelpEntry::default()
+            })
+        }));
+        let specs = ACTIONS.iter().filter(|spec| spec.group == group);
+        rows.extend(specs.map(|spec| HelpRow::Entry(entry(keymap, spec))));
+    }
+    rows
+}
+
+fn entry(keymap: &Keymap, spec: &'static ActionSpec) -> HelpEntry {
+    let keys: Vec<String> = keymap.keys(spec.action).map(label).collect();
+    let command = match (spec.slash, spec.argument) {
+        (Some(slash), Some(argument)) => format!("/{slash} {argument}"),
+        (Some(slash), None) => format!("/{slash}"),
+        (None, _) => String::new(),
+    };
+    let aliases = ALIASES.iter().filter(|(_, of)| spec.slash == Some(*of));
+    let mut names: Vec<String> = keys.clone();
+    names.extend(spec.slash.map(|slash| format!("/{slash}\n{slash}")));
+    names.extend(aliases.map(|(alias, _)| (*alias).to_owned()));
+    names.extend([spec.name.to_owned(), spec.name.replace('_', " ")]);
+    HelpEntry {
+        keys: keys.join(", "),
+        command,
+        text: spec.help,
+        spec: Some(spec),
+        names: names.join("\n").to_lowercase(),
+    }
+}

@@ -1,5 +1,5 @@
-//! The list of iterations as plain data: those that the session's file has, behind them those that
-//! came since it was read. Reads nothing and draws nothing.
+//! The list of iterations as plain data: those in the session's file, then those that came after it was
+//! read.
 
 use std::sync::Arc;
 

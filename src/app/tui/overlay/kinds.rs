@@ -2,7 +2,7 @@
 
 use super::confirm::Confirm;
 use super::copy::CopyPicker;
-use super::help::HelpPage;
+use super::help::HelpList;
 use super::history::HistoryPicker;
 use super::iterations::IterationPicker;
 use super::login::Login;
@@ -26,6 +26,8 @@ use crate::app::tui::transcript::Unit;
 pub enum Overlay {
     /// A text to read, and how far it is scrolled.
     Text(TextPopup, Pager),
+    /// All keys and commands.
+    Help(Box<HelpList>),
     /// The settings.
     Settings(Box<SettingsPicker>),
     /// Storing a key.
@@ -54,18 +56,16 @@ pub enum Overlay {
     Tree(Box<TreePicker>),
     /// The stored sessions.
     Sessions(Box<SessionPicker>),
-    /// How to go on with a session that was not opened.
+    /// What to do with a session that couldn't be opened.
     Opening(Opening),
 }
 
 /// What a popup that is only read shows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextPopup {
-    /// The keys that matter, or all.
-    Help(HelpPage),
     /// What the session has cost.
     Stats,
-    /// Where the window goes; none while it is asked.
+    /// What fills the context window; none until it's counted.
     Context(Option<Box<ContextUsage>>),
     /// All of what the call in the strip would do.
     Call,
@@ -80,7 +80,7 @@ impl Overlay {
         Self::Text(popup, Pager::default())
     }
 
-    /// Which bindings count while it has the keys.
+    /// The bindings that work while it has the keys.
     pub fn scope(&self) -> Scope {
         match self {
             Self::Text(..) => Scope::Pager,
@@ -95,6 +95,7 @@ impl Overlay {
     /// The list to choose from, if it has one.
     pub fn picker(&mut self) -> Option<&mut Picker> {
         match self {
+            Self::Help(list) => Some(&mut list.picker),
             Self::HistorySearch(list) => Some(&mut list.picker),
             Self::Copy(list) => Some(&mut list.picker),
             Self::Models(models) => Some(&mut models.picker),
@@ -135,7 +136,7 @@ impl Overlay {
         }
     }
 
-    /// When something is to be read for it, or its keys begin to count (Unix ms), if anything is.
+    /// When it needs something read, or its keys begin to work (Unix ms).
     pub fn next_wake(&self, now: i64) -> Option<i64> {
         match self {
             Self::Opening(opening) => opening.answers.next_wake(now),

@@ -1,5 +1,5 @@
-//! Storing a key as plain data: which providers want one, and the key as far as it is typed. What is
-//! typed is never shown, nor kept with what is typed elsewhere.
+//! Adding an API key as plain data: the providers, and the key typed so far. The key is never shown, nor
+//! stored with other typed text.
 
 use zeroize::Zeroizing;
 
@@ -17,7 +17,7 @@ pub struct Login {
     pub providers: Option<Vec<ProviderKey>>,
     /// The provider that was named before they were read.
     pub named: Option<String>,
-    /// The provider whose key is asked for, and what is typed of it.
+    /// The provider, and the part of its key that was typed.
     pub typing: Option<(String, Secret)>,
     pub fault: Option<String>,
 }
@@ -31,7 +31,7 @@ impl Login {
             if known {
                 self.typing = Some((named, Secret::new("")));
             } else {
-                self.fault = Some(format!("No provider '{named}' wants a key; these do"));
+                self.fault = Some(format!("No provider '{named}'. Choose one from the list."));
             }
         }
     }
@@ -45,7 +45,7 @@ impl Login {
         self.providers.as_ref()?.get(self.picker.chosen()?)
     }
 
-    /// Adds to the key, without white space: a pasted line end is no part of it.
+    /// Adds to the key, without white space, which a paste may end with.
     pub fn type_key(&mut self, text: &str) {
         if let Some((_, key)) = &mut self.typing {
             let mut longer = Zeroizing::new(key.expose().to_owned());

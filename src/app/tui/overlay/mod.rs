@@ -19,8 +19,7 @@ mod history;
 
 pub(crate) use confirm::{Confirm, ConfirmAbout, FullFor};
 pub(crate) use copy::{CopyItem, CopyKind, CopyPicker};
-pub(crate) use help::{FIRST_KEYS, HelpPage};
-pub use help::{HelpLine, help_lines};
+pub use help::{HelpEntry, HelpList, HelpRow, help_rows};
 pub(crate) use history::HistoryPicker;
 pub use iterations::IterationPicker;
 pub(crate) use iterations::OpenedIteration;

@@ -1,5 +1,4 @@
-//! The list of models as plain data: which there are, which fit what is typed, in which order. Reads
-//! nothing and draws nothing.
+//! The list of models as plain data: all of them, the matches and their order.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -47,22 +46,22 @@ impl ModelsState {
 pub struct ModelPicker {
     /// The list.
     pub picker: Picker,
-    /// Everything that is known of the chosen model, when that was asked for.
+    /// The details of the chosen model, if the user opened them.
     pub details: Option<Pager>,
     /// Whether models without a key are listed too.
     pub all: bool,
-    /// Models without a key that would fit and are not listed.
+    /// The number of matching models that are hidden because they have no key.
     pub hidden: usize,
 }
 
 impl ModelPicker {
-    /// Looks for what matches anew; the best is chosen.
+    /// Searches again and selects the best match.
     pub fn search(&mut self, models: &ModelsState) {
         let matches = self.matches(models);
         self.picker.set_matches(matches, 0);
     }
 
-    /// Takes in another listing; what was chosen stays chosen when it is still there.
+    /// Takes a new listing; the chosen model stays chosen if it's still there.
     pub fn refresh(&mut self, before: &ModelList, models: &ModelsState) {
         let selected = self.picker.selected();
         let chosen = self.entry(before).filter(|_| selected > 0);
@@ -76,8 +75,8 @@ impl ModelPicker {
         self.picker.set_matches(matches, place.unwrap_or(selected));
     }
 
-    /// What fits. As long as nothing is typed, models without a key are not listed beside others, unless
-    /// all are wanted.
+    /// The matches. Until the user types, models without a key are hidden, unless all are wanted or
+    /// there are no others.
     fn matches(&mut self, models: &ModelsState) -> Vec<usize> {
         let mut found = matches(self.picker.query(), models);
         let rows = &models.listing.rows;
@@ -100,8 +99,8 @@ pub fn same(one: &Model, other: &Model) -> bool {
     one.provider == other.provider && one.id == other.id
 }
 
-/// The entries that match `query`, best first: those that hold its words before those that only hold its
-/// letters, those that can be used before those without a key, and then those in use lately.
+/// The entries that match `query`, best first. Words win over letters, then models with a key over those
+/// without, then the recently used.
 fn matches(query: &str, models: &ModelsState) -> Vec<usize> {
     let rows = &models.listing.rows;
     let lately = |it: &Match| {

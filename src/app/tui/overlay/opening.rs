@@ -1,4 +1,4 @@
-//! The question how to go on with a session that was not opened as it was asked for, as plain data.
+//! The question what to do with a session that couldn't be opened, as plain data.
 
 use std::path::PathBuf;
 
@@ -26,12 +26,12 @@ pub enum Way {
     There(PathBuf),
     Copy,
     ReadOnly,
-    /// As it was asked for, when nobody has it open any more.
+    /// Open it once no other program has it open.
     Wait,
 }
 
 impl Opening {
-    /// What is asked about a session that was not opened, from `now` on.
+    /// The question about a session that couldn't be opened, from `now` on.
     pub fn of(refused: &Refused, now: i64) -> Self {
         let ways = match &refused.why {
             Refusal::InUse { .. } => vec![Way::ReadOnly, Way::Copy, Way::Wait],
@@ -50,9 +50,9 @@ impl Opening {
         Self::new(refused.path.clone(), reason, ways, answers, now)
     }
 
-    /// What is asked when something is to be sent in a session that is only read.
+    /// The question when the user sends a message in a read-only session.
     pub fn of_read_only(path: PathBuf, now: i64) -> Self {
-        let reason = "This session is open for reading only".to_owned();
+        let reason = "This session is open read-only".to_owned();
         let answers = Answers::asked_for(now, None);
         Self::new(path, reason, vec![Way::Copy, Way::Open], answers, now)
     }

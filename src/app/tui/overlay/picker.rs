@@ -3,7 +3,7 @@
 use crate::app::action::Action;
 use crate::app::fuzzy::Query;
 
-/// Characters a query has at most; nobody types more, and a paste can be of any size.
+/// The longest query, in characters; a paste can be of any size.
 const MAX_QUERY: usize = 200;
 
 /// A list to choose from: what is typed, which entries match it, and which of them is chosen.
@@ -12,10 +12,12 @@ pub struct Picker {
     query: String,
     matches: Vec<usize>,
     selected: usize,
+    /// Which entries are headings, if any.
+    headings: Vec<bool>,
 }
 
 impl Picker {
-    /// A line in which `text` stands already; none where it cannot hold all of it.
+    /// A line that holds `text`; none if it's too long.
     pub fn holding(text: &str) -> Option<Self> {
         let mut line = Self::default();
         line.type_text(text);
@@ -52,13 +54,13 @@ impl Picker {
         self.matches.get(self.selected).copied()
     }
 
-    /// Takes in what matches the query; `selected` of it is chosen.
+    /// Sets the matches and selects one of them.
     pub fn set_matches(&mut self, matches: Vec<usize>, selected: usize) {
         self.matches = matches;
         self.select(selected);
     }
 
-    /// Takes in which of `rows` match the query: those with its words before those with its letters.
+    /// Finds the matches among `rows`: those with the words before those with the letters.
     pub fn find(&mut self, rows: impl Iterator<Item = String>) {
         let mut query = Query::new(&self.query);
         let mut found: Vec<_> = rows
@@ -69,8 +71,23 @@ impl Picker {
         self.set_matches(found.into_iter().map(|it| it.row).collect(), 0);
     }
 
+    pub fn set_headings(&mut self, headings: Vec<bool>) {
+        self.headings = headings;
+    }
+
+    /// Selects a match; in the place of a heading the next one in the direction of the move.
     pub fn select(&mut self, selected: usize) {
+        let before = self.selected;
         self.selected = selected.min(self.matches.len().saturating_sub(1));
+        let is_heading = |entry| self.headings.get(entry) == Some(&true);
+        if self.chosen().is_some_and(is_heading) {
+            let is_up = self.selected < before && self.selected > 0;
+            self.selected = if is_up {
+                self.selected - 1
+            } else {
+                self.selected + 1
+            };
+        }
     }
 
     /// Goes `by` matches down, or up; it stops at the ends.
@@ -85,8 +102,8 @@ impl Picker {
         self.query.extend(typed.take(room));
     }
 
-    /// Does what a key says: moves by `page` entries or less, or edits the query. Returns whether
-    /// the query is to be searched anew.
+    /// Does what a key says: moves by `page` entries or less, or edits the query. Returns whether the
+    /// query changed.
     pub fn press(&mut self, action: Option<Action>, text: Option<char>, page: usize) -> bool {
         match (action, text) {
             (Some(Action::DeleteBackward), _) => drop(self.query.pop()),
@@ -128,8 +145,8 @@ pub struct Pager {
 }
 
 impl Pager {
-    /// Scrolls by lines, down when positive. `end` is the last line that can stand on top, as the
-    /// last frame found.
+    /// Scrolls by lines, down when positive. `end` is the last line that can be on top, from the last
+    /// frame.
     pub fn go(&mut self, by: isize, end: usize) {
         self.top = self.top.min(end).saturating_add_signed(by).min(end);
     }

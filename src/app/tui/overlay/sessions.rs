@@ -1,5 +1,5 @@
-//! The list of sessions as plain data: which there are, which fit what is typed, what is known of the
-//! chosen one, and what is being done to it.
+//! The list of sessions as plain data: all of them, the matches, the preview of the chosen one, and its
+//! renaming or removal.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -31,12 +31,12 @@ pub struct SessionPicker {
     pub search: TextSearch,
     pub preview: Option<Preview>,
     pub mode: SessionMode,
-    /// Why what was asked for last was not done; until the next key.
+    /// Why the last operation failed; until the next key.
     pub error: Option<String>,
     /// When something is to be read (Unix ms).
     pub due: Due,
     pub any_open: bool,
-    /// The most sessions there were since it was opened, so that the box stays as high as it was.
+    /// The most sessions since it was opened: the box keeps its height.
     pub tallest: usize,
 }
 
@@ -92,7 +92,7 @@ impl SessionPicker {
         self.arrange(chosen, now);
     }
 
-    /// What is typed has changed: finds the sessions anew, those whose text has it later.
+    /// The query changed: finds the sessions by name now, and by their text later.
     pub fn search(&mut self, now: i64) {
         self.found.clear();
         self.search = TextSearch::None;
@@ -136,7 +136,7 @@ impl SessionPicker {
         self.arrange(chosen, now);
     }
 
-    /// The session in the file at `path` is gone. Another one may be chosen by now, and be asked about.
+    /// The session in the file at `path` is gone. Meanwhile the user may have chosen another one.
     pub fn remove(&mut self, path: &Path, now: i64) {
         let selected = self.picker.selected();
         let chosen = self.chosen_path().filter(|chosen| chosen != path);
@@ -166,9 +166,9 @@ impl SessionPicker {
         self.chosen().map(|row| row.path.clone())
     }
 
-    /// Puts the rows that fit into their order: those with the words in name, title or folder, then
-    /// those with them in their text, each the last used first; then those that only hold the letters.
-    /// The session at `chosen` stays chosen.
+    /// Sorts the matching rows. Those with the words in name, title or folder come first, then those
+    /// with the words in their text, then those with only the letters; the newest first in each. The
+    /// session at `chosen` stays chosen.
     fn arrange(&mut self, chosen: Option<PathBuf>, now: i64) {
         let rows = self.rows.as_deref().unwrap_or_default();
         let fitting = search_rows(rows, self.picker.query(), self.scope).into_iter();

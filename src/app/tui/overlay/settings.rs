@@ -1,5 +1,4 @@
-//! The list of settings as plain data: which there are, which fit what is typed, and the value that is
-//! being typed.
+//! The list of settings as plain data: all of them, the matches, and the value being typed.
 
 use toml::Value;
 
@@ -36,7 +35,7 @@ impl SettingsPicker {
         self.picker.select(selected);
     }
 
-    /// Finds the rows that fit what is typed: by key or name first, then by what they are for.
+    /// Finds the matching rows: by key or name first, then by their text.
     pub fn search(&mut self) {
         let typed = self.picker.query().to_lowercase();
         let mut query = Query::new(&typed);
@@ -96,12 +95,12 @@ impl SettingsPicker {
     /// What is typed as a value of the chosen setting, or what is expected.
     pub fn typed_value(&self) -> Result<Value, String> {
         let typed = self.typing.as_ref().map(Picker::query).unwrap_or_default();
-        let row = self.chosen().ok_or("nothing is chosen")?;
+        let row = self.chosen().ok_or("no setting selected")?;
         if row.value.is_str() {
             return Ok(Value::from(typed));
         }
         let read: Result<toml::Table, _> = format!("value = {typed}").parse();
         let value = read.ok().and_then(|mut table| table.remove("value"));
-        value.ok_or_else(|| format!("expected a value such as {}", row.value))
+        value.ok_or_else(|| format!("Expected a value like {}", row.value))
     }
 }

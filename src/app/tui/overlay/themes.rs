@@ -65,11 +65,11 @@ fn rows(choice: &ThemeChoice) -> Vec<ThemeRow> {
             };
             let about = match name {
                 AUTO => format!(
-                    "{} or {}, as the terminal",
+                    "{} or {}, to match the terminal",
                     choice.for_dark, choice.for_light
                 ),
                 "system" => "the terminal's own colors".to_owned(),
-                "ansi" => "sixteen colors".to_owned(),
+                "ansi" => "16 colors".to_owned(),
                 name if choice.themes.is_own(name) => format!("{kind}, yours"),
                 _ => kind.to_owned(),
             };

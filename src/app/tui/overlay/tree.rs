@@ -1,5 +1,5 @@
-//! The tree of the session as plain data: what is shown of it, what is folded, which entry is
-//! chosen, the label that is being written.
+//! The tree of the session as plain data: the visible and the folded entries, the chosen one, and the
+//! label being typed.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::app::branches::{EntryKind, Filter, Outline, OutlineEntry};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TreePurpose {
-    /// To go on from another entry.
+    /// To continue from another entry.
     #[default]
     Jump,
     /// To begin another session from a prompt.
@@ -25,7 +25,7 @@ pub struct TreePicker {
     pub outline: Option<Outline>,
     pub filter: Filter,
     pub rows: TreeRows,
-    /// The row where the conversation goes on, or the nearest above.
+    /// The row of the current entry, or the nearest one above.
     pub here: Option<usize>,
     /// The label that is being written for the chosen entry.
     pub label: Option<Picker>,
@@ -50,7 +50,7 @@ impl TreePicker {
         }
     }
 
-    /// Takes in the entries; the one where the conversation goes on is chosen.
+    /// Takes the entries, and selects the current one.
     pub fn read(&mut self, outline: Outline) {
         let here = outline.here();
         self.outline = Some(outline);
@@ -62,7 +62,7 @@ impl TreePicker {
         self.tallest
     }
 
-    /// Finds what is to be shown anew; the chosen entry stays chosen as long as it is there.
+    /// Finds the visible entries again; the chosen entry stays chosen while it's there.
     pub fn search(&mut self) {
         self.show(self.chosen_at());
     }

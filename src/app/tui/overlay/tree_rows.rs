@@ -1,5 +1,5 @@
-//! A tree as rows: which entries stand in which order, and the lines that show where branches leave.
-//! Made once for what is to be seen; a row's lines are drawn from it when it is drawn.
+//! A tree as rows: the order of the entries, and the lines that show where branches begin. Built once
+//! for a set of visible entries; the lines of a row are made when it's drawn.
 
 use std::collections::HashSet;
 

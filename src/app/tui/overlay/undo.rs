@@ -1,5 +1,4 @@
-//! What undoing would change, asked before it is done, and the prompts that can be gone back to, as
-//! plain data.
+//! The preview of an undo, and the prompts to rewind to, as plain data.
 
 use super::picker::{Pager, Picker};
 use crate::agent::undo::{Preview, Rewind, RewindPoint};

@@ -1,7 +1,7 @@
 //! Editing: keys, pastes, the external editor, and restoring the draft of an earlier run.
 
 use super::dropped::dropped_files;
-use super::{keys, list, search, selecting, sessions, stop};
+use super::{list, search, selecting, sessions, stop};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -48,7 +48,7 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     if list::paste(app, &text) {
         return Vec::new();
     }
-    // A question or the help must not swallow a paste: treat it like typed text.
+    // A question must not swallow it: pasted text is typed text.
     if let Some(digit) = app.strip.answers.write(app.now) {
         app.composer.insert(digit);
     }
@@ -57,7 +57,6 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
         selecting::close(app);
     }
     app.overlays.clear();
-    keys::write_mark(app);
     end_double_press(app);
     // Terminals shell-escape the paths of dropped files.
     match dropped_files(&text).filter(|_| !app.composer.is_for_shell()) {

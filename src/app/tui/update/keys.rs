@@ -2,7 +2,7 @@
 
 use super::command::{self, Command};
 use super::{
-    budget, completion, copy, editor, iterations, list, login, models, overlay, permission,
+    budget, completion, copy, editor, help, iterations, list, login, models, overlay, permission,
     questions, queue, refusal, rule, scroll, search, selecting, sessions, settings, shell, stop,
     themes, tree, trials, undo, vim,
 };
@@ -13,17 +13,14 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Direction, Effect, TerminalEffect};
 use crate::app::tui::input::{KeyCode, KeyModifiers, KeyPress};
 use crate::app::tui::keymap::{Meaning, label};
-use crate::app::tui::overlay::{HelpPage, Overlay, TextPopup};
+use crate::app::tui::overlay::{Overlay, TextPopup};
 use crate::llm::Content;
 
 /// How long tiller waits for the next key of a chord or for the character to jump to, in
 /// milliseconds.
 const CHORD_MS: i64 = 3000;
 
-/// Text typed this soon after a `?` belongs to it, in milliseconds.
-const TYPING_MS: i64 = 800;
-
-/// What may handle a key. Each context handles it or passes it on.
+/// What a key can be for. Each takes it, or leaves it to the next one.
 #[derive(Clone, Copy)]
 enum Context {
     /// Waiting for a character to jump to.
@@ -133,9 +130,7 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             // Text typed over a pager goes to the editor.
             while is_text && app.overlays.pop_if(|top| is_read_only(top)).is_some() {
                 key.closed = true;
-                write_mark(app);
             }
-            app.presses.help = None;
             if app.overlays.is_empty() || key.action == Some(Action::Suspend) {
                 return None;
             }
@@ -162,26 +157,15 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             let is_asked = !app.questions.is_empty() || app.trial.is_some();
             let is_free = app.composer.is_empty() && !is_asked && !key.closed;
             match key.action {
-                // Not during a question or a trial: there `?` may start an answer.
-                None if press.text() == Some('?') && is_free => {
-                    app.presses.help = Some(app.now);
-                    Some(act(app, Action::Help, ""))
-                }
+                // Before it is the first letter of an answer or of a second thought.
+                None if press.text() == Some('?') && is_free => Some(help::open(app)),
                 action => Some(editor_key(app, press, action)),
             }
         }
     }
 }
 
-/// Types the `?` that opened the help, if text follows it so soon that it belongs to it.
-pub fn write_mark(app: &mut App) {
-    let opened = app.presses.help.take();
-    if opened.is_some_and(|opened| app.now - opened < TYPING_MS) {
-        editor::insert(app, '?');
-    }
-}
-
-/// Jumps to the character typed; Esc cancels the jump, not the run.
+/// The key is the character to move to, or stops waiting for it (not what runs).
 fn jump_key(app: &mut App, press: KeyPress) -> Option<Vec<Effect>> {
     let (way, until) = app.jump.take()?;
     if app.now > until || !app.overlays.is_empty() {
@@ -307,8 +291,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             open_text(app, TextPopup::Context(None));
             return vec![Effect::ReadContext];
         }
-        Action::Help => open_text(app, TextPopup::Help(HelpPage::First)),
-        Action::Keys => open_text(app, TextPopup::Help(HelpPage::All)),
+        Action::Help | Action::Keys => return help::open(app),
         Action::Stats | Action::Cost => open_text(app, TextPopup::Stats),
         Action::Settings => return settings::open(app, argument),
         Action::Login => return login::open(app, argument),

@@ -25,6 +25,7 @@ mod iterations;
 mod models;
 mod themes;
 mod settings;
+mod help;
 mod login;
 mod sessions;
 mod trials;

@@ -191,7 +191,10 @@ fn click_over(app: &mut App, at: Position) -> Vec<Effect> {
         && app.areas.list_top + row < picker.matches().len()
     {
         picker.select(app.areas.list_top + row);
-        return overlay::choose(app);
+        // A heading can't be chosen.
+        if picker.selected() == app.areas.list_top + row {
+            return overlay::choose(app);
+        }
     }
     Vec::new()
 }

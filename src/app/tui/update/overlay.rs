@@ -1,8 +1,8 @@
 //! Keys, pastes and choices while an overlay is open.
 
 use super::{
-    completion, copy, iterations, list, login, models, permission, search, selecting, sessions,
-    settings, stop, themes, tree, undo, vim,
+    completion, copy, help, iterations, list, login, models, permission, search, selecting,
+    sessions, settings, stop, themes, tree, undo, vim,
 };
 use crate::agent::{ContextUsage, Leaving};
 use crate::app::action::Action;
@@ -10,7 +10,7 @@ use crate::app::tui::answers::Pressed;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{Confirm, ConfirmAbout, HelpPage, Overlay, TextPopup};
+use crate::app::tui::overlay::{Confirm, ConfirmAbout, Overlay, TextPopup};
 
 /// Lines per page in a pager.
 const PAGE: usize = 10;
@@ -29,10 +29,8 @@ pub(super) use topmost;
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match app.overlays.last_mut() {
         Some(Overlay::Iterations(_)) => iterations::press(app, press, action),
-        Some(shown @ Overlay::Text(TextPopup::Help(HelpPage::First), _))
-            if action == Some(Action::Help) =>
-        {
-            *shown = Overlay::text(TextPopup::Help(HelpPage::All));
+        Some(Overlay::Help(_)) if action == Some(Action::Help) => {
+            app.overlays.pop();
             Vec::new()
         }
         Some(Overlay::Text(_, pager)) => {
@@ -51,7 +49,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
             selecting::press(app, press, action);
             Vec::new()
         }
-        Some(Overlay::Copy(_)) => list::press(app, press, action),
+        Some(Overlay::Copy(_) | Overlay::Help(_)) => list::press(app, press, action),
         Some(Overlay::Tree(_)) => tree::press(app, press, action),
         Some(Overlay::Opening(_)) => sessions::press_opening(app, press, action),
         Some(Overlay::Sessions(_)) => {
@@ -149,6 +147,7 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
             Vec::new()
         }
         Some(Overlay::Copy(_)) => copy::choose(app),
+        Some(Overlay::Help(_)) => help::choose(app),
         Some(Overlay::Models(_)) => models::choose_entry(app),
         Some(Overlay::Themes(_)) => themes::choose(app),
         Some(Overlay::Login(_)) => login::choose(app),

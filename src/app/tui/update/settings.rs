@@ -1,5 +1,4 @@
-//! The settings list. tiller saves each change to config.toml at once, and applies it at once where
-//! possible.
+//! The list of settings. tiller saves each change to config.toml, and applies it at once where it can.
 
 use std::path::PathBuf;
 
@@ -80,14 +79,14 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
     {
         list.typing = Picker::holding(&text);
         if list.typing.is_none() {
-            let fault = "Too long to edit here: edit the file that `tiller config path` prints";
+            let fault = "Too long to edit here. Edit config.toml (`tiller config path` finds it).";
             list.fault = Some(fault.to_owned());
         }
     }
     effects
 }
 
-/// Saves a setting; asks first before making `full` the default.
+/// Writes a setting; asks first before the mode without limits.
 fn save(app: &mut App, key: String, value: Value) -> Vec<Effect> {
     if key == permission::SETTING && value.as_str() == Some(PermissionMode::Full.name()) {
         permission::ask_full(app, FullFor::NewSessions);
@@ -163,7 +162,7 @@ pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> 
     let said = match (&now, stronger) {
         (_, Some(place)) => format!("Saved, but {place} overrides it here"),
         (Some(_), None) => format!("Saved: {key}"),
-        (None, None) => format!("Saved: {key}, from the next start"),
+        (None, None) => format!("Saved: {key} (restart tiller to use it)"),
     };
     app.say(said);
     let mut effects = now.unwrap_or_default();
@@ -173,7 +172,7 @@ pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> 
     effects
 }
 
-/// Applies a setting at once; `None` if that's not possible.
+/// Applies a setting now; none if it needs a restart.
 fn apply(app: &mut App, key: &str, value: &Value) -> Option<Vec<Effect>> {
     let text = value.as_str().unwrap_or_default();
     Some(match key {

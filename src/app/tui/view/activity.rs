@@ -20,9 +20,9 @@ use crate::app::tui::transcript::{ToolCell, headings};
 /// Between what runs and the keys that change it.
 const GAP: &str = "   ";
 
-/// After this many milliseconds it is told how long a run takes.
+/// A run that takes longer than this shows its total time, in milliseconds.
 const LONG_RUN_MS: i64 = 60_000;
-/// Columns below which nothing is said beside what runs.
+/// Columns that the text at the right needs at least.
 const LEAST_SAID: usize = 12;
 
 /// Rows it takes: one, where there is something to say, and more for a long hint while nothing runs.
@@ -81,7 +81,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
                 Some(hint) => said(app, &hint.text, area.width),
                 None => vec![idle(app, area.width)],
             };
-            // What has no row of its own is cut in the last one.
+            // The last row also gets the start of the next one, cut off.
             let rest = lines.split_off(lines.len().min(usize::from(area.height)));
             let last = rest
                 .first()
@@ -111,14 +111,14 @@ fn shell(app: &App, area: Rect) -> StyledLine {
     line.with(GAP, theme.activity).then(&stops)
 }
 
-/// What may be said while nothing runs.
+/// The line while nothing runs.
 fn idle(app: &App, columns: u16) -> StyledLine {
     let theme = &app.theme;
     if app.start.demo.is_some() {
-        return offer(app, Action::Submit, " plays the demo")
+        return offer(app, Action::Submit, " play the demo")
             .with(GAP, theme.activity)
-            .with("any other key", theme.key_hint)
-            .with(" plays none", theme.activity);
+            .with("type anything", theme.key_hint)
+            .with(" to skip it", theme.activity);
     }
     if let Some(open) = &app.trial {
         return trial(app, open);
@@ -128,25 +128,25 @@ fn idle(app: &App, columns: u16) -> StyledLine {
     }
     let does = match app.resume {
         None if app.queue.is_empty() => return StyledLine::new(),
-        None => return offer(app, Action::SteerNow, " sends what waits"),
-        Some(Resume::Unanswered) => return offer(app, Action::SteerNow, " goes on"),
-        Some(Resume::AtLimit) => " goes on".to_owned(),
-        Some(Resume::Failed | Resume::Stopped) => " tries again".to_owned(),
-        Some(Resume::Planned(_)) => " runs this plan (auto mode)".to_owned(),
-        Some(Resume::AtBudget(next)) => format!(" goes on, up to {next}"),
+        None => return offer(app, Action::SteerNow, " send the queue"),
+        Some(Resume::Unanswered) => return offer(app, Action::SteerNow, " resume"),
+        Some(Resume::AtLimit) => " continue".to_owned(),
+        Some(Resume::Failed | Resume::Stopped) => " retry".to_owned(),
+        Some(Resume::Planned(_)) => " run this plan (auto mode)".to_owned(),
+        Some(Resume::AtBudget(next)) => format!(" continue, up to {next}"),
     };
-    let whole = offer(app, Action::Submit, &format!(" on the empty editor{does}"));
-    if whole.width() + 2 <= usize::from(columns) {
-        whole
-    } else {
+    // With a text Enter sends that.
+    if app.composer.is_empty() {
         offer(app, Action::Submit, &does)
+    } else {
+        StyledLine::new()
     }
 }
 
 fn trial(app: &App, open: &OpenTrial) -> StyledLine {
     let changed = match open.changed {
         None => String::new(),
-        Some(0) => " · no file changed".to_owned(),
+        Some(0) => " · no files changed".to_owned(),
         Some(files) => format!(" · {} changed", plural(files as u64, "file", "files")),
     };
     StyledLine::of("◇ ", app.theme.activity_mark)
@@ -156,7 +156,7 @@ fn trial(app: &App, open: &OpenTrial) -> StyledLine {
         .with("/discard", app.theme.key_hint)
 }
 
-/// That nobody has said yet whether the project is trusted, in as many words as fit.
+/// The offer to trust the project, in as many words as the line has room for.
 fn trust(app: &App, columns: u16) -> StyledLine {
     let theme = &app.theme;
     let line = |[what, takes, never]: [&str; 3]| {
@@ -168,8 +168,8 @@ fn trust(app: &App, columns: u16) -> StyledLine {
             .with("/trust no", theme.key_hint)
             .with(never, theme.activity)
     };
-    let whole = "This folder is not trusted";
-    let long = line([whole, " takes in what it brings", " never asks again"]);
+    let whole = "Folder not trusted: AGENTS.md ignored";
+    let long = line([whole, " load it", " dismiss"]);
     if long.width() <= usize::from(columns) {
         long
     } else {
@@ -221,7 +221,7 @@ fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mu
         }
     }
     StyledLine::draw_both(&left, &StyledLine::new(), area, buffer);
-    // What runs and how to stop it is never cut for what is said beside it.
+    // The running work and its stop key are never cut.
     let rest = columns.saturating_sub(left.width() + 2);
     if rest >= LEAST_SAID.min(right.width()) {
         let said = right.width().min(rest) as u16;
@@ -233,7 +233,7 @@ fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mu
 fn elapsed(app: &App) -> Option<String> {
     let millis = app.now - app.stats.run_since;
     let is_told = millis >= LONG_RUN_MS && app.stats.phase_since - app.stats.run_since >= 1000;
-    is_told.then(|| format!("{} in all", duration(millis / 1000)))
+    is_told.then(|| format!("{} total", duration(millis / 1000)))
 }
 
 /// What runs, with its time, and something to add where there is room.
@@ -271,7 +271,7 @@ fn describe(app: &App, phase: &Phase) -> (String, Option<String>) {
         Phase::Trial(step) => {
             let what = match step {
                 TrialStep::Begin => "copying the files for the trial",
-                TrialStep::Keep => "taking the changes over",
+                TrialStep::Keep => "applying the changes",
                 TrialStep::Discard => "removing the trial's files",
             };
             (for_seconds(what), None)

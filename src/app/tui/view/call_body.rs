@@ -1,5 +1,4 @@
-//! What a call would do, for the user who is asked: its command, or its diff. Nothing of it is cut off at
-//! the right edge.
+//! The command or the diff of a call, for the user to decide on. Nothing is cut off at the right edge.
 
 use ratatui::style::Style;
 

@@ -23,13 +23,13 @@ pub fn height(list: &Completion) -> u16 {
     count.clamp(1, MAX_ROWS) as u16 + 2
 }
 
-/// Draws it into the end of `room`; the rows of it that can be clicked, and which entry is the first.
+/// Draws it at the end of `room`. Returns the rows that can be clicked, and the first entry in them.
 pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (Rect, usize) {
     let count = list.candidates.len();
     let said = match list.kind {
         CompletionKind::File if list.waits => "Reading the folder …",
         CompletionKind::File if list.typed == "@" => "No files here",
-        CompletionKind::File => "No file fits",
+        CompletionKind::File => "No match",
         _ => "",
     };
     if count == 0 && said.is_empty() {
@@ -40,18 +40,18 @@ pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (R
     let (_, area) = popup::split(room, room.height - height);
     let (tab, esc) = (app.key(Action::Complete), app.key(Action::Back));
     let enter = match list.kind {
-        CompletionKind::Command => " runs",
-        _ => " takes it",
+        CompletionKind::Command => " run",
+        _ => " select",
     };
     let enter = match list.selected {
         Some(_) => format!("{}{enter} · ", app.key(Action::Accept)),
         None => String::new(),
     };
     let notes = match count {
-        0 => [format!(" {esc} closes "), String::new()],
+        0 => [format!(" {esc} close "), String::new()],
         _ => [
-            format!(" {enter}{tab} completes · {esc} closes "),
-            format!(" {tab} completes "),
+            format!(" {enter}{tab} complete · {esc} close "),
+            format!(" {tab} complete "),
         ],
     };
     let title = match list.kind {

@@ -99,14 +99,14 @@ fn name(part: &ContextPart) -> String {
     }
 }
 
-/// What makes room, and when it happens by itself.
+/// How to free context, and when that happens automatically.
 fn ways_out(usage: &ContextUsage) -> Vec<String> {
     let mut texts = Vec::new();
     match usage.after_compaction {
         Some(left) => {
             let free = usage.total.saturating_sub(left);
             texts.push(format!(
-                "/compact frees about {} and leaves {}",
+                "/compact frees about {} tokens and leaves {}",
                 short(free),
                 short(left)
             ));
@@ -115,14 +115,14 @@ fn ways_out(usage: &ContextUsage) -> Vec<String> {
     }
     if usage.old_results > 0 {
         let old = short(usage.old_results);
-        texts.push(format!("Old tool output: {old}"));
+        texts.push(format!("Old tool output: {old} tokens"));
     }
     match usage.limit {
-        Some(limit) => texts.push(format!("Compacts automatically at {}", short(limit))),
+        Some(limit) => texts.push(format!("Compacts automatically at {} tokens", short(limit))),
         None if usage.window == 0 => {
-            texts.push("The context window of this model is unknown".to_owned());
+            texts.push("This model's context window is unknown".to_owned());
         }
-        None => texts.push("No automatic compaction".to_owned()),
+        None => texts.push("Automatic compaction is off".to_owned()),
     }
     texts
 }

@@ -19,8 +19,8 @@ pub fn draw(popup: &mut Popup<'_>, list: &CopyPicker) -> Option<PopupDrawn> {
     let rows = (list.items.len() + 1).min(usize::from(popup.room.height / 2).clamp(3, 14));
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let notes = [
-        format!(" type to find · {enter} copies · {esc} closes "),
-        format!(" {enter} copies "),
+        format!(" type to filter · {enter} copy · {esc} close "),
+        format!(" {enter} copy "),
     ];
     let area = popup.open("Copy", rows, &notes)?;
     let below = popup.query(&list.picker, area);
@@ -41,5 +41,5 @@ pub fn draw(popup: &mut Popup<'_>, list: &CopyPicker) -> Option<PopupDrawn> {
         line.push(" ".repeat(gap.max(1)), style);
         Some(line.with(amount, quiet))
     };
-    Some(popup.matches(&list.picker, "Nothing found", below, line))
+    Some(popup.matches(&list.picker, "No match", below, line))
 }

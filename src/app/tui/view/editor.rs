@@ -45,18 +45,18 @@ pub fn draw(
     }
     if app.composer.is_empty() {
         let says = if app.rule.is_some() {
-            "Write the rule here"
+            "Edit the rule"
         } else if app.is_read_only() {
             "Read-only"
         } else if let Some(question) = app.questions.first() {
             match question.subject {
-                Subject::Permission(_) => "Or say why not, or what to do instead",
-                Subject::Choice(_) => "Or answer in your own words",
+                Subject::Permission(_) => "Tell it what to do instead",
+                Subject::Choice(_) => "Or type your own answer",
             }
         } else if app.is_running() {
             "Tell it something…"
         } else if matches!(app.resume, Some(Resume::Planned(_))) {
-            "Say what to change in the plan, or ask for anything else"
+            "Change the plan, or ask for anything else"
         } else {
             "Ask for anything"
         };
@@ -70,12 +70,12 @@ pub fn draw(
 fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let mode = match app.status.permission {
-        _ if app.is_read_only() => "read only",
+        _ if app.is_read_only() => "read-only",
         PermissionMode::Full => "runs everything",
         mode => mode.name(),
     };
     let label_style = match mode {
-        "plan" | "read only" => theme.editor_plan,
+        "plan" | "read-only" => theme.editor_plan,
         "ask" => theme.editor_ask,
         "auto" => theme.editor_auto,
         _ => theme.editor_full,
@@ -93,7 +93,7 @@ fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
     // Seen where it matters: it begins like a command, and is none.
     let is_message = app.composer.is_message() && app.composer.text().starts_with(['/', '!']);
     let message = if is_message {
-        " · message, no command"
+        " · message, not a command"
     } else {
         ""
     };
@@ -128,16 +128,16 @@ fn taught(app: &App, columns: usize) -> StyledLine {
         return StyledLine::new();
     }
     if app.composer.before_caret() == "?" {
-        add(key(Action::Submit), "shows the keys");
+        add(key(Action::Submit), "help");
     } else if app.is_reading() {
-        add(key(Action::Cancel), "closes");
+        add(key(Action::Cancel), "close");
     } else if app.is_running() {
-        add(key(Action::Submit), "steers");
-        add(key(Action::FollowUp), "queues");
+        add(key(Action::Submit), "steer");
+        add(key(Action::FollowUp), "queue");
     } else {
         add(Some("/".to_owned()), "command");
         add(Some("@".to_owned()), "file");
-        add(key(Action::Help), "keys");
+        add(key(Action::Help), "help");
     }
     // On a narrow screen fewer.
     while !hints.is_empty() {

@@ -1,61 +1,58 @@
-//! The help, as lines for the box they are shown in.
+//! The help: keys, command and text of each entry, and below them all of the selected one.
 
 use super::line::StyledLine;
-use crate::app::tui::app::App;
-use crate::app::tui::overlay::{FIRST_KEYS, HelpLine, help_lines};
+use super::popup::{Popup, PopupDrawn, on_row, split};
+use crate::app::action::Action;
+use crate::app::tui::overlay::{HelpList, HelpRow};
+use crate::app::tui::text::width::{ellipsis, width};
 
-/// The keys that matter, one line each, and what begins with a sign.
-pub fn first_lines(app: &App) -> Vec<StyledLine> {
-    let theme = &app.theme;
-    let key_style = theme.popup.patch(theme.strong);
-    let keys = FIRST_KEYS.map(|(action, text)| (app.key(action), text));
-    let signs = [
-        ("/", "commands: /new, /resume, /undo, /theme and more"),
-        ("\\ Enter", "new line too"),
-        ("Shift+drag", "select as the terminal does"),
-    ];
-    let signs = signs.map(|(key, text)| (key.to_owned(), text));
-    let rows: Vec<_> = keys.into_iter().chain(signs).collect();
-    let left = rows.iter().map(|(key, _)| key.len()).max().unwrap_or(0) + 2;
-    rows.iter()
-        .map(|(key, text)| {
-            StyledLine::of(format!("{key:left$}"), key_style).with(*text, theme.popup)
-        })
-        .collect()
-}
+/// Columns of a key and a command.
+const WAYS: usize = 18;
+/// Rows for the selected entry, its rule included.
+const FOOT: u16 = 3;
+const MAX_ROWS: usize = 28;
 
-/// Keys and what they do side by side; on a narrow screen the text stands below its keys.
-pub fn lines(app: &App, inside: usize) -> Vec<StyledLine> {
+pub fn draw(popup: &mut Popup<'_>, list: &HelpList) -> Option<PopupDrawn> {
+    let app = popup.app;
     let theme = &app.theme;
-    let key_style = theme.popup.patch(theme.strong);
-    let key_columns = (inside / 3).clamp(1, 26);
-    let mut lines = Vec::new();
-    for line in help_lines(&app.keymap) {
-        match line {
-            HelpLine::Blank => lines.push(StyledLine::new()),
-            HelpLine::Heading(title) => {
-                lines.push(StyledLine::of(title, theme.popup_title));
-            }
-            HelpLine::Action { keys, help } if inside < 50 => {
-                lines.extend(StyledLine::wrapped(&keys, key_style, inside));
-                for help in StyledLine::wrapped(&help, theme.popup, inside.saturating_sub(2)) {
-                    lines.push(StyledLine::of("  ", theme.popup).then(&help));
-                }
-            }
-            HelpLine::Action { keys, help } => {
-                let keys = StyledLine::wrapped(&keys, key_style, key_columns);
-                let left = key_columns + 2;
-                let help = StyledLine::wrapped(&help, theme.popup, inside.saturating_sub(left));
-                for at in 0..keys.len().max(help.len()) {
-                    let mut line = keys.get(at).cloned().unwrap_or_default();
-                    line.push(" ".repeat(left.saturating_sub(line.width())), theme.popup);
-                    lines.push(match help.get(at) {
-                        Some(help) => line.then(help),
-                        None => line,
-                    });
-                }
-            }
-        }
+    let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
+    let chosen = list.chosen();
+    let run = match chosen {
+        Some(entry) if entry.runs() => format!("{enter} run · "),
+        _ => String::new(),
+    };
+    let notes = [format!(" {run}{esc} close ")];
+    let area = popup.open("Help", MAX_ROWS, &notes)?;
+    let below = popup.query(&list.picker, area);
+    if list.picker.query().is_empty() {
+        popup.aside("type to search", area);
     }
-    lines
+    let foot = if area.height > FOOT + 5 { FOOT } else { 0 };
+    let (below, foot) = split(below, below.height - foot);
+    let columns = usize::from(area.width);
+    let field = WAYS.min(columns * 2 / 5);
+    let drawn = popup.matches(&list.picker, "No match", below, |at, style| {
+        let entry = match list.rows.get(at)? {
+            HelpRow::Heading(title) => return Some(StyledLine::of(*title, theme.popup_title)),
+            HelpRow::Entry(entry) => entry,
+        };
+        let key = entry.keys.split(", ").next().unwrap_or_default();
+        let gap = if key.is_empty() { "" } else { " " };
+        let command = ellipsis(&entry.command, field.saturating_sub(width(key) + 1).max(1));
+        let mut line = StyledLine::of(key, on_row(theme, style, theme.strong));
+        line.push(gap, style);
+        line.push(command, on_row(theme, style, theme.accent));
+        line.push(" ".repeat((field + 2).saturating_sub(line.width())), style);
+        Some(line.with(entry.text, style))
+    });
+    if let Some(entry) = chosen.filter(|_| foot.height > 0) {
+        let foot = popup.rule(foot);
+        let name = entry.spec.map_or("", |spec| spec.name);
+        let ways = [&*entry.keys, &entry.command, name];
+        let ways: Vec<&str> = ways.into_iter().filter(|it| !it.is_empty()).collect();
+        let ways = StyledLine::of(ways.join(" · "), popup.quiet());
+        let text = StyledLine::of(entry.text, theme.popup);
+        popup.text(&[text, ways], foot);
+    }
+    Some(drawn)
 }

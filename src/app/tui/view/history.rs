@@ -1,5 +1,5 @@
-//! The search through earlier prompts: a line for each with what was found in it, and below all of the
-//! chosen one, where prompts are longer than their line.
+//! The search in earlier prompts: a line for each with the match, and below them the chosen prompt, if
+//! it's longer.
 
 use std::ops::Range;
 
@@ -45,8 +45,8 @@ pub fn draw(popup: &mut Popup<'_>, picker: &Picker) -> Option<PopupDrawn> {
     let [enter, older, esc] =
         [Action::Accept, Action::HistorySearch, Action::Back].map(|it| app.key(it));
     let notes = [
-        format!(" {enter} takes it · {older} older · {esc} closes "),
-        format!(" {enter} takes it "),
+        format!(" {enter} select · {older} older · {esc} close "),
+        format!(" {enter} select "),
     ];
     let area = popup.open("Earlier prompts", 1 + rows + preview, &notes)?;
     let below = popup.query(picker, area);
@@ -54,7 +54,7 @@ pub fn draw(popup: &mut Popup<'_>, picker: &Picker) -> Option<PopupDrawn> {
     let (list, foot) = split(below, below.height - preview as u16);
     let none = match picker.query() {
         "" => "Nothing sent yet",
-        _ => "Nothing found",
+        _ => "No match",
     };
     let query = picker.query().to_lowercase();
     let mut query = Query::new(&query);
@@ -82,7 +82,7 @@ fn rows_of(prompt: &str, columns: usize) -> usize {
     rows.sum::<usize>().min(PREVIEW)
 }
 
-/// The line of a prompt in which the query stands, else its first; behind it how many there are.
+/// The line of a prompt with the match, or its first; then the number of its lines.
 fn row(
     app: &App,
     (prompt, count): (&str, usize),
@@ -106,8 +106,8 @@ fn row(
     line.with(amount, style.patch(app.theme.dim))
 }
 
-/// The first line that is not blank and in which the query stands, else the first that is not blank: its
-/// number, its text and where.
+/// The first non-blank line with a match, or else the first non-blank line: its number, its text and the
+/// places of the match.
 fn found_line<'a>(prompt: &'a str, query: &mut Query) -> (usize, &'a str, Vec<Range<usize>>) {
     let lines = prompt.lines().map(str::trim_start).enumerate();
     let mut lines = lines.filter(|(_, line)| !line.is_empty());

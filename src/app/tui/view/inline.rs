@@ -1,5 +1,5 @@
-//! The rows at the foot of the normal screen, below what was printed: what may still change of the
-//! conversation, and the parts of the whole screen below it, painted by the same functions.
+//! The rows at the foot of the normal screen: the part of the conversation that can still change, and
+//! below it the editor and its neighbours, painted by the same functions.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};

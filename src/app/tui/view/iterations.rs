@@ -32,8 +32,8 @@ fn draw_list(popup: &mut Popup<'_>, list: &IterationPicker) -> Option<PopupDrawn
     let enter = app.key(Action::Accept);
     let close = app.key(Action::Back);
     let notes = [
-        format!(" {enter} looks into it · {close} closes "),
-        format!(" {close} closes "),
+        format!(" {enter} details · {close} close "),
+        format!(" {close} close "),
     ];
     let listed = list.count(&app.timeline).max(1);
     let area = popup.open_wide("Iterations", (BOX, (2 + listed).min(32)), &notes)?;
@@ -41,7 +41,7 @@ fn draw_list(popup: &mut Popup<'_>, list: &IterationPicker) -> Option<PopupDrawn
     let said = match (&list.error, list.is_read() || app.status.session.is_none()) {
         (Some(error), _) => error.clone(),
         (None, true) => list.count(&app.timeline).to_string(),
-        (None, false) => "reading …".to_owned(),
+        (None, false) => "Reading…".to_owned(),
     };
     let columns = Columns::of(usize::from(area.width));
     popup.aside(&said, area);
@@ -49,8 +49,8 @@ fn draw_list(popup: &mut Popup<'_>, list: &IterationPicker) -> Option<PopupDrawn
     let (_, below) = split(area, 2);
     let none = match list.picker.query() {
         _ if !list.is_read() && app.status.session.is_some() => "",
-        "" => "No model was called yet",
-        _ => "Nothing found",
+        "" => "No model calls yet",
+        _ => "No match",
     };
     Some(popup.matches(&list.picker, none, below, |place, style| {
         Some(columns.line(app, list.row(&app.timeline, place)?, style))
@@ -157,7 +157,7 @@ fn draw_opened(
     let keys = [Action::Left, Action::Right, Action::Back].map(|action| app.key(action));
     let [left, right, close] = keys;
     let notes = [
-        format!(" {left} {right} the one before, the next · {close} back "),
+        format!(" {left} {right} previous, next · {close} back "),
         format!(" {close} back "),
     ];
     let (row, last) = list.numbered(&app.timeline, opened.number);
@@ -179,7 +179,7 @@ fn draw_opened(
             .push(Columns::of(columns).line(app, &row, app.theme.popup));
     }
     match &opened.content {
-        None => text.note("Reading …"),
+        None => text.note("Reading…"),
         Some(Err(error)) => text.note(error),
         Some(Ok(iteration)) => text.iteration(iteration),
     }

@@ -16,7 +16,7 @@ pub fn draw(popup: &mut Popup<'_>, login: &Login) -> Option<PopupDrawn> {
     let fault = login.fault.as_deref();
     let fault = fault.map(|fault| StyledLine::of(fault, popup.style(theme.warning)));
     if let Some((provider, key)) = &login.typing {
-        let notes = [format!(" {enter} stores it · {esc} goes back ")];
+        let notes = [format!(" {enter} save · {esc} back ")];
         let area = popup.open(&format!("Key for {provider}"), 2, &notes)?;
         let most = usize::from(area.width).saturating_sub(3);
         let dots = "•".repeat(key.expose().chars().count().min(most));
@@ -31,7 +31,7 @@ pub fn draw(popup: &mut Popup<'_>, login: &Login) -> Option<PopupDrawn> {
     }
     let count = login.providers.as_ref().map_or(1, Vec::len);
     let rows = count + 1 + usize::from(fault.is_some());
-    let notes = [format!(" {enter} stores a key · {esc} closes ")];
+    let notes = [format!(" {enter} add a key · {esc} close ")];
     let area = popup.open("API keys", rows, &notes)?;
     let mut list = popup.query(&login.picker, area);
     if let Some(fault) = fault.filter(|_| list.height > 1) {
@@ -39,7 +39,7 @@ pub fn draw(popup: &mut Popup<'_>, login: &Login) -> Option<PopupDrawn> {
         list = split(list, 1).1;
     }
     let none = match login.providers {
-        None => "Reading …",
+        None => "Reading…",
         Some(_) => "No match",
     };
     Some(popup.matches(&login.picker, none, list, |at, style| {

@@ -1,4 +1,4 @@
-//! What is known of a model, in words: window, limits, prices, thinking, API, address, key.
+//! The details of a model in words: window, limits, prices, thinking, API, address, key.
 
 use std::fmt::Write;
 
@@ -10,8 +10,8 @@ use crate::app::models::{BUILT_IN, KeyState, ModelEntry};
 use crate::app::tui::theme::Theme;
 use crate::llm::{Model, PriceTier};
 
-/// Everything, in lines of at most `columns`: the way to the missing key first, then what matters
-/// most for a choice.
+/// All details, in lines of at most `columns`: first how to get a missing key, then what matters most
+/// for a choice.
 pub fn lines(theme: &Theme, entry: &ModelEntry, columns: usize) -> Vec<StyledLine> {
     let model = &*entry.model;
     let quiet = theme.popup.patch(theme.dim);
@@ -48,11 +48,7 @@ fn limits(model: &Model) -> String {
         tokens => format!("window {}", grouped(tokens)),
     };
     let inputs = if model.vision { "text, images" } else { "text" };
-    let tools = if model.tools {
-        ""
-    } else {
-        " · takes no tools"
-    };
+    let tools = if model.tools { "" } else { " · no tool calls" };
     let name = if model.name == model.id {
         String::new()
     } else {
@@ -99,8 +95,8 @@ fn tier(of: &PriceTier) -> String {
 fn thinking(model: &Model) -> String {
     let levels = model.supported_thinking();
     if !model.reasoning {
-        return "Does not think".to_owned();
+        return "No thinking".to_owned();
     }
     let levels: Vec<&str> = levels.iter().map(|level| level.as_str()).collect();
-    format!("Thinks: {}", levels.join(", "))
+    format!("Thinking: {}", levels.join(", "))
 }

@@ -1,5 +1,5 @@
-//! The list of models: what is typed, the models that fit, and what is known of the chosen one. The
-//! box has one size on one screen, so that nothing jumps while it fills and is filtered.
+//! The list of models: the query, the matches, and the details of the chosen one. The box keeps its
+//! size, so that nothing jumps.
 
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -50,9 +50,9 @@ pub fn draw(popup: &mut Popup<'_>, models: &ModelPicker) -> Option<PopupDrawn> {
 fn draw_entries(popup: &mut Popup<'_>, models: &ModelPicker, mut list: Rect) -> PopupDrawn {
     let (app, picker) = (popup.app, &models.picker);
     let none = if !app.models.is_read {
-        "Reading the list …"
+        "Reading…"
     } else if picker.query().trim().is_empty() {
-        "There is no model"
+        "No models"
     } else {
         "No match"
     };
@@ -61,7 +61,7 @@ fn draw_entries(popup: &mut Popup<'_>, models: &ModelPicker, mut list: Rect) -> 
     let hidden = match models.hidden {
         0 => None,
         count => Some(format!(
-            "  {count} more without a key · {} shows them",
+            "  {count} more without a key · {} show them",
             app.key(Action::ListAll)
         )),
     };
@@ -119,7 +119,7 @@ impl Columns {
             (false, true) => tone(theme.accent),
             (false, false) => base,
         };
-        // What tells models apart stands at the end.
+        // Models differ at the end of their names.
         line.push(cell(&ellipsis_middle(&id, self.id), self.id), main);
         line.push(
             format!("  {:>WINDOW$}", window(model.context_window)),
@@ -178,9 +178,9 @@ fn notes(app: &App) -> [String; 3] {
     let close = app.key(Action::Back);
     [
         format!(
-            " {enter} chooses · {save} makes it the default · {details} details · {close} closes "
+            " {enter} select · {save} make it the default · {details} details · {close} close "
         ),
-        format!(" {enter} chooses · {save} default · {close} closes "),
+        format!(" {enter} select · {save} default · {close} close "),
         format!(" {enter} · {save} default · {details} · {close} "),
     ]
 }

@@ -1,4 +1,4 @@
-//! The question how to go on with a session that was not opened as it was asked for.
+//! The question what to do with a session that couldn't be opened.
 
 use super::answers;
 use super::line::StyledLine;
@@ -21,11 +21,11 @@ pub fn draw(popup: &mut Popup<'_>, opening: &Opening) -> Option<PopupDrawn> {
         ("Waiting", format!(" {esc} stop waiting "))
     } else {
         let confirms = popup.confirm_key(&opening.answers);
-        let note = format!(" ↑↓ select · {esc} open nothing{confirms} ");
-        ("Open the session", note)
+        let note = format!(" ↑↓ select · {esc} cancel{confirms} ");
+        ("Open session", note)
     };
     let area = popup.open(title, rows, &[note])?;
-    // On a low screen the ways stand before the reason.
+    // On a low screen the choices win over the reason.
     let shown = usize::from(area.height)
         .saturating_sub(rows - head)
         .min(head);
@@ -52,22 +52,22 @@ pub fn draw(popup: &mut Popup<'_>, opening: &Opening) -> Option<PopupDrawn> {
 
 fn words(app: &App, way: &Way) -> (&'static str, String) {
     match way {
-        Way::Open => ("Open it", "if it can be written now".to_owned()),
+        Way::Open => (
+            "Open it",
+            "and write to it, if nothing else has it open".to_owned(),
+        ),
         Way::There(folder) => {
             let folder = abbreviate_home(folder, app.status.home.as_deref());
-            (
-                "Go on there",
-                format!("tiller works in {folder} from now on"),
-            )
+            ("Continue there", format!("tiller moves to {folder}"))
         }
         Way::Copy => {
             let here = app.status.place();
             (
-                "Go on with a copy",
+                "Continue in a copy",
                 format!("here, in {here}; the original is untouched"),
             )
         }
-        Way::ReadOnly => ("Only read it", "nothing is sent or stored".to_owned()),
-        Way::Wait => ("Wait", "until it is free, then go on with it".to_owned()),
+        Way::ReadOnly => ("Read only", "nothing sent or saved".to_owned()),
+        Way::Wait => ("Wait", "until it's free, then open it".to_owned()),
     }
 }

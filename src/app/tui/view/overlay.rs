@@ -1,5 +1,5 @@
-//! What lies over the screen: a box in the middle of the conversation, its text, and the caret where
-//! it takes text. What runs and how to stop it stays visible below.
+//! Popups over the conversation: a box, its text, and the caret if it takes text. The activity line
+//! below stays visible.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, HelpPage, Overlay, TextPopup};
+use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, Overlay, TextPopup};
 
 /// Draws it, if there is room for it.
 pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
@@ -22,6 +22,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Op
             let (title, lines) = text(app, shown, popup.text_columns());
             popup.pager(&title, &lines, *pager)
         }
+        Overlay::Help(list) => help::draw(&mut popup, list),
         Overlay::Iterations(list) => iterations::draw(&mut popup, list),
         Overlay::Confirm(confirm) => draw_confirm(&mut popup, confirm),
         Overlay::Undo(question) => undo::draw(&mut popup, question),
@@ -45,14 +46,12 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Op
 /// The title and the lines of a popup that is only read.
 fn text(app: &App, popup: &TextPopup, columns: usize) -> (String, Vec<StyledLine>) {
     let (title, lines) = match popup {
-        TextPopup::Help(HelpPage::First) => ("Keyboard shortcuts", help::first_lines(app)),
-        TextPopup::Help(HelpPage::All) => ("Keys", help::lines(app, columns)),
         TextPopup::Stats => ("Stats", stats::lines(app)),
         TextPopup::Context(usage) => ("Context", context::lines(app, usage.as_deref(), columns)),
         TextPopup::Call => return question::whole(app, columns.max(8)),
         TextPopup::SessionFacts(facts) => ("Session", session_facts::lines(app, facts, columns)),
         TextPopup::Comparison(lines) => (
-            "Two branches",
+            "Compare branches",
             comparison::lines(app, lines.as_deref(), columns),
         ),
     };
@@ -62,19 +61,15 @@ fn text(app: &App, popup: &TextPopup, columns: usize) -> (String, Vec<StyledLine
 fn draw_confirm(popup: &mut Popup<'_>, confirm: &Confirm) -> Option<PopupDrawn> {
     let full = (
         "Turn off all safety checks?",
-        "Everything runs without asking and without a sandbox.",
+        "tiller won't ask, and commands run without a sandbox.",
     );
     let ((title, text), labels) = match confirm.about {
         ConfirmAbout::Leave => (
-            ("Leave?", "The agent is still working. Quit anyway?"),
-            ["Leave and stop the run", "Stay"],
+            ("Quit?", "The agent is still working. Quit anyway?"),
+            ["Yes, stop and quit", "No"],
         ),
-        ConfirmAbout::Full(FullFor::Session) => {
-            (full, ["Yes, run everything in this session", "No"])
-        }
-        ConfirmAbout::Full(FullFor::NewSessions) => {
-            (full, ["Yes, run everything in all new sessions", "No"])
-        }
+        ConfirmAbout::Full(FullFor::Session) => (full, ["Yes, for this session", "No"]),
+        ConfirmAbout::Full(FullFor::NewSessions) => (full, ["Yes, for all new sessions", "No"]),
     };
     let app = popup.app;
     let inside = popup.text_columns();
@@ -93,7 +88,7 @@ fn draw_confirm(popup: &mut Popup<'_>, confirm: &Confirm) -> Option<PopupDrawn> 
     lines.extend(list);
     let esc = app.key(Action::Back);
     let confirms = popup.confirm_key(&confirm.answers);
-    let notes = [format!(" ↑↓ select · {esc} go back{confirms} ")];
+    let notes = [format!(" ↑↓ select · {esc} cancel{confirms} ")];
     let area = popup.open(title, lines.len(), &notes)?;
     popup.text(&lines, area);
     Some(PopupDrawn {

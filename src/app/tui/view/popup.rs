@@ -1,5 +1,5 @@
-//! What popups are made of: a box over the conversation, with a title and keys on its edge; what is
-//! typed, rows to choose from, text to read.
+//! The parts of popups: a box with a title and key hints on its edges, a query, rows to choose from,
+//! text to read.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -22,9 +22,9 @@ pub struct PopupDrawn {
     pub caret: Option<(u16, u16)>,
     /// The rows of its list or text.
     pub list: Rect,
-    /// Which entry or line stands in the first of them.
+    /// The entry or the line in the first of them.
     pub top: usize,
-    /// Which line stands there at the end of a text.
+    /// The line that is there at the end of a text.
     pub end: usize,
 }
 
@@ -42,8 +42,8 @@ pub fn split(area: Rect, rows: u16) -> (Rect, Rect) {
     (Rect { height, ..area }, rest)
 }
 
-/// `style` on a row, but not on the ground of the selected row, where letters that are dim or have a
-/// color of their own are hard to read.
+/// `style` on a row. The selected row keeps its own style: dim or colored letters are hard to read on
+/// it.
 pub fn on_row(theme: &Theme, row: Style, style: Style) -> Style {
     if row == theme.popup_selected {
         row
@@ -61,18 +61,23 @@ pub fn row_style(theme: &Theme, is_selected: bool) -> Style {
     }
 }
 
-/// The first entry that is shown of a list in which `top` was the first before: it stays where it was as
-/// long as the selected one is visible.
+/// The first visible entry of a list that began with `top` before. It stays while the selected entry is
+/// visible. From the second entry on the first one is visible too: it may be a heading.
 pub fn list_top(top: usize, selected: usize, count: usize, height: usize) -> usize {
+    let most = if selected == 1 && height > 1 {
+        0
+    } else {
+        selected
+    };
     top.min(count.saturating_sub(height))
         .max((selected + 1).saturating_sub(height))
-        .min(selected)
+        .min(most)
 }
 
 /// Paints a popup.
 pub struct Popup<'a> {
     pub app: &'a App,
-    /// It stands at the foot of this.
+    /// The popup is at the foot of this.
     pub room: Rect,
     pub buffer: &'a mut Buffer,
     /// The caret, where it takes text.
@@ -89,8 +94,7 @@ impl<'a> Popup<'a> {
         }
     }
 
-    /// Columns for text: the box is as wide as the editor that it grows out of, so that nothing looks
-    /// out beside it.
+    /// Columns for text: the box is as wide as the editor below it.
     pub fn text_columns(&self) -> usize {
         let columns = self.room.width.min(BOX_COLUMNS);
         usize::from(columns.saturating_sub(4)).max(1)
@@ -110,8 +114,8 @@ impl<'a> Popup<'a> {
         self.app.theme.popup.patch(style)
     }
 
-    /// Draws a box with space for so many rows. The first of `notes` that fits stands on its lower edge.
-    /// Answers the space inside, if there is any.
+    /// Draws a box with room for `rows`. The first of `notes` that is short enough goes on its lower
+    /// edge. Returns the area inside, if there is any.
     pub fn open(&mut self, title: &str, rows: usize, notes: &[String]) -> Option<Rect> {
         self.open_wide(title, (BOX_COLUMNS, rows), notes)
     }
@@ -172,7 +176,7 @@ impl<'a> Popup<'a> {
         line.draw(self.buffer, area.x, area.y, area.width);
     }
 
-    /// Draws a line in the first row of `area`, with the caret behind it.
+    /// Draws a line in the first row of `area`, and the caret after it.
     pub fn input(&mut self, line: &StyledLine, area: Rect) {
         self.line(line, area);
         let caret = area.x + line.width() as u16;
@@ -215,7 +219,7 @@ impl<'a> Popup<'a> {
         split(area, 1).1
     }
 
-    /// Draws the matches that stand in `area`, each as `line` writes it, or what `none` says.
+    /// Draws the matches that `area` has room for, each as `line` writes it; without any, `none`.
     pub fn matches(
         &mut self,
         picker: &Picker,
@@ -251,7 +255,7 @@ impl<'a> Popup<'a> {
         self.page(lines, Pager::default(), area);
     }
 
-    /// Draws what of a text stands in `area`.
+    /// Draws the part of a text that `area` has room for.
     pub fn page(&mut self, lines: &[StyledLine], pager: Pager, area: Rect) -> PopupDrawn {
         let end = lines.len().saturating_sub(usize::from(area.height));
         let top = pager.top.min(end);
@@ -270,7 +274,7 @@ impl<'a> Popup<'a> {
     pub fn pager(&mut self, title: &str, lines: &[StyledLine], pager: Pager) -> Option<PopupDrawn> {
         let height = self.most_rows().min(lines.len());
         let below = (lines.len() - height).saturating_sub(pager.top);
-        let closes = format!("{} closes ", self.app.key(Action::Back));
+        let closes = format!("{} close ", self.app.key(Action::Back));
         let page = self.app.key(Action::PageDown);
         let notes = match below {
             0 => vec![format!(" {closes}")],

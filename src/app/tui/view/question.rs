@@ -1,4 +1,4 @@
-//! The question strip: what a call waits with, why it is asked, and how to answer.
+//! The question strip: the waiting call, the reason for the question, and the answers.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -30,17 +30,17 @@ const BODY_ROWS_FIRST: usize = 3;
 /// What a question of the model begins with.
 const MODEL_ASKS: &str = "The model asks: ";
 
-/// Columns that stand left of the body.
+/// Columns left of the body.
 const MARGIN: usize = 5;
 
-/// The strip's rows, and whether they are less than all of what is asked.
+/// The rows of the strip, and whether something is cut.
 #[derive(Clone, Debug, Default)]
 pub struct Strip {
     pub rows: Vec<StyledLine>,
     pub is_cut: bool,
 }
 
-/// The strip where there is at most so much room; without rows when nothing is asked.
+/// The strip for this room; without rows when there is no question.
 pub fn strip(app: &App, room: Rect) -> Strip {
     let Some(question) = app.questions.first() else {
         return Strip::default();
@@ -59,7 +59,7 @@ pub fn strip(app: &App, room: Rect) -> Strip {
     strip
 }
 
-/// Draws as many of `rows` as fit; the first and the last one are always among them.
+/// Draws as many of `rows` as it can; the first and the last one always.
 pub fn draw(rows: &[StyledLine], area: Rect, buffer: &mut Buffer) {
     let height = usize::from(area.height);
     let hidden = rows.len().saturating_sub(height);
@@ -124,7 +124,7 @@ fn foot(
         return rule_foot(app, rule, columns);
     }
     if !app.composer.is_empty() {
-        return vec![text_keys(app, " refuse with your words", columns)];
+        return vec![text_keys(app, " deny with this message", columns)];
     }
     let offers = Offer::of(subject);
     let selected = app.strip.answers.selected();
@@ -134,7 +134,7 @@ fn foot(
         .map(|offer| match offer {
             Offer::Once => "Yes, once".to_owned(),
             Offer::Rule => rule_sentence(&subject.suggestions, app.strip.scope),
-            Offer::Refuse => "No, and tell it why".to_owned(),
+            Offer::Refuse => "No, and say why".to_owned(),
         })
         .collect();
     let styles = styles(&app.theme);
@@ -210,11 +210,11 @@ fn list_keys(app: &App, offer: Option<Offer>, columns: usize) -> StyledLine {
     let theme = &app.theme;
     let (enter, tab) = (app.key(Action::Accept), app.key(Action::Complete));
     let mut keys: Vec<(&str, &str)> = match offer {
-        Some(Offer::Rule) => vec![("←→", " change where"), (&tab, " edit the rule")],
+        Some(Offer::Rule) => vec![("←→", " change where"), (&tab, " edit rule")],
         Some(_) => vec![("↑↓", " select")],
         None => vec![
             ("↑↓ or a digit", " select"),
-            ("", "type to refuse and say why"),
+            ("", "or type what to do instead"),
         ],
     };
     if app.strip.answers.can_confirm(app.now) {
@@ -236,11 +236,11 @@ fn list_keys(app: &App, offer: Option<Offer>, columns: usize) -> StyledLine {
 fn text_keys(app: &App, does: &str, columns: usize) -> StyledLine {
     let theme = &app.theme;
     let (does, rest) = if app.text_answers() {
-        (does, "empty the editor to select an answer")
+        (does, "clear the prompt to choose an answer")
     } else {
         (
-            " steer: it was begun before the question",
-            "empty the editor to answer",
+            " steer (you began this before the question)",
+            "clear the prompt to answer",
         )
     };
     let line = |rest: &str| {
@@ -270,7 +270,7 @@ fn rule_foot(app: &App, rule: &RuleDraft, columns: usize) -> Vec<StyledLine> {
 
 fn asks(question: &Question, subject: &PermissionSubject) -> String {
     if let Some(with) = &subject.again {
-        return format!("Run it again {with}?");
+        return format!("Rerun {with}?");
     }
     match &*subject.details {
         Details::Command(_) => String::from("Run this command?"),
@@ -288,7 +288,7 @@ fn asks(question: &Question, subject: &PermissionSubject) -> String {
     }
 }
 
-/// All of what the call in the strip would do, under what is asked.
+/// The whole call in the strip, with the question as title.
 pub fn whole(app: &App, columns: usize) -> (String, Vec<StyledLine>) {
     let Some(question) = app.questions.first() else {
         return Default::default();
@@ -309,7 +309,7 @@ pub fn whole(app: &App, columns: usize) -> (String, Vec<StyledLine>) {
     }
 }
 
-/// What is asked, and behind it or below it why.
+/// The question, and after or below it the reason.
 fn head(theme: &Theme, asks: &str, why: &str, columns: usize) -> Vec<StyledLine> {
     let asks = revealed(asks);
     let head = StyledLine::of("? ", theme.warning).with(asks.as_str(), theme.strong);
@@ -333,14 +333,14 @@ fn head(theme: &Theme, asks: &str, why: &str, columns: usize) -> Vec<StyledLine>
 fn rule_answers(app: &App, scope: RuleScope, columns: usize) -> StyledLine {
     let theme = &app.theme;
     let place = place(scope);
-    let long = format!(" allow it {place} with this rule · ");
-    let short = format!(" allow it {place} · ");
+    let long = format!(" allow {place} with this rule · ");
+    let short = format!(" allow {place} · ");
     let lines = [long.as_str(), &short, " allow · "].map(|does| {
         StyledLine::of("  ", theme.activity)
             .with(app.key(Action::Submit), theme.key_hint)
             .with(does, theme.activity)
             .with(app.key(Action::Cancel), theme.key_hint)
-            .with(" go back", theme.activity)
+            .with(" cancel", theme.activity)
     });
     first_that_fits(lines.into_iter(), columns)
 }
@@ -405,7 +405,7 @@ fn choice(app: &App, subject: &ChoiceSubject, (columns, height): (usize, usize))
     // What can be chosen must be seen: the end of a long question gives way to it.
     let most = height.saturating_sub(rows.len() + 1).max(1);
     let how = match subject.choices.len() {
-        0 => format!("  type an answer, {} send it", app.key(Action::Submit)),
+        0 => format!("  type an answer · {} send", app.key(Action::Submit)),
         _ if app.strip.answers.can_confirm(app.now) => {
             format!("  ↑↓ select · or type an answer · {enter} confirm")
         }
@@ -414,7 +414,7 @@ fn choice(app: &App, subject: &ChoiceSubject, (columns, height): (usize, usize))
     rows.push(if app.composer.is_empty() {
         StyledLine::of(how, theme.activity)
     } else {
-        text_keys(app, " send what you typed as the answer", columns)
+        text_keys(app, " send as the answer", columns)
     });
     let is_cut = all.len() > most;
     if is_cut {

@@ -9,7 +9,7 @@ use crate::app::action::Action;
 use crate::app::init::message_as_typed;
 use crate::app::tui::app::App;
 
-/// Draws the line above and the waiting messages, as many as fit.
+/// Draws the line above and the waiting messages, as many as there is room for.
 pub fn draw(app: &App, rule: Rect, area: Rect, buffer: &mut Buffer) {
     if !rule.is_empty() && !area.is_empty() {
         let line = "─".repeat(usize::from(rule.width.saturating_sub(2)));
@@ -43,7 +43,7 @@ pub fn draw(app: &App, rule: Rect, area: Rect, buffer: &mut Buffer) {
         }
         if at == 0 && area.width >= 60 {
             right.push(app.key(Action::TakeBack), app.theme.key_hint);
-            right.push(" takes back", app.theme.dim);
+            right.push(" edit", app.theme.dim);
         }
         StyledLine::draw_both(&left, &right, row, buffer);
     }

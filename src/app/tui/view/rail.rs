@@ -1,5 +1,5 @@
-//! The rail: what a wide screen has room for beside the conversation: the todo list, the files that
-//! were changed, the messages that wait. Nothing of it stands there when there is nothing to say.
+//! The rail at the right of a wide screen: the todo list, the changed files, the waiting messages.
+//! Without any of them it stays empty.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
@@ -136,8 +136,7 @@ fn waiting(app: &App, columns: usize) -> Vec<Sides> {
         return Vec::new();
     }
     let theme = &app.theme;
-    let key =
-        StyledLine::of(app.key(Action::TakeBack), theme.key_hint).with(" takes back", theme.dim);
+    let key = StyledLine::of(app.key(Action::TakeBack), theme.key_hint).with(" edit", theme.dim);
     let mut rows = vec![heading(app, "waiting", key)];
     for queued in app.queue.iter().take(WAITING) {
         let (mark, style) = match queued.kind {

@@ -1,4 +1,4 @@
-//! The whole screen: who gets which place, and who stands over whom.
+//! The whole screen: the place of each part, and the order of the layers.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};

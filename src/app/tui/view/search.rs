@@ -15,13 +15,13 @@ pub fn draw(popup: &mut Popup<'_>, bar: &Picker) -> Option<PopupDrawn> {
     let found = match app.transcript.found() {
         _ if bar.query().trim().is_empty() => String::new(),
         Some(((_, 0), true)) => "searching".to_owned(),
-        Some(((_, 0), false)) | None => "nothing found".to_owned(),
+        Some(((_, 0), false)) | None => "no match".to_owned(),
         Some(((at, count), searching)) => {
             let more = if searching { "+" } else { "" };
             format!("{at} of {count}{more}")
         }
     };
-    let keys = format!("   {enter} ↑ · ↓ · {esc} closes ");
+    let keys = format!("   {enter} ↑ · ↓ · {esc} close ");
     let mut right = StyledLine::of(&found, theme.popup);
     if usize::from(area.width) >= right.width() + keys.len() + 24 {
         right.push(keys, popup.quiet());

@@ -1,4 +1,4 @@
-//! The line that says which keys count while text is selected with them.
+//! The key hints while the user selects text with the keyboard.
 
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn};
@@ -15,15 +15,15 @@ pub fn draw(popup: &mut Popup<'_>, unit: Option<Unit>) -> Option<PopupDrawn> {
     };
     let key = |action| popup.app.key(action);
     let mut keys = vec![
-        format!("{} copies", key(Action::Accept)),
-        format!("{} closes", key(Action::Back)),
+        format!("{} copy", key(Action::Accept)),
+        format!("{} close", key(Action::Back)),
     ];
     if unit.is_some() {
         keys.push(format!("{} other end", key(Action::SelectSwap)));
     } else {
-        keys.insert(0, format!("{} marks", key(Action::SelectMark)));
+        keys.insert(0, format!("{} mark", key(Action::SelectMark)));
         keys.push(format!("{} lines", key(Action::SelectLines)));
-        keys.push(format!("{} opens", key(Action::SelectOpen)));
+        keys.push(format!("{} open", key(Action::SelectOpen)));
     }
     let mut line = StyledLine::of(title, popup.app.theme.popup_title);
     for key in keys {

@@ -1,4 +1,4 @@
-//! What is known of one session, in lines.
+//! The facts about one session, in lines.
 
 use std::path::Path;
 
@@ -13,8 +13,8 @@ use crate::app::tui::app::App;
 /// Columns of what a line is about.
 const LABEL: usize = 10;
 
-/// What the list shows of the chosen session, in the rows of `area`: counts, folder and model, what was
-/// said first, and the last exchange.
+/// The preview in the list, in the rows of `area`: figures, folder and model, the first prompt, and the
+/// last exchange.
 pub fn preview(app: &App, facts: &SessionFacts, area: Rect) -> Vec<StyledLine> {
     let theme = &app.theme;
     let quiet = theme.popup.patch(theme.dim);
@@ -53,13 +53,13 @@ pub fn preview(app: &App, facts: &SessionFacts, area: Rect) -> Vec<StyledLine> {
     lines
 }
 
-/// All that is known of a session, a line for each.
+/// All facts about a session, a line for each.
 pub fn lines(app: &App, facts: &SessionFacts, columns: usize) -> Vec<StyledLine> {
     let home = app.status.home.as_deref();
     let path = |path: &Path| abbreviate_home(path, home);
     let usage = &facts.usage;
     let tokens = format!(
-        "{} in · {} out · {} read from the cache",
+        "{} in · {} out · {} from the cache",
         grouped(usage.input + usage.cache_write),
         grouped(usage.output),
         grouped(usage.cache_read)
@@ -76,7 +76,7 @@ pub fn lines(app: &App, facts: &SessionFacts, columns: usize) -> Vec<StyledLine>
     );
     let name = facts.name.clone().unwrap_or_else(|| {
         let title = title_of(&facts.first_prompt);
-        format!("{title} (from the first prompt; /name gives another)")
+        format!("{title} (first prompt; /name renames it)")
     });
     let branches = format!(
         "{} · {}",

@@ -1,5 +1,5 @@
-//! The list of sessions: what is typed, the sessions that fit, and what is known of the chosen one. The
-//! box is as high as all of them need, so that nothing jumps while they are filtered.
+//! The list of sessions: the query, the matches, and a preview of the chosen one. The box is high enough
+//! for all of them, so that nothing jumps.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub fn draw(popup: &mut Popup<'_>, list: &SessionPicker) -> Option<PopupDrawn> {
     let rows = MAX_ROWS.min(1 + listed + preview);
     let title = match list.scope {
         SessionScope::Folder => "Sessions",
-        SessionScope::All => "Sessions of all folders",
+        SessionScope::All => "Sessions in all folders",
     };
     let area = popup.open(title, rows.into(), &notes(popup.app, list))?;
     let area = draw_error(popup, list, area);
@@ -61,13 +61,13 @@ fn draw_error(popup: &mut Popup<'_>, list: &SessionPicker, area: Rect) -> Rect {
     above
 }
 
-/// The first row: what is typed, or what is asked.
+/// The first row: the query or the question.
 fn draw_head(popup: &mut Popup<'_>, list: &SessionPicker, area: Rect) {
     match &list.mode {
         SessionMode::Choosing => {
             popup.query(&list.picker, area);
             let before = match list.search {
-                TextSearch::Running => "searching their text · ",
+                TextSearch::Running => "searching text · ",
                 _ => "",
             };
             if let Some(rows) = &list.rows {
@@ -98,12 +98,12 @@ fn draw_head(popup: &mut Popup<'_>, list: &SessionPicker, area: Rect) {
 fn draw_rows(popup: &mut Popup<'_>, list: &SessionPicker, area: Rect) -> PopupDrawn {
     let none = match (&list.rows, list.scope) {
         (None, _) => "Reading…",
-        (Some(rows), SessionScope::Folder) if rows.is_empty() => "No other session in this folder",
-        (Some(rows), SessionScope::All) if rows.is_empty() => "No other session",
+        (Some(rows), SessionScope::Folder) if rows.is_empty() => "No other sessions in this folder",
+        (Some(rows), SessionScope::All) if rows.is_empty() => "No other sessions",
         (Some(_), _) if list.due.search.is_some() || list.search == TextSearch::Running => {
             "Searching their text…"
         }
-        (Some(_), _) => "Nothing found",
+        (Some(_), _) => "No match",
     };
     let shown = list.rows.as_deref().unwrap_or_default();
     let columns = Columns::of(list, usize::from(area.width));
@@ -159,8 +159,8 @@ impl Columns {
         line.push(" ".repeat(self.title.saturating_sub(used)), base);
         if self.state > 0 {
             let (label, style) = match row.state {
-                SessionState::Processing => ("processing", theme.accent),
-                SessionState::AwaitingInput => ("awaiting input", theme.warning),
+                SessionState::Processing => ("working", theme.accent),
+                SessionState::AwaitingInput => ("needs you", theme.warning),
                 SessionState::Idle => ("open elsewhere", theme.dim),
                 SessionState::Closed => ("", theme.dim),
             };
@@ -195,8 +195,8 @@ fn notes(app: &App, list: &SessionPicker) -> Vec<String> {
     let key = |action| app.key(action);
     let (enter, esc) = (key(Action::Accept), key(Action::Back));
     match list.mode {
-        SessionMode::Naming(_) => vec![format!(" {enter} names it · {esc} leaves it as it is ")],
-        SessionMode::Removing(_) => vec![format!(" {enter} move it there · {esc} keep it ")],
+        SessionMode::Naming(_) => vec![format!(" {enter} rename · {esc} cancel ")],
+        SessionMode::Removing(_) => vec![format!(" {enter} move to trash · {esc} cancel ")],
         SessionMode::Choosing => {
             let folders = match list.scope {
                 SessionScope::Folder => "all folders",
@@ -205,16 +205,16 @@ fn notes(app: &App, list: &SessionPicker) -> Vec<String> {
             // Without any there is nothing to choose.
             if list.rows.as_ref().is_some_and(Vec::is_empty) {
                 let tab = key(Action::SessionFolders);
-                return vec![format!(" {tab} {folders} · {esc} closes ")];
+                return vec![format!(" {tab} {folders} · {esc} close ")];
             }
             let (rename, remove) = (key(Action::SessionRename), key(Action::SessionRemove));
             let (tab, copy) = (key(Action::SessionFolders), key(Action::SessionCopy));
             vec![
                 format!(
-                    " {enter} opens · {copy} a copy · {rename} renames · {remove} removes · {tab} {folders} · {esc} closes "
+                    " {enter} open · {copy} copy · {rename} rename · {remove} remove · {tab} {folders} · {esc} close "
                 ),
-                format!(" {enter} opens · {rename} renames · {remove} removes · {tab} {folders} "),
-                format!(" {enter} opens · {tab} {folders} · {esc} closes "),
+                format!(" {enter} open · {rename} rename · {remove} remove · {tab} {folders} "),
+                format!(" {enter} open · {tab} {folders} · {esc} close "),
                 format!(" {enter} · {tab} · {esc} "),
             ]
         }

@@ -24,11 +24,11 @@ pub fn draw(popup: &mut Popup<'_>, list: &SettingsPicker) -> Option<PopupDrawn> 
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let (delete, undo) = (app.key(Action::DeleteForward), app.key(Action::Undo));
     let notes = if list.typing.is_some() {
-        vec![format!(" {enter} keeps it · {esc} goes back ")]
+        vec![format!(" {enter} save · {esc} cancel ")]
     } else {
         vec![
-            format!(" {enter} or ←→ changes · {delete} default · {undo} undoes · {esc} closes "),
-            format!(" {enter} changes · {esc} closes "),
+            format!(" {enter} or ←→ change · {delete} reset · {undo} undo · {esc} close "),
+            format!(" {enter} change · {esc} close "),
         ]
     };
     let rows = usize::from(MAX_ROWS + ABOUT_ROWS + 1);
@@ -41,7 +41,7 @@ pub fn draw(popup: &mut Popup<'_>, list: &SettingsPicker) -> Option<PopupDrawn> 
     };
     let (below, foot) = split(below, below.height - about);
     let none = match list.rows {
-        None => "Reading …",
+        None => "Reading…",
         Some(_) => "No match",
     };
     let columns = usize::from(area.width);
@@ -79,10 +79,14 @@ pub fn draw(popup: &mut Popup<'_>, list: &SettingsPicker) -> Option<PopupDrawn> 
             let chosen = list.chosen();
             if let Some(stronger) = chosen.and_then(|row| row.overridden.as_ref()) {
                 let value = shown(&stronger.value);
-                add(&format!("{} counts here: {value}", stronger.place), warning);
+                add(
+                    &format!("{} overrides it here: {value}", stronger.place),
+                    warning,
+                );
             }
             if let Some(words) = list.words() {
-                add(&words.join(" · "), theme.popup);
+                let choices = format!("Choices: {}", words.join(" · "));
+                add(&ellipsis(&choices, columns), theme.popup);
             }
             add(chosen.map_or("", |row| &row.about), popup.quiet());
         }
@@ -130,6 +134,8 @@ fn line(app: &App, row: &SettingRow, columns: usize, base: Style) -> StyledLine 
 
 fn shown(value: &toml::Value) -> String {
     match value {
+        toml::Value::Boolean(on) => if *on { "on" } else { "off" }.to_owned(),
+        toml::Value::Array(all) if all.is_empty() => "–".to_owned(),
         toml::Value::String(text) if text.is_empty() => "–".to_owned(),
         toml::Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -64,16 +64,16 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
         None => total.output > 0,
         Some(step) => step.number > 1,
     };
-    let since = "  since you opened it again";
+    let since = "  since you reopened it";
     let since = if is_part { since } else { "" };
     row("prompts", prompts.to_string(), since.to_owned());
     let (all, of_tools) = (time(millis), time(in_tools));
-    let times = format!("  {all} in all, {of_tools} of it in tools");
+    let times = format!("  {all} total, {of_tools} in tools");
     row("model calls", steps.len().to_string(), times);
     if let Some(slowest) = first.last() {
         let slowest = match first.len() {
             1 => String::new(),
-            _ => format!("  median, {} at most", measured(*slowest)),
+            _ => format!("  median, {} max", measured(*slowest)),
         };
         row("first token", measured(first[first.len() / 2]), slowest);
     }

@@ -1,5 +1,5 @@
-//! The status line: folder and branch, session, model, context, tokens, cost. What does not fit is
-//! left out, the least needed first.
+//! The status line: folder and branch, session, model, context, tokens, cost. On a narrow screen the
+//! least important parts go first.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -103,7 +103,7 @@ fn right(status: &Status, theme: &Theme, most: Detail, columns: usize) -> Styled
     let mut right = StyledLine::new();
     right.push(ellipsis(&status.model.id, 40), theme.status_model);
     if status.is_demo() {
-        right.push(" (a script, no model)", theme.status);
+        right.push(" (scripted, no model)", theme.status);
     } else if most >= Detail::Thinking && status.level_sent() != ThinkingLevel::Off {
         right.push(format!(" {}", status.level_sent()), theme.status);
     }

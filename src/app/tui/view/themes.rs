@@ -19,7 +19,7 @@ pub fn draw(popup: &mut Popup<'_>, list: &ThemePicker) -> Option<PopupDrawn> {
     let app = popup.app;
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let notes = [
-        format!(" ↑↓ show · {enter} keeps · {esc} goes back "),
+        format!(" ↑↓ preview · {enter} save · {esc} cancel "),
         format!(" {enter} · {esc} "),
     ];
     let rows = list.rows.len() + usize::from(SAMPLE_ROWS) + 2;
@@ -31,7 +31,7 @@ pub fn draw(popup: &mut Popup<'_>, list: &ThemePicker) -> Option<PopupDrawn> {
         0
     };
     let (below, sample_area) = split(below, below.height - sample);
-    let drawn = popup.matches(&list.picker, "No theme fits", below, |at, style| {
+    let drawn = popup.matches(&list.picker, "No match", below, |at, style| {
         Some(line(app, list.rows.get(at)?, style))
     });
     if let Some(row) = list.chosen().filter(|_| sample > 0) {

@@ -1,5 +1,5 @@
-//! The tree of the session: what is typed, a row for each entry with lines where branches are, and
-//! more of the chosen entry below.
+//! The tree of the session: the query, a row for each entry with the lines of branches, and a preview of
+//! the chosen entry.
 
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -47,9 +47,9 @@ pub fn draw(popup: &mut Popup<'_>, tree: &TreePicker) -> Option<PopupDrawn> {
     }
     let none = match (&tree.outline, tree.picker.query()) {
         (None, _) => "Reading…",
-        (Some(_), "") if tree.filter == Filter::Labelled => "No entry has a label yet",
-        (Some(_), "") => "Nothing was said yet",
-        (Some(_), _) => "Nothing found",
+        (Some(_), "") if tree.filter == Filter::Labelled => "No labels yet",
+        (Some(_), "") => "No messages yet",
+        (Some(_), _) => "No match",
     };
     Some(popup.matches(&tree.picker, none, list, |at, style| {
         let row = tree.rows.rows().get(at)?;
@@ -135,29 +135,29 @@ fn notes(app: &App, tree: &TreePicker) -> Vec<String> {
     let close = app.key(Action::Back);
     if tree.label.is_some() {
         return vec![
-            format!(" {enter} keeps the label, empty takes it away · {close} back "),
-            format!(" {enter} keeps · {close} back "),
+            format!(" {enter} save (empty removes it) · {close} cancel "),
+            format!(" {enter} save · {close} cancel "),
         ];
     }
     let does = match tree.purpose {
-        TreePurpose::Jump => "goes on from there",
-        TreePurpose::Fork => "forks",
+        TreePurpose::Jump => "continue from here",
+        TreePurpose::Fork => "fork",
     };
     let filter = app.key(Action::TreeFilter);
     let label = app.key(Action::TreeLabel);
     if tree.purpose == TreePurpose::Jump && !app.is_read_only() && tree.leaves_something() {
         let summary = app.key(Action::FollowUp);
-        let summary = format!("{summary} with a summary of what is left");
+        let summary = format!("{summary} continue with a summary");
         return vec![
             format!(
-                " {enter} {does} · {summary} · {filter} filter · {label} label · {close} closes "
+                " {enter} {does} · {summary} · {filter} filter · {label} label · {close} close "
             ),
-            format!(" {enter} {does} · {summary} · {close} closes "),
+            format!(" {enter} {does} · {summary} · {close} close "),
             format!(" {enter} · {summary} · {close} "),
         ];
     }
     vec![
-        format!(" {enter} {does} · ←→ fold · {filter} filter · {label} label · {close} closes "),
+        format!(" {enter} {does} · ←→ fold · {filter} filter · {label} label · {close} close "),
         format!(" {enter} · ←→ fold · {filter} filter · {label} label · {close} "),
         format!(" {enter} · {close} "),
     ]

@@ -22,7 +22,7 @@ pub fn draw(popup: &mut Popup<'_>, question: &UndoQuestion) -> Option<PopupDrawn
     let preview = &question.preview;
     let (title, does) = match preview.direction {
         Direction::Undo => ("Undo these changes?", "undo"),
-        Direction::Redo => ("Make these changes again?", "make them"),
+        Direction::Redo => ("Redo these changes?", "redo"),
     };
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let mut lines = vec![quoted(&preview.prompt, app.theme.popup), StyledLine::new()];
@@ -39,8 +39,8 @@ pub fn draw(popup: &mut Popup<'_>, question: &UndoQuestion) -> Option<PopupDrawn
     };
     let notes = if question.delay.is_over(app.now) {
         [
-            format!("{more} {enter} {does} · {esc} change nothing "),
-            format!("{short} {enter} {does} · {esc} change nothing "),
+            format!("{more} {enter} {does} · {esc} cancel "),
+            format!("{short} {enter} {does} · {esc} cancel "),
             format!("{short} {enter} {does} "),
         ]
     } else {
@@ -57,17 +57,17 @@ pub fn draw_rewind(popup: &mut Popup<'_>, list: &RewindPicker) -> Option<PopupDr
     let app = popup.app;
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let notes = [
-        format!(" {enter} shows what would go back · {esc} closes "),
-        format!(" {esc} closes "),
+        format!(" {enter} preview · {esc} close "),
+        format!(" {esc} close "),
     ];
     let points = list.points.as_deref().unwrap_or_default();
     let rows = (1 + points.len().max(1)).min(24);
     let area = popup.open("Rewind to…", rows, &notes)?;
     let below = popup.query(&list.picker, area);
     let none = match (&list.points, list.picker.query()) {
-        (None, _) => "reading …",
-        (Some(_), "") => "Nothing was said yet",
-        _ => "Nothing found",
+        (None, _) => "Reading…",
+        (Some(_), "") => "No prompts yet",
+        _ => "No match",
     };
     Some(popup.matches(&list.picker, none, below, |at, style| {
         let point = points.get(at)?;
@@ -83,19 +83,19 @@ pub fn draw_rewind(popup: &mut Popup<'_>, list: &RewindPicker) -> Option<PopupDr
 fn draw_ways(popup: &mut Popup<'_>, chosen: &ChosenPoint) -> Option<PopupDrawn> {
     let app = popup.app;
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
-    let note = format!(" {enter} goes back · {esc} shows the prompts ");
+    let note = format!(" {enter} rewind · {esc} back ");
     let mut lines = vec![
         quoted(&chosen.point.prompt, app.theme.popup),
         StyledLine::new(),
     ];
     match &chosen.preview {
         Some(preview) => lines.extend(changes(app, preview)),
-        None => lines.push(StyledLine::of("reading …", quiet(app, app.theme.popup))),
+        None => lines.push(StyledLine::of("Reading…", quiet(app, app.theme.popup))),
     }
     lines.push(StyledLine::new());
-    let title = "Go back to before this prompt";
+    let title = "Rewind to before this prompt";
     let area = popup.open(title, lines.len() + WAYS.len(), &[note])?;
-    // On a low screen the ways stand before the files.
+    // On a low screen the choices win over the files.
     let ways = (WAYS.len() as u16).min(area.height);
     let (head, list) = split(area, area.height - ways);
     // What goes back unseen is at least counted.
@@ -115,8 +115,10 @@ fn draw_ways(popup: &mut Popup<'_>, chosen: &ChosenPoint) -> Option<PopupDrawn> 
     Some(popup.matches(&chosen.ways, "", list, |at, style| {
         let (what, more) = match WAYS.get(at) {
             Some(Rewind::Both) => ("Both", "restore files and conversation"),
-            Some(Rewind::Conversation) => ("Conversation", "the files stay as they are"),
-            _ => ("Files", "the conversation goes on from here"),
+            Some(Rewind::Conversation) => {
+                ("Conversation", "restore the conversation, keep the files")
+            }
+            _ => ("Files", "restore the files, keep the conversation"),
         };
         Some(StyledLine::of(format!("{what:<14}"), style).with(more, quiet(app, style)))
     }))
@@ -128,13 +130,13 @@ fn changes(app: &App, preview: &Preview) -> Vec<StyledLine> {
     let mut lines: Vec<StyledLine> = preview.files.iter().map(|file| row(app, file)).collect();
     if preview.files.is_empty() {
         lines.push(StyledLine::of(
-            "No file would change",
+            "No files would change",
             quiet(app, theme.popup),
         ));
     }
     if !preview.kept.is_empty() {
         lines.push(StyledLine::new());
-        lines.push(StyledLine::of("These stay as they are:", theme.popup));
+        lines.push(StyledLine::of("Not restored:", theme.popup));
     }
     lines.extend(preview.kept.iter().map(|kept| {
         let line = StyledLine::of(format!("  {}  ", shown(app, &kept.path)), theme.popup);

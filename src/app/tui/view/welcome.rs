@@ -1,5 +1,5 @@
-//! What stands where the conversation will: who is here, what is missing, and what to do next. Quiet,
-//! and gone with the first message.
+//! The first screen: what runs here, what is missing, and what to do next. It goes with the first
+//! message.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -30,8 +30,7 @@ fn margin(width: u16) -> u16 {
     if width >= 60 { 3 } else { 1 }
 }
 
-/// Draws it at the head of `area`, where the conversation will begin; what does not fit is left out
-/// from the end.
+/// Draws it at the head of `area`; cuts it off at the end.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let (margin, columns) = (margin(area.width), columns(area.width));
     let room = usize::from(area.height.saturating_sub(1));
@@ -84,19 +83,19 @@ fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
         lines.push(StyledLine::new());
         let demo = "watch a 30-second demo (scripted, in a temporary folder)";
         keys.push((app.key(Action::Submit), demo));
-        keys.push(("/login".to_owned(), "stores a key"));
+        keys.push(("/login".to_owned(), "add an API key"));
     } else if app.start.no_key.as_ref() == Some(&status.model.provider) {
-        let text = format!("No key for {} yet", status.model.provider);
+        let text = format!("No API key for {} yet", status.model.provider);
         lines.extend(StyledLine::wrapped(&text, theme.warning, columns));
         lines.push(StyledLine::new());
-        keys.push((format!("/login {}", status.model.provider), "stores one"));
-        keys.push((app.key(Action::Models), "chooses another model"));
+        keys.push((format!("/login {}", status.model.provider), "add one"));
+        keys.push((app.key(Action::Models), "choose another model"));
     } else {
         keys.push((app.key(Action::Submit), "send, or steer a running task"));
         keys.push(("/".to_owned(), "commands"));
     }
-    keys.push((app.key(Action::Newline), "starts a new line"));
-    keys.push((app.key(Action::Help), "shows all keys"));
+    keys.push((app.key(Action::Newline), "new line"));
+    keys.push((app.key(Action::Help), "help"));
     let field = keys.iter().map(|(key, _)| width(key)).max().unwrap_or(0);
     for (key, what) in keys {
         lines.push(
@@ -115,7 +114,7 @@ fn mode(app: &App, columns: usize) -> Vec<StyledLine> {
         .with(format!(": {}", mode.meaning()), theme.dim)
         .with(" · ", theme.dim)
         .with(app.key(Action::NextPermissionMode), theme.key_hint)
-        .with(" changes it", theme.dim);
+        .with(" change mode", theme.dim);
     if line.width() > columns {
         return Vec::new();
     }
@@ -141,25 +140,25 @@ fn no_model(app: &App, columns: usize) -> Vec<StyledLine> {
     }
 }
 
-/// The session used last and how to go on with it, in as many words as fit.
+/// The session used last and the key that continues it, in as many words as the line has room for.
 fn goes_on(app: &App, recent: &Recent, columns: usize) -> StyledLine {
     let theme = &app.theme;
     let session = &recent.session;
     let ago = format!("{} ago   ", age(app.now - session.changed));
     let mark = StyledLine::of("↻ ", theme.accent).with(ago, theme.dim);
     let draft = if app.start.offers_draft() {
-        " and what you had not sent"
+        " with your unsent text"
     } else {
         ""
     };
     let key = StyledLine::of("   ", theme.dim)
         .with(app.key(Action::Submit), theme.key_hint)
-        .with(format!(" goes on{draft}"), theme.dim);
+        .with(format!(" continue{draft}"), theme.dim);
     let others = match recent.others {
         0 => StyledLine::new(),
         others => StyledLine::of(" · ", theme.dim)
             .with("/resume", theme.key_hint)
-            .with(format!(" lists {others} more"), theme.dim),
+            .with(format!(" {others} more"), theme.dim),
     };
     let room = columns.saturating_sub(mark.width() + key.width() + 2);
     let title = ellipsis(session.label(), room.max(8));

@@ -49,7 +49,7 @@ impl Frame<'_> {
             && self.cache.row(last).is_none_or(ends_there)
     }
 
-    /// The place behind the last row that was seen.
+    /// The place after the last row that was seen.
     pub(super) fn anchor_behind(&mut self, seen: RowRef) -> Anchor {
         if self.is_seen_to(seen) {
             return self.transcript.viewport().drawn.seen;

@@ -1,6 +1,6 @@
-//! What drawing remembers between frames: rows of the cells near the screen, heights of all. Rows
-//! of cells far away are dropped, heights of cells never seen are guesses, and both are made good
-//! when they matter.
+//! What drawing remembers between frames: the rows of cells near the screen, and the heights of all. It
+//! drops the rows of distant cells and guesses the heights of cells never seen; both are computed when
+//! needed.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,10 +18,10 @@ use crate::app::tui::text::{HighlightCache, HighlightWorker, Row};
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{Cell, Page, RowRef, Transcript, cell_at, page_of, place_of};
 
-/// Cells whose rows are kept, beyond those on the screen.
+/// Cells whose rows it keeps, besides those on the screen.
 const KEPT_CELLS: usize = 256;
 
-/// Rows that are kept in all, beyond those of cells on the screen.
+/// Rows it keeps in total, besides those of cells on the screen.
 const KEPT_ROWS: usize = 8_000;
 
 /// Changed cells that are laid out at once wherever they are; more only get their height guessed.
@@ -70,7 +70,7 @@ impl TranscriptCache {
         }
     }
 
-    /// Takes in what became ready on other threads. Answers whether there was something.
+    /// Takes results from other threads. Returns whether there were any.
     pub fn poll(&mut self) -> bool {
         let (code, pictures) = (self.code.poll(), self.pictures.poll());
         code || pictures
@@ -248,7 +248,7 @@ impl TranscriptCache {
         first
     }
 
-    /// Ends a frame: drops rows nobody looked at for longest.
+    /// Ends a frame: drops the rows that weren't drawn for longest.
     pub(super) fn end(&mut self, transcript: &Transcript) {
         self.code.flush();
         self.pictures.end();

@@ -1,4 +1,4 @@
-//! The caret that selects with the keys: how it moves over the rows as they are now.
+//! The caret of keyboard selection, and how it moves over the rows.
 
 use std::iter;
 use std::ops::Range;
@@ -202,7 +202,7 @@ impl Selector<'_> {
         }
     }
 
-    /// The next cell, down or up, as far as they are in memory.
+    /// The next cell in memory, down or up.
     pub(super) fn cell_beside(&self, cell: usize, down: bool) -> Option<usize> {
         let cells = self.transcript.cells();
         let next = if down {
@@ -230,7 +230,7 @@ fn text_of(row: &Row) -> (u32, &str) {
     ((text.len() - shown.len()) as u32, shown)
 }
 
-/// Where the words of `text`, which stands at byte `base`, begin.
+/// The starts of the words of `text`, which begins at byte `base`.
 fn words(text: &str, base: u32) -> impl Iterator<Item = u32> + '_ {
     let mut before = ' ';
     let kind = |c: char| (c.is_whitespace(), c.is_alphanumeric() || c == '_');

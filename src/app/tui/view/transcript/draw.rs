@@ -15,7 +15,7 @@ use crate::app::tui::transcript::{
     Drawn, Neighbor, Position, RowRef, ScrollBy, Search, Transcript, cell_at, page_of, place_of,
 };
 
-/// How many cells before the end of what is there the next page is read.
+/// So many cells before the end of those in memory it reads the next page.
 const CELLS_AHEAD: usize = 12;
 
 /// Draws what of the transcript is visible in `area`, which must be blank, and says what it found
@@ -126,7 +126,7 @@ enum Down {
 }
 
 impl Frame<'_> {
-    /// A page is needed to go on with `by`.
+    /// A page is needed to scroll further by `by`.
     pub(super) fn wait(&mut self, page: usize, by: ScrollBy) {
         self.unread = Some(page);
         self.waiting = vec![by];
@@ -140,8 +140,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Scrolls as far as it takes to see a row, which the last one, covered by a line of keys, does not
-    /// show.
+    /// Scrolls until a row is visible. The last row is covered by a line of keys.
     fn keep_in_sight(&mut self, row: Option<RowRef>, view: (RowRef, bool)) -> (RowRef, bool) {
         let Some(row) = row else { return view };
         let shown = self.visible(view.0);
@@ -220,7 +219,8 @@ impl Frame<'_> {
         }
     }
 
-    /// The top at which a byte of a cell's source is visible: as it is, or a third of the screen above.
+    /// The top at which a byte of a cell's source is visible: the current one, or a third of the screen
+    /// above.
     fn show(&mut self, top: Option<RowRef>, cell: usize, byte: Option<u32>) -> RowRef {
         let top = top.unwrap_or_else(|| self.bottom());
         let pattern = self.transcript.search().and_then(Search::pattern);

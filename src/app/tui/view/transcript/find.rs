@@ -43,7 +43,7 @@ impl Found {
     }
 }
 
-/// Marks the matches in `rows`, which stand in `area`.
+/// Marks the matches in `rows`, which are drawn in `area`.
 pub fn paint(
     transcript: &Transcript,
     search: &Search,

@@ -1,5 +1,5 @@
-//! The heights of all cells, with their sums: a Fenwick tree, so that one cell among a hundred
-//! thousand can grow, and one row be found, without looking at the others.
+//! The heights of all cells and their sums, in a Fenwick tree: one cell of a hundred thousand can grow,
+//! and a row be found, without a look at the others.
 
 #[derive(Clone, Debug, Default)]
 pub struct Heights {

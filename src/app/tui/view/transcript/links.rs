@@ -1,4 +1,4 @@
-//! Marks the links in the rows that are visible. A link that goes over several rows is one.
+//! Marks the links in `rows`, which are drawn in `area`.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,7 +9,7 @@ use crate::app::tui::text::span::text_of;
 use crate::app::tui::text::width;
 use crate::app::tui::transcript::{RowRef, Transcript};
 
-/// Bytes of the source before and behind a row at which a link that touches it may begin and end.
+/// Bytes of the source before and after a row in which a link that touches it may begin and end.
 const AROUND: usize = 2_000;
 
 /// Marks the links in `rows`, which stand in `area`.

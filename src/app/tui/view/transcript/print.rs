@@ -1,5 +1,5 @@
-//! Rows that are printed for good, in the order of the conversation and each of them once: which ones
-//! are due, and how many stand below them that may still change.
+//! Rows to print for good, each once and in order: the ones that are due, and the number of rows below
+//! them that may still change.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -47,14 +47,14 @@ pub struct Unprinted {
     pub live: usize,
     /// Whether more are ready than are printed in one frame.
     pub has_more: bool,
-    /// A page that must be read before the rows behind it can be printed.
+    /// A page that must be read before the rows after it can be printed.
     pub unread: Option<usize>,
     /// Whether code in the first that is not ready has no colors yet.
     pub lacks_colors: bool,
 }
 
 impl Printed {
-    /// Nothing of this conversation that is there was printed.
+    /// This conversation wasn't printed yet.
     pub fn before(transcript: &Transcript) -> Self {
         let mut cell = 0;
         // Older pages are not read for it.
@@ -163,7 +163,7 @@ pub fn unprinted(
     found
 }
 
-/// The rows as cells, in a buffer of their own.
+/// The rows as cells, in their own buffer.
 pub fn print(
     rows: &[RowRef],
     transcript: &Transcript,

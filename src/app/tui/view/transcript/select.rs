@@ -1,5 +1,5 @@
-//! Selecting: from places on the screen to places in cells, from these to the text that is copied and
-//! the columns that are marked.
+//! Selection: from places on the screen to places in cells, and from these to the copied text and the
+//! marked columns.
 
 use std::ops::Range;
 
@@ -130,7 +130,7 @@ impl Selector<'_> {
         Some(changed_line(cell, self.rows(row.cell), row.row, &word).unwrap_or(word))
     }
 
-    /// The column and row of the screen that a caret stands at.
+    /// The column and row of a caret on the screen.
     pub fn caret_at(&mut self, caret: Caret, rows: &[RowRef]) -> Option<(u16, u16)> {
         let (row, byte) = self.locate(caret.at);
         let y = rows.iter().position(|at| *at == row)?;
@@ -138,7 +138,7 @@ impl Selector<'_> {
         Some((x as u16, y as u16))
     }
 
-    /// What of the rows as they are now is selected.
+    /// The selected part of the current rows.
     pub fn mark(&mut self, selection: Selection) -> Option<Marked> {
         let Selection { anchor, head, .. } = selection;
         let ends = [anchor.from, head.from, anchor.to, head.to];
@@ -191,7 +191,7 @@ impl Selector<'_> {
         })
     }
 
-    /// The word or line of a cell's source that byte `at` stands in.
+    /// The word or line of a cell's source around byte `at`.
     fn of_source(&mut self, cell: usize, unit: Unit, at: u32, source: &str) -> Option<Stretch> {
         let range = match unit {
             Unit::Line => {
@@ -253,7 +253,7 @@ impl Selector<'_> {
         Some(RowRef::of(cell, row))
     }
 
-    /// Where a place is in the rows as they are now.
+    /// Where a place is in the current rows.
     pub(super) fn locate(&mut self, place: Place) -> At {
         let now = self.cache.width;
         let rows = self.rows(place.at.cell);
@@ -338,7 +338,7 @@ impl Selector<'_> {
             (end, end_byte) = (to.0.row as usize + 1, to.1);
         }
         let end = end.min(rows.len()).max(start);
-        // What stands beside them says where lines begin and end.
+        // Their neighbours say where lines begin and end.
         let has_source = |at: &usize| rows.shown(*at).is_some_and(|it| !it.source.is_empty());
         let above = start.saturating_sub(1);
         let below = (end..rows.len()).find(has_source);
@@ -361,7 +361,7 @@ fn form(cell: &Cell, is_word: bool) -> CopyForm {
     }
 }
 
-/// The word of `text` that byte `at` stands in: paths, addresses and options are words.
+/// The word of `text` around byte `at`: paths, addresses and options are words.
 fn word(text: &str, at: u32) -> Range<u32> {
     let at = text.floor_char_boundary((at as usize).min(text.len()));
     let belongs = |c: char| c.is_alphanumeric() || "_-./~@%+#?&=:".contains(c);
@@ -374,7 +374,7 @@ fn word(text: &str, at: u32) -> Range<u32> {
     let start = text[..at].trim_end_matches(belongs).len();
     let rest = text[at..].trim_start_matches(belongs).len();
     let word = &text[start..text.len() - rest];
-    // A sentence ends behind it.
+    // A sentence ends after it.
     let kept = word.trim_end_matches(['.', ':', '?', '&', '=']);
     let kept = if kept.is_empty() { word } else { kept };
     start as u32..(start + kept.len()).max(at + first.len_utf8()) as u32

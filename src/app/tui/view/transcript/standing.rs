@@ -1,5 +1,4 @@
-//! How a cell stands among others: the blank rows before it, and what it shows of the group that it is
-//! part of.
+//! The neighbourhood of a cell: the blank rows before it, and its part of its group.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use crate::app::tui::transcript::{
 /// Rows that a group has beside its head and the names of the files, until it is opened.
 const ROWS: usize = 4;
 
-/// Names of files that are kept for the one row of all.
+/// Names of files for the one row of all.
 const NAMES: usize = 24;
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,5 +1,5 @@
-//! What stands below a tool's title. Folded: the lines that matter most, one row each. Open: all
-//! of it, wrapped.
+//! The rows below a tool's title. Folded: the lines that matter most, one row each. Open: all of it,
+//! wrapped.
 
 use ratatui::style::Style;
 
@@ -90,7 +90,7 @@ pub fn write_below(
     let from_row = body.rows.len();
     match &*tool.details {
         Details::Diff(diff) if is_draft(tool, diff) => body.draft(diff, tool.makes_a_file()),
-        // While the user is asked, it stands in the strip.
+        // While the question is open, the strip shows it.
         Details::Diff(_) if is_running(tool) && fold == Fold::Folded => {}
         Details::Diff(diff) if is_undone(tool, diff) => {}
         Details::Diff(diff) if tool.makes_a_file() => body.new_file(diff),
@@ -113,7 +113,7 @@ pub fn write_below(
     }
 }
 
-/// What stands below the title of a call hangs on a line.
+/// The rows below the title of a call hang on a line.
 pub fn below<'a>(context: RenderContext<'a>, tool: &ToolCell) -> RenderContext<'a> {
     RenderContext {
         margin: context.margin + if context.columns < 30 { 1 } else { 4 },
@@ -204,7 +204,7 @@ impl<'a> Body<'a> {
         self.behind(&Prefix::both(indent), line);
     }
 
-    /// A line behind its prefix: one row when folded, wrapped when open.
+    /// A line after its prefix: one row when folded, wrapped when open.
     fn behind(&mut self, prefix: &Prefix, mut line: Line) {
         let columns = self.context.columns;
         if self.fold == Fold::Folded {
@@ -231,7 +231,7 @@ impl<'a> Body<'a> {
         let output = self.source.trim_end_matches('\n');
         let count = lines(output).count();
         let skipped = count - self.shown(count, COMMAND_LINES);
-        // The live tail holds the last lines only; the count knows of those before.
+        // The live tail has the last lines only; the counter knows of those before.
         let earlier = (command.total_lines as usize).max(count) - (count - skipped);
         if earlier > 0 && (skipped > 0 || command.duration_ms.is_none()) {
             let earlier = format!("… {earlier} earlier");
@@ -441,7 +441,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Lines that are all new are shown as they are.
+/// Lines that are all new need no marks.
 fn without_signs(lines: &mut [DiffLine]) {
     for line in lines {
         line.sign = Sign::Context;

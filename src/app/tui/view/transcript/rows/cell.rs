@@ -61,7 +61,7 @@ pub struct CellRows {
     content_epoch: u32,
     standing: Standing,
     head: Vec<Row>,
-    /// The pictures that stand among the head's rows.
+    /// The pictures among the head's rows.
     pictures: Vec<PlacedPicture>,
     markdown: Option<MarkdownRows>,
 }
@@ -233,7 +233,7 @@ impl CellRows {
         self.head.len() + markdown.map_or(0, |markdown| markdown.rows().count())
     }
 
-    /// How many of them stay as they are while the cell grows.
+    /// How many of them don't change while the cell grows.
     pub fn closed(&self) -> usize {
         let markdown = self.markdown.as_ref();
         markdown.map_or(0, |markdown| self.head.len() + markdown.closed_rows())
@@ -253,7 +253,7 @@ impl CellRows {
         }
     }
 
-    /// The row that shows byte `byte` of the source, or the blank row there.
+    /// The row that shows byte `byte` of the source, or the first after it.
     pub fn row_at(&self, byte: u32) -> usize {
         let shows = |index: &usize| {
             self.shown(*index)
@@ -280,7 +280,7 @@ impl CellRows {
         (0..self.len()).take_while(is_before).count()
     }
 
-    /// Whether they are still what `cell` looks like where it stands.
+    /// Whether they are still up to date for `cell` and its neighbours.
     pub fn fits(&self, cell: &Cell, standing: &Standing) -> bool {
         self.revision == cell.revision && self.standing == *standing
     }

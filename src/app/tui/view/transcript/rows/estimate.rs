@@ -1,4 +1,4 @@
-//! How high a cell will be, guessed from its source: for cells nobody has looked at yet.
+//! The guessed height of a cell that wasn't drawn yet, from its source.
 
 use super::body::{COMMAND_LINES, DIFF_LINES, NEW_LINES, TEXT_LINES};
 use super::{LayoutOptions, picture};
@@ -28,8 +28,8 @@ pub fn estimate(cell: &Cell, options: LayoutOptions<'_>) -> usize {
     text + picture::height(cell, options)
 }
 
-/// Rows that so many stored entries with so many bytes will probably take: most of the bytes are
-/// results, which come folded.
+/// The rows that so many stored entries with so many bytes will probably take. Most of the bytes are
+/// results, which are folded.
 pub fn estimate_stored(entries: usize, bytes: u64, width: u16) -> u64 {
     entries as u64 + bytes / 8 / u64::from(width.max(8))
 }

@@ -1,5 +1,4 @@
-//! The rows of calls that only look and stand together: what they come to, and a row for each, or one
-//! for all files.
+//! The rows of a group of calls that only look: a summary, and a row for each, or one for all files.
 
 use ratatui::style::Style;
 

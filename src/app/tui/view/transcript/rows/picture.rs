@@ -1,5 +1,5 @@
-//! The rows that pictures stand in: blank, reserved from what the pictures' heads say, so that nothing
-//! moves when the pixels are there.
+//! The rows of pictures: blank, and as many as the picture's head says, so that nothing moves when the
+//! pixels arrive.
 
 use std::ops::Range;
 
@@ -19,8 +19,8 @@ pub struct PictureRows<'a> {
 }
 
 impl PictureRows<'_> {
-    /// Adds the rows of a picture behind `indent`. Copied, they are the bytes `caption` of the source.
-    /// Answers whether it can be shown.
+    /// Adds the rows of a picture after `indent`. As text they are the bytes `caption` of the source.
+    /// Returns whether it can be shown.
     pub fn push(
         &mut self,
         context: RenderContext<'_>,

@@ -1,5 +1,5 @@
-//! The rows of a prompt: what was typed, behind its mark, then each picture below its caption. Long
-//! ones are folded: a label stands for each paste, and of many lines only the first and last are shown.
+//! The rows of a prompt: the text after its mark, then each picture below its caption. A long prompt is
+//! folded: a label for each paste, and of many lines only the first and the last.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ use crate::app::tui::transcript::{Fold, PROMPT_LINES};
 /// Below a message that was not typed here.
 const EXTERNAL: &str = "from another program";
 
-/// Lines of a folded prompt that are shown at its beginning and at its end: what is asked about a
-/// text that was pasted stands before or behind it.
+/// Lines of a folded prompt at its beginning and at its end: a question about a pasted text is before or
+/// after it.
 const PROMPT_HEAD: usize = 3;
 const PROMPT_TAIL: usize = 3;
 

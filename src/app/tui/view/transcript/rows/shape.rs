@@ -21,7 +21,7 @@ pub fn rail(context: RenderContext<'_>, tool: &ToolCell) -> Style {
     }
 }
 
-/// Whether nothing stands below the title.
+/// Whether there is nothing below the title.
 pub fn is_one_line(tool: &ToolCell, fold: Fold, preview: bool) -> bool {
     if fold == Fold::Folded && tool.looks() && !preview {
         return true;
@@ -60,15 +60,14 @@ pub fn is_undone(tool: &ToolCell, first: &DiffDetails) -> bool {
     tool.state != ToolState::Finished(ToolStatus::Ok) && files.all(|file| file.diff.is_empty())
 }
 
-/// What the model is told of calls that were stopped or left out.
+/// What the model reads about calls that were stopped or skipped.
 const ENDS: [&str; 3] = [
     "Execution cancelled",
     "Execution cancelled before start",
     "Skipped due to user message",
 ];
 
-/// What the model was told of a call that did not come to a good end, as far as the rows of the
-/// details do not say it already.
+/// What the model read about a call that failed, as far as the rows of the details don't say it already.
 pub fn failure(tool: &ToolCell, is_silent: bool) -> &str {
     let first_line = tool.failure.lines().next().unwrap_or_default();
     match (tool.state, &*tool.details) {
@@ -79,11 +78,11 @@ pub fn failure(tool: &ToolCell, is_silent: bool) -> &str {
             ""
         }
         _ if is_silent => &tool.failure,
-        // What stands there is what the model asked for, not what came of it.
+        // It shows what the model asked for, not what happened.
         (ToolState::Finished(ToolStatus::Error), Details::Other(_)) => &tool.failure,
-        // Its output stands there, its end in the title.
+        // Its output is there, its end in the title.
         (ToolState::Finished(ToolStatus::Error), Details::Command(_)) => "",
-        // A call that was cut short: why, then the output that stands there already.
+        // A call that was cut short: the reason, then the output so far.
         _ => first_line,
     }
 }

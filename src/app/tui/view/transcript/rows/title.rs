@@ -1,5 +1,5 @@
-//! The title row of a tool cell: mark, name, subject, what came of it, and at the right edge how long
-//! it runs.
+//! The title row of a tool cell: mark, name, subject, result, and at the right edge the time it has
+//! taken.
 
 use ratatui::style::Style;
 
@@ -18,7 +18,7 @@ use crate::app::tui::transcript::{ToolCell, ToolState};
 /// Columns of the field for the names of tools; longer ones take more.
 const NAME_FIELD: usize = 5;
 
-/// Columns a subject keeps before what is behind it has to go.
+/// Columns a subject keeps before the text after it has to go.
 const SUBJECT_FIELD: usize = 12;
 
 /// Writes it. Answers whether some of the call's subject had to be left out.
@@ -52,8 +52,7 @@ pub fn write(context: RenderContext<'_>, tool: &ToolCell, now: i64, rows: &mut V
 /// Columns below which it is not said why a call failed.
 const LEAST_SAID: usize = 6;
 
-/// Writes what stands behind the name of a tool. Answers whether some of the call's subject had to be
-/// left out.
+/// Writes the rest after the name of a tool. Returns whether it cut the call's subject.
 pub fn push_rest(context: RenderContext<'_>, tool: &ToolCell, now: i64, line: &mut Line) -> bool {
     let theme = context.theme;
     let subject = subject(tool);
@@ -70,7 +69,7 @@ pub fn push_rest(context: RenderContext<'_>, tool: &ToolCell, now: i64, line: &m
         columns => columns + air,
     };
     let mut fields = [field(&took, 3), field(&clock, 2), field(&summary.0, 2)];
-    // What matters least goes first when there is no room: the time, then the summary.
+    // The least important goes first: the time, then the summary.
     let least = width(&subject.text).min(SUBJECT_FIELD);
     // Why it failed is cut, and never left out.
     let said = room.saturating_sub(least + 2);
@@ -154,7 +153,7 @@ pub fn push_summary(context: RenderContext<'_>, line: &mut Line, (text, tone): &
     }
 }
 
-/// How a subject that does not fit is shortened.
+/// How to shorten a long subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shorten {
     End,
@@ -168,7 +167,7 @@ enum Shorten {
 struct Subject {
     text: String,
     shorten: Shorten,
-    /// What may stand behind it, quieter.
+    /// The text after it, in a quieter style.
     more: String,
 }
 
@@ -207,7 +206,7 @@ fn subject_text(tool: &ToolCell) -> (String, Shorten) {
     if let ToolState::Preparing { bytes } = tool.state
         && !is_named(&tool.details)
     {
-        // The arguments are still being written; only how much of them there is can be said.
+        // The model still writes the arguments; only their size is known.
         let written = match bytes / 1024 {
             0 => String::new(),
             kilobytes => format!("… {kilobytes} KB"),
@@ -303,7 +302,7 @@ fn summary(tool: &ToolCell) -> (String, Tone) {
         ToolState::Finished(ToolStatus::Ok | ToolStatus::Error)
     ) {
         let label = match tool.state {
-            ToolState::Waiting => "waits its turn",
+            ToolState::Waiting => "waiting",
             ToolState::Finished(ToolStatus::Skipped) => "skipped",
             ToolState::Finished(ToolStatus::Cancelled) if tool.failure.starts_with(NOT_STARTED) => {
                 "not run"

@@ -1,0 +1,33 @@
+//! The help: what Enter does with the selected entry.
+
+use super::overlay::topmost;
+use super::{completion, keys, tree};
+use crate::app::tui::app::App;
+use crate::app::tui::completion::waits_for_argument;
+use crate::app::tui::effect::Effect;
+use crate::app::tui::overlay::{HelpList, Overlay};
+
+pub fn open(app: &mut App) -> Vec<Effect> {
+    let list = Box::new(HelpList::new(&app.keymap));
+    app.overlays.push(Overlay::Help(list));
+    Vec::new()
+}
+
+/// Closes the help and does what the key or the command would do; a command that needs an argument goes
+/// into the editor.
+pub fn choose(app: &mut App) -> Vec<Effect> {
+    let list = topmost!(app, Help);
+    let chosen = list.chosen().filter(|entry| entry.runs());
+    let Some(spec) = chosen.and_then(|entry| entry.spec) else {
+        return Vec::new();
+    };
+    app.overlays.pop();
+    match spec.slash.filter(|slash| waits_for_argument(slash)) {
+        Some(slash) => {
+            tree::keep_draft(app);
+            app.composer.set(&format!("/{slash} "));
+            completion::typed(app)
+        }
+        None => keys::act(app, spec.action, ""),
+    }
+}

@@ -1,0 +1,179 @@
+//! The help: what typing finds, what Enter runs, and that no key gets past it.
+
+use tiller::app::action::Action;
+use tiller::app::tui::effect::Effect;
+use tiller::app::tui::input::InputEvent;
+use tiller::app::tui::msg::Msg;
+use tiller::app::tui::overlay::{HelpList, Overlay};
+
+use super::app_kit::TestTui;
+
+fn opened(query: &str) -> TestTui {
+    let mut tui = TestTui::new(80, 24);
+    tui.key("f1");
+    tui.write(query);
+    tui
+}
+
+fn list(tui: &TestTui) -> &HelpList {
+    match tui.app.overlays.last() {
+        Some(Overlay::Help(list)) => list,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn chosen(tui: &TestTui) -> Option<Action> {
+    let spec = list(tui).chosen().and_then(|entry| entry.spec);
+    spec.map(|spec| spec.action)
+}
+
+#[test]
+fn every_way_opens_it_and_it_begins_with_the_first_task() {
+    for command in ["", "/help", "/keys", "?"] {
+        let mut tui = TestTui::new(80, 24);
+        tui.write(command);
+        match command {
+            "" => drop(tui.key("f1")),
+            "?" => {}
+            _ => drop(tui.key("enter")),
+        }
+        let frame = tui.frame();
+        for words in [
+            "─ Help ─",
+            "Send and steer",
+            "Enter ",
+            "Send. While the agent",
+        ] {
+            assert!(frame.contains(words), "{command}: {words}\n{frame}");
+        }
+        assert_eq!(chosen(&tui), Some(Action::Submit));
+        assert_eq!(tui.text(), "");
+        tui.key("f1");
+        assert!(tui.app.overlays.is_empty());
+    }
+}
+
+#[test]
+fn typing_finds_an_entry_by_its_command_alias_key_or_words() {
+    for (query, action) in [
+        ("undo", Action::UndoTurn),
+        ("/undo", Action::UndoTurn),
+        ("clear", Action::NewSession),
+        ("effort", Action::Thinking),
+        ("ctrl+o", Action::ToggleOutput),
+        ("Ctrl+O", Action::ToggleOutput),
+        ("api key", Action::Login),
+        ("clipboard image", Action::PasteImage),
+        ("budget", Action::Budget),
+        // The words before the letters, and the letters where no words are found.
+        ("stop", Action::Cancel),
+        ("setings", Action::Settings),
+        ("toggle_output", Action::ToggleOutput),
+    ] {
+        let tui = opened(query);
+        assert_eq!(chosen(&tui), Some(action), "{query}");
+    }
+    let mut tui = opened("undo");
+    let frame = tui.frame();
+    assert!(frame.contains("Undo the file changes"), "{frame}");
+    assert!(!frame.contains("Send and steer"), "{frame}");
+    tui.key("ctrl+u");
+    assert!(tui.frame().contains("Send and steer"));
+    let mut tui = opened("zzqqj");
+    assert!(tui.frame().contains("No match"), "{}", tui.frame());
+    assert_eq!(tui.key("enter"), []);
+    assert_eq!(tui.app.overlays.len(), 1);
+}
+
+#[test]
+fn the_arrows_pass_the_headings() {
+    let mut tui = opened("");
+    for _ in 0..200 {
+        let before = list(&tui).picker.selected();
+        tui.key("down");
+        let after = list(&tui).picker.selected();
+        assert!(list(&tui).chosen().is_some());
+        assert!((before..=before + 2).contains(&after));
+    }
+    assert_eq!(chosen(&tui), Some(Action::PagerNext), "the last one");
+    for _ in 0..200 {
+        tui.key("up");
+        assert!(list(&tui).chosen().is_some());
+    }
+    assert_eq!(chosen(&tui), Some(Action::Submit));
+    let frame = tui.frame();
+    assert!(frame.contains("Send and steer"), "{frame}");
+}
+
+#[test]
+fn enter_runs_what_the_key_or_the_command_would() {
+    for (query, effects) in [
+        ("compact", vec![Effect::Compact(None)]),
+        ("paste image", vec![Effect::PastePicture]),
+    ] {
+        let mut tui = opened(query);
+        assert_eq!(tui.key("enter"), effects, "{query}");
+        assert!(tui.app.overlays.is_empty(), "{query}");
+        assert_eq!(tui.text(), "");
+    }
+    let mut tui = opened("settings");
+    assert_eq!(tui.key("enter"), [Effect::ReadSettings]);
+    assert!(matches!(tui.app.overlays[..], [Overlay::Settings(_)]));
+    // What edits, edits the draft.
+    let mut tui = TestTui::new(80, 24);
+    tui.write("one two");
+    tui.key("f1");
+    tui.write("cut word backward");
+    assert_eq!(tui.key("enter"), []);
+    assert_eq!(tui.text(), "one ");
+    // What needs an argument waits for it, and no draft is lost.
+    for (query, text) in [("/name", "/name "), ("/permission", "/permission ")] {
+        let mut tui = TestTui::new(80, 24);
+        tui.write("a draft");
+        tui.key("f1");
+        tui.write(query);
+        assert_eq!(tui.key("enter"), []);
+        assert_eq!(tui.text(), text);
+        assert!(tui.app.overlays.is_empty());
+        tui.key("ctrl+u");
+        tui.key("up");
+        assert_eq!(tui.text(), "a draft");
+    }
+    // Enter out of habit sends nothing, and what works in popups only is not run.
+    for query in ["", "/resume rename", "shift+drag"] {
+        let mut tui = TestTui::new(80, 24);
+        tui.write("a draft");
+        tui.key("f1");
+        tui.write(query);
+        assert_eq!(tui.key("enter"), [], "{query}");
+        assert_eq!(tui.text(), "a draft");
+        assert_eq!(tui.app.overlays.len(), 1, "{query}");
+    }
+}
+
+#[test]
+fn no_key_gets_past_it() {
+    let mut tui = TestTui::new(80, 24);
+    tui.write("a draft");
+    tui.key("f1");
+    tui.write("quick fix? yes");
+    tui.send(Msg::Input(InputEvent::Paste("pasted".into())));
+    for key in [
+        "ctrl+o",
+        "ctrl+l",
+        "ctrl+s",
+        "alt+e",
+        "tab",
+        "shift+tab",
+        "left",
+        "alt+enter",
+    ] {
+        assert_eq!(tui.key(key), [], "{key}");
+        assert_eq!(tui.app.overlays.len(), 1, "{key}");
+    }
+    assert_eq!(list(&tui).picker.query(), "quick fix? yespasted");
+    assert_eq!(tui.text(), "a draft");
+    assert_eq!(tui.key("esc"), []);
+    assert!(tui.app.overlays.is_empty());
+    assert_eq!(tui.text(), "a draft");
+}
