@@ -269,38 +269,6 @@ fn keys_are_written_for_people() {
     }
 }
 
-/// The key table of the README, as the table of actions has it.
-fn key_table() -> String {
-    let keymap = Keymap::default();
-    let mut out = String::from("\n| key | what it does |\n| --- | --- |\n");
-    for group in Group::ALL {
-        for spec in ACTIONS.iter().filter(|spec| spec.group == group) {
-            let mut ways: Vec<String> = keymap.keys(spec.action).map(label).collect();
-            ways.extend(spec.slash.map(|slash| format!("`/{slash}`")));
-            ways.extend(
-                spec.slash
-                    .zip(spec.argument)
-                    .map(|(slash, argument)| format!("`/{slash} {argument}`")),
-            );
-            let _ = writeln!(out, "| {} | {} |", ways.join(", "), spec.help);
-        }
-    }
-    out.push('\n');
-    out
-}
-
-#[test]
-fn the_readme_lists_every_action() {
-    let readme = include_str!("../../README.md");
-    let (_, rest) = readme.split_once("<!-- keys -->\n").expect("the mark");
-    let (listed, _) = rest.split_once("<!-- /keys -->").expect("the mark");
-    let wanted = key_table();
-    assert!(
-        listed == wanted,
-        "put this between the marks of README.md:\n{wanted}"
-    );
-}
-
 #[test]
 fn every_action_is_in_the_help_with_its_keys() {
     let keymap = Keymap::default();

@@ -21,6 +21,12 @@ pub enum SubCommand {
         #[command(subcommand)]
         what: ConfigCommand,
     },
+    /// Play the built-in demo, or write a small project with a bug to try tiller on.
+    Demo {
+        /// Write the project into DIR, which must be empty or new.
+        #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "tiller-demo")]
+        project: Option<PathBuf>,
+    },
     /// Check your setup.
     ///
     /// Looks at the sandbox, terminal, keys, folders, settings and trust, and tells you how to fix what's
@@ -201,7 +207,7 @@ pub enum ConfigCommand {
     Set {
         /// The setting, for example ui.theme.
         key: String,
-        /// The new value: a word, a number, true, false, or TOML such as '["a", "b"]'.
+        /// The new value: a word, a number, true, false, or TOML such as `["a", "b"]`.
         #[arg(allow_hyphen_values = true)]
         value: String,
     },

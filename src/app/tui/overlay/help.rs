@@ -137,7 +137,7 @@ pub fn help_rows(keymap: &Keymap) -> Vec<HelpRow> {
         rows.extend(others.map(|(_, keys, text)| {
             HelpRow::Entry(HelpEntry {
                 keys: (*keys).to_owned(),
-                text: *text,
+                text,
                 names: keys.to_lowercase(),
                 ..HelpEntry::default()
             })
