@@ -31,7 +31,7 @@ fn a_projects_settings_with_an_error_are_left_out_and_told() {
             "agent.max_iteration = 7",
             "did you mean agent.max_iterations?",
         ),
-        ("permission.mode = \"full\"", "a project may not set it"),
+        ("permission.mode = \"full\"", "a project can't set it"),
         ("[agent]\nmax_iterations = [", "TOML parse error at line 3"),
         ("agent.steering_mode = \"some\"", "expected one of all, one"),
         ("models.default = \"acme/none\"", "acme"),

@@ -83,11 +83,11 @@ mod tests {
             (text, Ok(format!("{text}\n{text}"))),
             (
                 "[permission]\nrules = []\n",
-                Err("write those it has as [[permission.rules]]"),
+                Err("write its rules as [[permission.rules]]"),
             ),
             (
                 "permission = { mode = \"ask\" }\n",
-                Err("write those it has as [[permission.rules]]"),
+                Err("write its rules as [[permission.rules]]"),
             ),
             ("[permission\n", Err("not valid TOML")),
             (

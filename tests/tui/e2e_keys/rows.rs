@@ -169,15 +169,15 @@ pub const IDLE: &[Row] = &[
         .after("<esc><esc>"),
     row(SelectCopy, "<a-s>", " mark ").shows("Copied"),
     // Popups.
-    row(ListNext, "/settings<enter>editor", "Whether the editor's")
-        .hides("Whether the editor's")
+    row(ListNext, "/settings<enter>editor", "Edit prompts with")
+        .hides("Edit prompts with")
         .after("<esc>"),
     row(
         ListPrevious,
-        "/settings<enter>editor{Whether the editor's}<down>",
-        "Whether the mouse",
+        "/settings<enter>editor{Edit prompts with}<down>",
+        "Use the mouse",
     )
-    .shows("Whether the editor's")
+    .shows("Edit prompts with")
     .after("<esc>"),
     row(ListAll, "<c-l>", "without a key")
         .hides("without a key")
