@@ -61,11 +61,7 @@ pub(super) fn trial(_: bool, answer: impl FnOnce(&Support) -> io::Result<()>) ->
 
 fn support() -> Support {
     let tried = Command::new(profile::PROGRAM)
-        .args([
-            "-p",
-            &profile::profile(&Sandbox::default()),
-            "/usr/bin/true",
-        ])
+        .args(["-p", &profile(&Sandbox::default()), "/usr/bin/true"])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

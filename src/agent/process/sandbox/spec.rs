@@ -136,6 +136,7 @@ impl Sandbox {
     }
 
     /// A sandbox for probing the layers.
+    #[cfg(target_os = "linux")]
     pub(super) fn for_trial() -> Self {
         Self {
             writable: vec![std::env::temp_dir()],
