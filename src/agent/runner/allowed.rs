@@ -1,4 +1,4 @@
-//! What the gate comes to for one call: that it may run, and with what, or why it does not.
+//! The gate's verdict on one call: what it runs with, or why it must not run.
 
 use std::sync::Arc;
 
@@ -16,26 +16,26 @@ use crate::llm::ToolCall;
 #[derive(Clone)]
 pub(super) struct Allowed {
     pub tool: Arc<dyn Tool>,
-    /// Its arguments, coerced and valid.
+    /// The arguments, coerced and validated.
     pub args: Value,
     pub effects: Effects,
     pub reach: Reach,
     pub mode: PermissionMode,
-    /// What its commands are held to.
+    /// The sandbox its commands run in.
     pub sandbox: Option<Arc<Sandbox>>,
-    /// Counts its command if that may leave something in the project.
+    /// Counts its command as running if the command could leave something in the project.
     pub running: Option<Arc<RunningCommand>>,
-    /// What the screen shows of it until it says more.
+    /// What the screen shows for the call until it reports details.
     pub preview: Arc<Details>,
-    /// The change that the user was shown, see [`ToolContext::shown`].
+    /// The change shown to the user, see [`ToolContext::shown`].
     pub shown: Option<u64>,
 }
 
 pub(super) enum Refusal {
-    /// For this reason, in words for the model.
+    /// The reason, worded for the model.
     Because(String),
     Failing(ToolError),
-    /// The turn was cut short before it could start.
+    /// The turn was cut short before the call could start.
     CutShort,
 }
 
@@ -45,7 +45,7 @@ impl From<String> for Refusal {
     }
 }
 
-/// One call of a turn, and what it runs with.
+/// One call of a turn, with its context.
 #[derive(Clone, Copy)]
 pub(super) struct CallScope<'a> {
     pub link: &'a RunLink,

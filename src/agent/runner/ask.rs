@@ -1,5 +1,5 @@
-//! Asks the user whether a call may run. What it would change is worked out before, so that they see all
-//! of it, and nothing else is done then. A call that would fail is not asked about.
+//! Asks the user whether a call may run. Works out the change first so that the user sees all of it, and
+//! then allows exactly that change. A call that would fail is refused without asking.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::agent::permission::{Decision, Origin, Rule, rules_to_toml};
 use crate::agent::question::{Answer, PermissionSubject, Subject};
 use crate::agent::tool::{Progress, Rehearsal, ToolError};
 
-/// Asks whether `allowed` may run, for which nothing speaks so far but `decision`.
+/// Asks whether `allowed` may run; `decision` says why the user must be asked.
 pub(super) async fn ask(
     scope: CallScope<'_>,
     decision: &Decision,
@@ -58,7 +58,7 @@ pub(super) async fn ask(
             .ask(&call.id, &call.name, subject, &turn.interrupt);
         match answer.await {
             Some(Answer::Allow { rules }) if rules.is_empty() => agreed = Some(fingerprint),
-            // Whatever else it is about is allowed too.
+            // A new rule also allows other changes, so the fingerprint no longer matters.
             Some(Answer::Allow { .. }) => return Ok(()),
             Some(Answer::Refuse { reason: None }) => {
                 return Err(String::from("Not permitted: the user denied this call.").into());
@@ -73,12 +73,12 @@ pub(super) async fn ask(
     }
 }
 
-/// What the call would change, where that can be known.
+/// Works out what the call would change, if the tool can tell.
 async fn rehearse(scope: CallScope<'_>, allowed: &Allowed) -> Result<Option<Rehearsal>, Refusal> {
     let (progress, _) = Progress::new(Arc::clone(&allowed.preview));
     let context = allowed.context(scope, progress);
     let (tool, args) = (Arc::clone(&allowed.tool), allowed.args.clone());
-    // A task of its own: a panic ends the task, not the run.
+    // A separate task, so that a panic doesn't end the run.
     let task = tokio::spawn(async move { tool.rehearse(args, context).await });
     let result = scope.turn.unless_cut_short(task).await?;
     let failed = |error| ToolError::new(format!("Tool execution failed: {}", reason(error)));
@@ -86,7 +86,7 @@ async fn rehearse(scope: CallScope<'_>, allowed: &Allowed) -> Result<Option<Rehe
         Ok(Ok(rehearsal)) => return Ok(rehearsal),
         Ok(Err(error)) | Err(error) => error,
     };
-    // What it says of a file that the model may not read is not for the model.
+    // The error may describe a file that the model isn't allowed to read.
     if may_read(scope, allowed).await? {
         Err(Refusal::Failing(error))
     } else {
@@ -94,7 +94,7 @@ async fn rehearse(scope: CallScope<'_>, allowed: &Allowed) -> Result<Option<Rehe
     }
 }
 
-/// Whether the model may read without a question what the call would change.
+/// Returns `true` if the model may read the files that the call would change without asking.
 async fn may_read(scope: CallScope<'_>, allowed: &Allowed) -> Result<bool, Refusal> {
     let CallScope { link, turn, .. } = scope;
     let writes = &allowed.effects.writes;
@@ -105,7 +105,7 @@ async fn may_read(scope: CallScope<'_>, allowed: &Allowed) -> Result<bool, Refus
     Ok(turn.unless_cut_short(reads).await??)
 }
 
-/// The refusal of a call where nobody can be asked, and the way out.
+/// The refusal if there is no user to ask, and how the user can allow the call.
 fn nobody_to_ask(decision: &Decision) -> String {
     let why = format!(
         "Not permitted: {}. This run can't ask the user.",

@@ -1,6 +1,7 @@
-//! One request to a model and its answer: it goes out, the stream is folded and passed on. A
-//! stream that is cut short ends as an aborted message that keeps what was said; one that fails
-//! ends with its error, for `turn` to decide about. Names no vendor, retries nothing.
+//! One request to a model: sends it, folds the streamed answer into a message and passes the events
+//! on. A stream that is cut short ends as an aborted message with the text so far. A stream that
+//! fails ends with its error; `turn` decides what to do about it. Knows no vendor and retries
+//! nothing.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -21,14 +22,14 @@ use crate::llm::{
     StopReason, StreamEvent, WindowSource, overflow, window_check,
 };
 
-/// What one request came to.
+/// The result of one request.
 #[derive(Debug)]
 pub(super) struct Attempt {
-    /// The answer, as far as it came.
+    /// The answer as far as it was received.
     pub message: AssistantMessage,
     pub failure: Option<LlmError>,
-    /// Whether subscribers have seen the message. They do not before it says something, so that
-    /// an attempt without content leaves nothing behind.
+    /// `true` if subscribers have seen the message. It starts with its first content, so an attempt
+    /// without content leaves no trace.
     pub begun: bool,
 }
 
@@ -41,7 +42,7 @@ impl Attempt {
         }
     }
 
-    /// Asks the model of `turn` and reports its answer piece by piece; not its end.
+    /// Sends the request of `turn` and reports the answer piece by piece, but not its end.
     pub async fn make(link: &RunLink, turn: &Turn) -> Self {
         link.phase(Phase::Requesting).await;
         let model = turn.model.full_id();
@@ -49,7 +50,7 @@ impl Attempt {
         let started = Instant::now();
         let mut first_token_ms = None;
         let mut attempt = Self::none(turn);
-        // Asked with the first poll: a turn that was cut short before makes no request.
+        // The request is sent on the first poll, so a turn that is already cut short sends none.
         let mut stream = pin!(
             stream::once(async { link.env.provider.stream(request(&link.env, turn)) }).flatten()
         );
@@ -75,7 +76,7 @@ impl Attempt {
                 break;
             }
         }
-        // What was read is paid for, also where no word came of it.
+        // Input tokens are billed even if the answer has no content.
         for event in &prelude {
             if let StreamEvent::Usage(_) = event {
                 attempt.message.apply(event);
@@ -100,7 +101,7 @@ impl Attempt {
         attempt
     }
 
-    /// Takes in one event, and before it those that were held back for it.
+    /// Applies an event, after the events that were held back until the first content.
     async fn take(
         &mut self,
         link: &RunLink,
@@ -138,7 +139,7 @@ impl Attempt {
         .await;
     }
 
-    /// Ends the message as what it is: whole, cut short, or failed for the reason `error` says.
+    /// Ends the message: complete, cut short, or failed because of `error`.
     pub async fn finish(mut self, link: &RunLink, error: Option<String>) -> Arc<Message> {
         if error.is_some() {
             self.message.stop_reason = StopReason::Error;
@@ -158,8 +159,8 @@ impl Attempt {
     }
 }
 
-/// The next event of an answer; none when the turn is cut short. A provider that panics or just stops
-/// breaks its contract: the run ends as with any other failure, and the user hears of it.
+/// Returns the next event of an answer, or `None` if the turn is cut short. A provider that panics or
+/// ends its stream early breaks its contract: that becomes an error event like any other failure.
 pub(super) async fn next_event(
     turn: &Turn,
     stream: &mut (impl Stream<Item = StreamEvent> + Unpin),
@@ -176,7 +177,7 @@ fn millis(since: Instant) -> u64 {
     since.elapsed().as_millis().try_into().unwrap_or(u64::MAX)
 }
 
-/// Whether nothing is lost with this event when the stream fails behind it.
+/// Returns `true` if nothing is lost when the stream fails after this event.
 fn says_nothing(event: &StreamEvent) -> bool {
     match event {
         StreamEvent::Start { .. } | StreamEvent::Usage(_) => true,
@@ -188,12 +189,12 @@ fn says_nothing(event: &StreamEvent) -> bool {
     }
 }
 
-/// The model of `turn` with the window its server has loaded it with, where that was an estimate.
-/// Everybody hears of the new window, and of one that is small.
+/// Returns the model of `turn`. If its context window was an estimate, asks the server for the real
+/// one, and reports the correction and a warning if the window is small.
 async fn loaded_model(link: &RunLink, turn: &Turn) -> Arc<Model> {
     let asked = AssertUnwindSafe(async { link.env.provider.loaded_window(&turn.model).await });
     let asked = turn.interrupt.run_until_cancelled(asked.catch_unwind());
-    // A provider that panics over it does not know.
+    // A panic means that the window is unknown.
     let Some(context_window) = asked.await.and_then(Result::unwrap_or_default) else {
         return Arc::clone(&turn.model);
     };
@@ -208,7 +209,7 @@ async fn loaded_model(link: &RunLink, turn: &Turn) -> Arc<Model> {
     model
 }
 
-/// Books what `message` took, and says how the budget stands where that matters.
+/// Books the usage of `message` and warns if the budget runs low.
 pub(super) async fn spend(link: &RunLink, turn: &Turn, message: &AssistantMessage) {
     for text in link.env.account.spend(&turn.model, &message.usage) {
         link.notice(NoticeLevel::Warning, text).await;
@@ -247,13 +248,13 @@ pub(super) fn empty_message(turn: &Turn) -> AssistantMessage {
     }
 }
 
-/// A whole answer that says nothing: thoughts alone are no answer, and neither is blank text.
+/// The error for a complete answer without content. Thinking alone and blank text are no content.
 fn no_answer(message: &AssistantMessage, model: &Model) -> Option<LlmError> {
     let whole = matches!(message.stop_reason, StopReason::Stop | StopReason::ToolUse);
     let empty = !message.content.iter().any(overflow::says_something);
     (whole && empty).then(|| {
         let text = format!("{}: the model sent an empty answer", model.full_id());
-        // One that paused has more to say.
+        // A paused answer has more to come.
         let class = if message.is_paused() {
             ErrorClass::Retryable
         } else {

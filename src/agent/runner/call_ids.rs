@@ -1,6 +1,6 @@
-//! Gives every tool call of a conversation an id of its own, before anyone sees it. Some servers
-//! count from zero in each answer, or send one id twice: results, cells on the screen, records and
-//! spill files would be taken for each other. What an API allows in an id is `llm::handoff`'s business.
+//! Makes the id of each tool call unique in its conversation before anything else sees it. Some servers
+//! count from zero in each answer, or send the same id twice. That would mix up results, cells on the
+//! screen, records and spill files. `llm::handoff` handles the ids that an API accepts.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -8,21 +8,21 @@ use std::sync::Arc;
 
 use crate::llm::{Content, Message, StreamEvent, ToolCall};
 
-/// Characters of an id in the name of a file.
+/// Longest id in a file name, in characters.
 const MAX_NAME: usize = 100;
 
-/// The ids that are taken, while one answer comes in.
+/// The ids in use while one answer is received.
 #[derive(Debug)]
 pub(super) struct CallIds<'a> {
     before: &'a [Arc<Message>],
     spill_dir: &'a Path,
-    /// File names of the calls so far, which differ wherever ids do. Filled when the first call
-    /// comes: most answers have none.
+    /// File names of the calls so far, unique like the ids. Filled at the first call, since most
+    /// answers have none.
     taken: Option<HashSet<String>>,
 }
 
 impl<'a> CallIds<'a> {
-    /// For the answer to the conversation `before`, whose calls spill into `spill_dir`.
+    /// For the answer to the conversation `before`. Its calls spill into `spill_dir`.
     pub fn new(before: &'a [Arc<Message>], spill_dir: &'a Path) -> Self {
         Self {
             before,
@@ -31,8 +31,8 @@ impl<'a> CallIds<'a> {
         }
     }
 
-    /// Changes the id of a call that begins, should another call have it already, here or in another
-    /// branch of the session, which shares the folder.
+    /// Changes the id of a starting call if another call already has it, here or in another branch
+    /// of the session. Branches share the spill folder.
     pub fn settle(&mut self, event: &mut StreamEvent) {
         let StreamEvent::BlockStart {
             block: Content::ToolCall(ToolCall { id, .. }),
@@ -56,12 +56,12 @@ impl<'a> CallIds<'a> {
     }
 }
 
-/// The file for the output of the call `id` that is too long for the model.
+/// The file for the output of call `id` if it is too long for the model.
 pub(super) fn spill_file(folder: &Path, id: &str) -> PathBuf {
     folder.join(format!("{}.txt", file_name(id)))
 }
 
-/// The id as far as it is fit for a file: its end, which tells those of one stem apart.
+/// Turns the id into a file name. Keeps its end, where ids with a common prefix differ.
 fn file_name(id: &str) -> String {
     let surplus = id.chars().count().saturating_sub(MAX_NAME);
     id.chars()

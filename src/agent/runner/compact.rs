@@ -1,6 +1,6 @@
-//! Compaction in a run: asks the model for a summary of what was said and has the actor put it in
-//! place. The request is the conversation as it is with one question behind it, so that the cached
-//! prefix serves it too. Whatever fails leaves everything as it was.
+//! Compaction in a run: asks the model for a summary of the conversation, which the actor puts in
+//! its place. The request is the unchanged conversation plus one question, so that it hits the
+//! cached prefix. A failure leaves everything unchanged.
 
 use std::sync::Arc;
 
@@ -17,19 +17,18 @@ use crate::agent::memory::compaction::{
 };
 use crate::llm::{ErrorClass, LlmError, Message};
 
-/// Compactions in a row at most, where one is not enough: a conversation that does not fit the
-/// window is summarised in parts.
+/// Most compactions in a row. A conversation that doesn't fit the window is summarized in parts.
 const MAX_ROUNDS: usize = 16;
 
 #[derive(Debug)]
 pub(super) enum NoSummary {
-    /// The user wanted something else.
+    /// The user interrupted it.
     Aborted,
-    /// What the user was told.
+    /// The user has been told why.
     Failed,
 }
 
-/// The run of `/compact`: nothing but a compaction.
+/// The run of `/compact`, which only compacts.
 pub(in crate::agent) async fn compact_now(
     link: &RunLink,
     opening: Opening,
@@ -48,15 +47,15 @@ pub(in crate::agent) async fn compact_now(
     RunOutcome::Done
 }
 
-/// Compaction before a model call: what the user asked for, and what the window calls for.
+/// Compaction before a model call, because the user requested it or the window is nearly full.
 #[derive(Debug, Default)]
 pub(super) struct SoftCompaction {
-    /// It failed in this run, and is not tried again before each call.
+    /// `true` after a failure in this run, so as not to try again before each call.
     failed: bool,
 }
 
 impl SoftCompaction {
-    /// Shortens the conversation of `turn` where that is due.
+    /// Shortens the conversation of `turn` if that is due.
     pub async fn before(&mut self, link: &RunLink, turn: &mut Turn) {
         if let Some(CompactRequest { focus }) = turn.compact.take() {
             let reason = CompactionReason::Manual;
@@ -84,12 +83,12 @@ impl SoftCompaction {
             let reason = CompactionReason::Threshold;
             let done = compact(link, turn, reason, None).await;
             self.after(link, turn, done).await;
-            // What stays may be too long by itself.
+            // The kept messages alone may be too long.
             self.failed |= tokens(&turn.prompt, &turn.messages) >= before;
         }
     }
 
-    /// Opens the turn anew where the compaction was cut short, or the user said something meanwhile.
+    /// Reopens the turn if the compaction was cut short or the user steered meanwhile.
     async fn after(&mut self, link: &RunLink, turn: &mut Turn, done: Result<(), NoSummary>) {
         self.failed |= done.is_err();
         let cut_short = matches!(done, Err(NoSummary::Aborted));
@@ -110,7 +109,7 @@ fn window(turn: &Turn) -> Window {
     Window::of(&turn.model, &turn.rules.compaction)
 }
 
-/// Leaves out the results that `choose` names, and says so. Answers whether there were any.
+/// Leaves out the results that `choose` names, and tells the user. Returns `true` if there were any.
 async fn prune(
     link: &RunLink,
     turn: &mut Turn,
@@ -142,7 +141,7 @@ fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Replaces what stands before the latest messages of `turn` by a summary, or says why not.
+/// Replaces everything before the latest messages of `turn` with a summary, or reports why it can't.
 pub(super) async fn compact(
     link: &RunLink,
     turn: &mut Turn,
@@ -172,7 +171,7 @@ pub(super) async fn compact(
                     *turn = next;
                     return Ok(());
                 }
-                // The run is over.
+                // The run has ended.
                 Err(_) => return Err(NoSummary::Aborted),
             }
         }
@@ -189,7 +188,8 @@ pub(super) async fn compact(
     Err(failure)
 }
 
-/// Where the messages that stay begin, the summary, and the files that commands have changed. `Err` without an error: it was cut short.
+/// Returns where the kept messages begin, the summary, and the files changed by commands. `Err(None)`
+/// means that it was cut short.
 async fn summarize(
     link: &RunLink,
     turn: &Turn,
@@ -198,12 +198,12 @@ async fn summarize(
 ) -> Result<(usize, String, Vec<String>), Option<LlmError>> {
     let window = window(turn);
     let fixed = overhead(&turn.prompt);
-    // A provider that refuses a conversation may have reported few tokens before.
+    // A provider that refuses a conversation may have reported too few tokens before.
     let estimated = fixed + size(&turn.messages, turn.prompt.thinking_from);
     let all = tokens(&turn.prompt, &turn.messages).max(estimated);
     let mut room = window.room();
     if reason == CompactionReason::Overflow {
-        // All of it is known not to fit.
+        // The whole conversation is known not to fit.
         room = room.min(fixed + all.saturating_sub(fixed) / 4 * 3);
     }
     let mut halvings = 0;

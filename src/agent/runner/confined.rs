@@ -1,5 +1,5 @@
-//! A command that the sandbox seems to have kept from its work: the user is asked whether it runs again
-//! with more, and the model is told why it failed.
+//! Handles a command that the sandbox seems to have blocked: asks the user whether to rerun it with
+//! more access, and tells the model why it failed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,10 +21,10 @@ use crate::agent::question::{Answer, PermissionSubject, Subject};
 use crate::agent::tool::Details;
 use crate::llm::Content;
 
-/// How long a command whose processes have ended may still be counted as running.
+/// How long a command may still be counted as running after its processes have ended.
 const TIDYING: Duration = Duration::from_millis(50);
 
-/// Runs a call that was allowed, and perhaps a second time.
+/// Runs an allowed call, and reruns it if the sandbox blocked it and the user agrees.
 pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     let CallScope { link, turn, call } = scope;
     let first = allowed.clone();
@@ -58,7 +58,7 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
             why = format!("{why}; {text}");
         }
     }
-    // What it did is known also where the program ends while the user is asked.
+    // Stores the result now, in case the program ends before the user answers.
     let mut so_far = result_message(call, &ended);
     so_far.content.push(bracketed(&why));
     link.report(RunMessage::RanOnce(Box::new(so_far))).await;
@@ -111,7 +111,7 @@ async fn watched(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     let running = allowed.running.clone();
     let is_outside = !is_confined && allowed.effects.command.is_some();
     if is_outside && allowed.mode != PermissionMode::Full {
-        // Also what came while the user was asked.
+        // Includes files that appeared while the user was deciding.
         let moved = turn.unless_cut_short(link.env.permissions.before_outside());
         for text in moved.await.unwrap_or_default() {
             link.notice(NoticeLevel::Warning, text).await;
@@ -130,15 +130,15 @@ async fn watched(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     let Some(running) = running else {
         return ended;
     };
-    // As a rule all has ended by now, and is only being tidied away. An abort waits for nothing.
+    // Usually everything has ended by now and only needs tidying. An abort doesn't wait.
     let tidying = timeout(TIDYING, link.processes.empty());
     let tidied = turn.interrupt.run_until_cancelled(tidying).await;
     let is_over = matches!(tidied, Some(Ok(())));
-    // In a large project nobody waits for a look: the model reads on meanwhile.
+    // In a large project a look takes too long, so the model reads on meanwhile.
     let looks = tidied.is_some() && !link.env.permissions.looks_take_time();
     let (processes, permissions) = (link.processes.clone(), link.env.permissions.clone());
     let notices = link.late_notices();
-    // A task of its own: what it has found is said later if the turn is cut short.
+    // A separate task, so that its findings are reported later if the turn is cut short.
     let mut looking = tokio::spawn({
         let (permissions, running) = (permissions.clone(), Arc::clone(&running));
         async move {
@@ -171,8 +171,8 @@ async fn watched(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     ended
 }
 
-/// Looks at what a command has made whose call has ended. Where the run has ended too, the next call
-/// says what was found.
+/// Looks at what a command left after its call ended. If the run has ended too, the next call
+/// reports the findings.
 async fn look_late(
     permissions: &Permissions,
     notices: &LateNotices,
@@ -191,8 +191,7 @@ async fn say_late(permissions: &Permissions, notices: &LateNotices, texts: Vec<S
     permissions.say_later(unsaid).await;
 }
 
-/// What the user and the model should know of a command that ended well though git left files as they
-/// were: the next commit would take them back.
+/// Warns that git reported success but couldn't update some files. The next commit would revert them.
 fn left_by_git(ended: &CallOutcome) -> Option<String> {
     let Details::Command(command) = &*ended.details else {
         return None;
@@ -208,7 +207,7 @@ fn left_by_git(ended: &CallOutcome) -> Option<String> {
     })
 }
 
-/// What the command of a call that failed seems to have been kept from.
+/// Returns what the sandbox seems to have blocked in a failed call.
 fn kept_from(
     allowed: &Allowed,
     ended: &CallOutcome,
@@ -222,12 +221,12 @@ fn kept_from(
     }
     let exit = ExitStatus::Exited(command.exit_code?);
     let (confined, words) = signs_of_confinement(&command.output, &exit)?;
-    // What it has already is not what it lacks.
+    // It already had the network, so that wasn't missing.
     let had = confined == Confined::Network && sandbox.network == Network::Host;
     (!had).then(|| (confined, words, Arc::clone(sandbox)))
 }
 
-/// Whether it may be asked, why it failed, and what it would run with.
+/// Returns whether the user may be asked, why the command failed, and what it would rerun with.
 fn words(confined: Confined, mode: PermissionMode) -> (bool, &'static str, &'static str) {
     match confined {
         _ if mode == PermissionMode::Plan => (

@@ -1,5 +1,5 @@
-//! Before a call changes anything, what it could change is covered, so that it can be undone. A call
-//! that cannot be covered runs all the same, and the user is told.
+//! Before a call changes anything, saves what it could change so that it can be undone. A call that
+//! can't be covered runs anyway, and the user is told.
 
 use std::path::{Path, PathBuf};
 
@@ -12,11 +12,11 @@ use crate::agent::paths::{Purpose, name_some, real, resolve};
 use crate::agent::tool::Effects;
 use crate::agent::undo::{Covered, Undo, UndoError};
 
-/// Most files that a notice names.
+/// Most files named in a notice.
 const NAMED: usize = 5;
 
-/// Closes the turn at the end of its run: what the user changes from now on is none of its doing. Who
-/// stops a run does not wait for that.
+/// Closes the turn at the end of its run: later changes by the user aren't part of it. Stopping a run
+/// doesn't wait for this.
 pub(in crate::agent) async fn close_turn(link: &RunLink) {
     let Some(undo) = link.env.undo.clone().filter(|undo| undo.is_open()) else {
         return;
@@ -27,8 +27,9 @@ pub(in crate::agent) async fn close_turn(link: &RunLink) {
     }
 }
 
-/// The files that commands have changed in the conversation, as the model would name them; `None` when the
-/// run is cancelled first. Names with line breaks are left out: they could pass for the user's words.
+/// Returns the files that commands have changed in the conversation, as the model would name them, or
+/// `None` if the run is cancelled first. Skips names with line breaks: they could pass for the user's
+/// words.
 pub(super) async fn changed_by_commands(link: &RunLink) -> Option<Vec<String>> {
     let Some(undo) = link.env.undo.clone() else {
         return Some(Vec::new());
@@ -42,22 +43,22 @@ pub(super) async fn changed_by_commands(link: &RunLink) -> Option<Vec<String>> {
     Some(named.filter(|it| !it.contains(char::is_control)).collect())
 }
 
-/// Covers the folder of the session before a trial is kept.
+/// Covers the session's folder before a trial is kept.
 pub(in crate::agent) async fn cover_home(link: &RunLink) {
     let effects = Effects::unknown();
     let covered = cover_in(link, link.env.home.clone(), &effects);
     link.unless_cancelled(covered).await;
 }
 
-/// Covers what a call with these effects could change; none when the turn is cut short before that is
-/// done: the call must not run then. In a large tree or on a slow disk it takes its time.
+/// Covers what a call with these effects could change. Takes time in a large tree or on a slow disk.
+/// Returns `None` if the turn is cut short first; the call must not run then.
 pub(super) async fn cover(scope: CallScope<'_>, effects: &Effects) -> Option<()> {
     let covered = cover_in(scope.link, scope.link.env.cwd.clone(), effects);
     scope.turn.interrupt.run_until_cancelled(covered).await
 }
 
-/// Notes what the files hold that a call has written: what others make of them later is none of the
-/// turn's doing. One that was cut short may still be writing.
+/// Records the contents of the files that a call has written, so that later changes by others
+/// aren't attributed to the turn. Skips calls that were cut short: they may still be writing.
 pub(super) async fn note_written(scope: CallScope<'_>, writes: Vec<String>, status: ToolStatus) {
     let CallScope { link, turn, .. } = scope;
     let has_ended = matches!(status, ToolStatus::Ok | ToolStatus::Error);
@@ -117,7 +118,7 @@ async fn warn(link: &RunLink, text: String) {
     link.notice(NoticeLevel::Warning, text).await;
 }
 
-/// A command may write in all folders of the workspace.
+/// Covers the effects of a call. A command may write in all folders of the workspace.
 fn cover_all(
     undo: &Undo,
     cwd: &Path,
@@ -142,8 +143,8 @@ fn cover_all(
     Ok(covered)
 }
 
-/// What the names may mean: how the tool reads them is not known here. A link is meant itself, or what
-/// it leads to.
+/// Returns all paths that the names may mean, since this code doesn't know how the tool resolves them.
+/// For a link, that is both the link and its target.
 fn paths(cwd: &Path, names: &[String]) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     for name in names {

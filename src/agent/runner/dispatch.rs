@@ -1,7 +1,6 @@
-//! The tool calls of one turn, in groups: consecutive calls that only read run at the same time,
-//! every other call alone. Whatever happens (steering, an abort, a tool that panics), each call
-//! gets exactly one result, which is stored the moment the call has ended. How one call runs is
-//! `execution`.
+//! Runs the tool calls of one turn in groups: consecutive read-only calls run in parallel, every
+//! other call runs alone. In all cases (steering, an abort, a panicking tool) each call gets
+//! exactly one result, stored as soon as the call ends. `execution` runs a single call.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -24,18 +23,18 @@ use crate::agent::tool::{Details, OtherDetails, ToolError};
 use crate::agent::toolbox::Lookup;
 use crate::llm::{Content, Message, StopReason, ToolCall, ToolResultMessage};
 
-/// Calls that run at the same time at most.
+/// Most calls that run in parallel.
 const MAX_PARALLEL: usize = 16;
 
-/// Bytes of JSON that details may take in the session.
+/// Largest size of a call's details in the session, in bytes of JSON.
 const MAX_DETAILS: usize = 256 * 1024;
 
-/// What the model is told of a call that would leave no trace in the session.
+/// The model's error for a call that the session couldn't record.
 const UNSAVED: &str =
     "Not run: tiller can't save the session, so it would not show that the call ran";
 
-/// Runs the calls of `reply` and returns their results, in call order. `guard` sees what was carried
-/// out.
+/// Runs the calls of `reply` and returns their results in call order. `guard` notes the calls that
+/// ran.
 pub(super) async fn run_calls(
     link: &RunLink,
     turn: &Turn,
@@ -62,7 +61,7 @@ pub(super) async fn run_calls(
     results
 }
 
-/// Why calls that have not started never will.
+/// Why the remaining calls won't start.
 #[derive(Clone, Copy)]
 enum SkipReason {
     CutByLength,
@@ -143,7 +142,7 @@ async fn run_call(scope: CallScope<'_>, details: Arc<Details>) -> CallOutcome {
     }
 }
 
-/// The end of a call that would have failed.
+/// The result of a call that would have failed.
 fn failing(env: &RunEnv, error: ToolError, preview: Arc<Details>) -> CallOutcome {
     let details = error.details.map_or(preview, Arc::new);
     let mut ended = CallOutcome::unstarted(ToolStatus::Error, error.message, details);
@@ -160,7 +159,7 @@ fn cut_short(link: &RunLink, details: Arc<Details>) -> CallOutcome {
     CallOutcome::unstarted(ToolStatus::Cancelled, text, details)
 }
 
-/// Gives each call of a group that will not start its result.
+/// Gives each call of a group that won't run its result.
 async fn refuse_group(
     link: &RunLink,
     turn: &Turn,
@@ -185,7 +184,7 @@ async fn refuse_group(
     ended
 }
 
-/// What the screen shows of a call until it says more, and why its beginning could not be stored, if so.
+/// What the screen shows for a call until it reports details, and whether its start was stored.
 type Begun = (Arc<Details>, Result<(), String>);
 
 async fn emit_start(link: &RunLink, turn: &Turn, call: &ToolCall) -> Begun {
@@ -215,7 +214,7 @@ fn preview(turn: &Turn, call: &ToolCall) -> Details {
 /// How a call ended, and its result.
 type Ended = (ToolStatus, Arc<Message>);
 
-/// Has the result of `call` stored, then reports its end.
+/// Stores the result of `call`, then reports its end.
 async fn end(link: &RunLink, call: &ToolCall, ended: CallOutcome) -> Ended {
     let status = ended.status;
     log_end(&call.name, &ended);
@@ -252,11 +251,11 @@ fn log_end(name: &str, ended: &CallOutcome) {
     }
 }
 
-/// The result of `call` as it is stored.
+/// The result of `call` as stored.
 pub(super) fn result_message(call: &ToolCall, ended: &CallOutcome) -> ToolResultMessage {
     let mut content = ended.content.clone();
     if content.is_empty() {
-        // Not every API takes a result without a block.
+        // Some APIs reject a result without content.
         content.push(Content::text("(no output)"));
     }
     let mut details = ended.details.to_json_within(MAX_DETAILS);

@@ -1,5 +1,5 @@
-//! What a run of an agent works with and nothing changes while it lasts: the way to models, the
-//! folders. What may change between turns is in `Turn`.
+//! What a run works with and never changes while it lasts: the model provider, the folders. `Turn`
+//! holds what may change between turns.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -16,29 +16,29 @@ use crate::llm::{Model, Provider, Usage};
 #[derive(Clone)]
 pub(in crate::agent) struct RunEnv {
     pub provider: Arc<dyn Provider>,
-    /// The models that answer when the chosen one cannot, in order.
+    /// The models to fall back to, in order.
     pub fallback: Vec<Arc<Model>>,
-    /// The folder of the session.
+    /// The session's folder.
     pub home: PathBuf,
-    /// The folder the tools work in: another one while a trial is open.
+    /// The folder the tools work in. Differs from `home` while a trial is open.
     pub cwd: PathBuf,
     pub trial: Option<Arc<Trial>>,
-    /// Names the conversation for prompt caches: the session's id, if there is one.
+    /// Identifies the conversation for prompt caches: the session's id if there is one.
     pub conversation_id: String,
-    /// Where outputs that are too long for the model are kept, a file for each call.
+    /// Folder for outputs that are too long for the model, one file per call.
     pub spill_dir: PathBuf,
     pub permissions: Permissions,
-    /// The models whose small window the user was warned of, and what else was told once.
+    /// Models whose small window the user was warned of, and other texts shown only once.
     pub warned: Arc<Mutex<HashSet<String>>>,
     pub undo: Option<Arc<Undo>>,
-    /// What the session may spend, and has spent.
+    /// The session's budget and spending.
     pub account: Account,
     pub redactor: LazyRedactor,
 }
 
 impl RunEnv {
-    /// The same for the runs of another session, which has taken `usage` so far; `outputs` are the folders
-    /// with its long outputs.
+    /// Returns this environment for another session, which has used `usage` so far. `outputs` are the
+    /// folders with its long outputs.
     pub fn for_session(
         &self,
         id: &str,
@@ -69,7 +69,7 @@ impl RunEnv {
         }
     }
 
-    /// Whether the user was not told `text` yet; from now on they were.
+    /// Returns `true` the first time it is called with `text`.
     pub(super) fn tells_first(&self, text: &str) -> bool {
         lock(&self.warned).insert(text.to_owned())
     }

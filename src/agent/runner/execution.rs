@@ -1,5 +1,5 @@
-//! One tool call while it runs: its task, its live details, its end. A call that is cut short is
-//! answered at once with what it had put out so far; its task may take its time to clean up.
+//! Runs one tool call: its task, its live details, its end. A call that is cut short returns the
+//! output so far at once; its task may take longer to clean up.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -18,27 +18,27 @@ use crate::agent::tool::{Details, Progress, ToolError, ToolOutput};
 use crate::llm::auth::Redactor;
 use crate::llm::{Content, ToolCall};
 
-/// Shortest time between two updates of one call.
+/// Shortest time between two updates of a call.
 const UPDATE_EVERY: Duration = Duration::from_millis(50);
 
-/// How long a call that is cut short may take to say that it was done anyway.
+/// How long a call that is cut short may take to report that it finished anyway.
 const GRACE: Duration = Duration::from_millis(20);
 
-/// The same for a call that writes files. It stops at once, unless its change is being put in
-/// place: on a slow disk that takes longer, and the model must not be told that nothing changed.
+/// The same for a call that writes files. It normally stops at once. But if its change is just
+/// being put in place, a slow disk takes longer, and the model must not be told that nothing
+/// changed.
 const WRITE_GRACE: Duration = Duration::from_secs(1);
 
 type TaskResult = Result<Result<ToolOutput, ToolError>, JoinError>;
 
 #[derive(Debug)]
 pub(super) struct CallOutcome {
-    /// How it went.
     pub status: ToolStatus,
-    /// For the model.
+    /// Content for the model.
     pub content: Vec<Content>,
-    /// For the user.
+    /// Details for the user.
     pub details: Arc<Details>,
-    /// How long it ran; none when it did not.
+    /// How long it ran, or `None` if it didn't run.
     pub duration_ms: Option<u64>,
 }
 
@@ -53,7 +53,7 @@ impl CallOutcome {
     }
 }
 
-/// Runs one call to its end, or until the turn is cut short.
+/// Runs a call until it ends or the turn is cut short.
 pub(super) async fn execute(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     let CallScope { link, turn, call } = scope;
     let redactor = link.env.redactor.get();
@@ -66,7 +66,7 @@ pub(super) async fn execute(scope: CallScope<'_>, allowed: Allowed) -> CallOutco
     let context = allowed.context(scope, progress);
     let (tool, args) = (allowed.tool, allowed.args);
     let started = Instant::now();
-    // A task of its own: a panic ends the task, not the run.
+    // A separate task, so that a panic doesn't end the run.
     let mut task = tokio::spawn(async move { tool.execute(args, context).await });
     let result = select! {
         biased;
@@ -93,7 +93,7 @@ pub(super) async fn execute(scope: CallScope<'_>, allowed: Allowed) -> CallOutco
     ended
 }
 
-/// Waits for the task, and passes its live details on, the latest at most every 50 ms.
+/// Waits for the task and forwards its latest live details, at most every 50 ms.
 async fn watch(
     link: &RunLink,
     redactor: &Redactor,
@@ -157,7 +157,7 @@ fn completed(result: TaskResult, live: Arc<Details>) -> CallOutcome {
     }
 }
 
-/// The end of a call that was cut short: why, then what it had put out.
+/// The result of a call that was cut short: the reason, then the output so far.
 fn cut_short(why: &str, result: Option<TaskResult>, live: Arc<Details>) -> CallOutcome {
     let last = match result {
         Some(Ok(Ok(output))) => Some(output.details),
@@ -179,7 +179,7 @@ fn cut_short(why: &str, result: Option<TaskResult>, live: Arc<Details>) -> CallO
     }
 }
 
-/// What a task that did not end by itself died of.
+/// Why a task ended without a result.
 pub(super) fn reason(error: JoinError) -> String {
     if !error.is_panic() {
         return error.to_string();

@@ -1,6 +1,6 @@
-//! The permission gate: which calls may run, judged by what their tool says they will do. Allowed is
-//! every call of a tool that exists and that is on offer, with valid arguments, that changes nothing
-//! of the user's while a trial is open, and that the policy or the user allows. Runs nothing.
+//! The permission gate: decides which calls may run, from the effects that their tool declares. It
+//! allows a call if the tool exists and is on offer, the arguments are valid, it doesn't change the
+//! user's files while a trial is open, and the policy or the user allows it. Runs nothing.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::agent::toolbox::Lookup;
 use crate::agent::trial::refuse;
 use crate::llm::ToolCall;
 
-/// Characters of broken arguments quoted back to the model.
+/// Characters of invalid arguments that are quoted back to the model.
 const QUOTED: usize = 200;
 
-/// Judges one call, right before it starts. `details` is what the screen shows of it.
+/// Judges a call right before it starts. `details` is what the screen shows for it.
 pub(super) async fn judge(
     scope: CallScope<'_>,
     details: &Arc<Details>,
@@ -43,7 +43,7 @@ pub(super) async fn judge(
     let (trial, writes) = (link.env.trial.clone(), effects.writes.clone());
     let redactor = link.env.redactor.clone();
     let looked = spawn_blocking(move || {
-        // Its first use reads files.
+        // The first use reads files.
         redactor.get();
         trial.map_or(Ok(()), |trial| refuse(&trial, &writes))
     });
@@ -83,7 +83,8 @@ pub(super) async fn judge(
     if asks {
         ask(scope, &judged.decision, &mut allowed).await?;
     }
-    // Not before the answer: what the user makes meanwhile is no work of this command.
+    // Only after the answer, so that files the user creates meanwhile aren't attributed to this
+    // command.
     let sandbox = link.env.permissions.sandbox(&judged, confinement);
     if let Some((sandbox, running)) = turn.unless_cut_short(sandbox).await?? {
         (allowed.sandbox, allowed.running) = (Some(sandbox), running);
@@ -91,12 +92,12 @@ pub(super) async fn judge(
     Ok(allowed)
 }
 
-/// What a call of `tool` may do; anything, if the tool panics over its arguments.
+/// Returns the effects of a call of `tool`, or unknown effects if the tool panics.
 pub(super) fn effects(tool: &dyn Tool, args: &Value) -> Effects {
     catch_unwind(AssertUnwindSafe(|| tool.effects(args))).unwrap_or_else(|_| Effects::unknown())
 }
 
-/// The call's arguments, unless their text is not the JSON object it should be.
+/// Returns the call's arguments, or an error if their text isn't a JSON object.
 fn whole_arguments(call: &ToolCall) -> Result<Value, String> {
     let text = &call.partial_arguments;
     if text.trim().is_empty() {

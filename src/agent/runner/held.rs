@@ -1,5 +1,5 @@
-//! What a rule lets out of the sandbox, and is asked all the same: for the folder it works in, or what
-//! else runs. And which remotes of git a command may reach.
+//! Reasons to ask about a command even though a rule lets it out of the sandbox: the folder it works
+//! in, or the programs it would run. Also finds the git remotes that a command can reach.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -13,8 +13,9 @@ use crate::agent::process::Processes;
 use crate::agent::tool::Effects;
 use crate::agent::workspace::{Access, GitRemotes, Workspace};
 
-/// What a rule lets out of the sandbox is asked where it works in a folder outside of the project: git
-/// and others take settings from there that name programs, and whose they are is not known.
+/// Asks about a command that a rule lets out of the sandbox if it works in a folder outside the
+/// project. Git and other programs read settings there that name programs to run, and nobody knows who
+/// wrote them.
 pub(super) fn held_to_project(
     decision: Decision,
     policy: &Policy,
@@ -39,9 +40,9 @@ pub(super) fn held_to_project(
     }
 }
 
-/// What speaks against a command that may run outside of the sandbox: another one that could change at that
-/// very moment what it reads (`alive`), what commands have left that was `moved` just now, what runs of the
-/// project.
+/// Reasons against running a command outside the sandbox: `alive` other commands could change what it reads
+/// at that moment, commands left files that were just `moved`, or the project provides a program it would
+/// run.
 pub(super) fn unusual(
     alive: usize,
     moved: Vec<String>,
@@ -56,8 +57,8 @@ pub(super) fn unusual(
 }
 
 impl Permissions {
-    /// What the user must know of a command that is to run again without the sandbox. What it has made was
-    /// moved, and told, when it ended.
+    /// Returns what the user must know before a command reruns without the sandbox. The files it left were
+    /// moved, and reported, when it ended.
     pub(super) async fn unusual(
         &self,
         effects: &Effects,
@@ -73,7 +74,7 @@ impl Permissions {
     }
 }
 
-/// Asks about a command outside the sandbox, even if a rule allows it, where something is unusual.
+/// Asks about a command outside the sandbox if something is unusual, even if a rule allows it.
 pub(super) fn held_outside(decision: Decision, unusual: &[String]) -> Decision {
     if unusual.is_empty() {
         return decision;
@@ -93,11 +94,11 @@ pub(super) fn held_outside(decision: Decision, unusual: &[String]) -> Decision {
     }
 }
 
-/// Variables besides `PATH` that name what runs, or what it loads.
+/// Variables besides `PATH` that name programs to run or libraries to load.
 const LEADING: [&str; 4] = ["BASH_ENV", "GIT_EXEC_PATH", "LD_PRELOAD", "LD_LIBRARY_PATH"];
 
-/// What is unusual about a command that `PATH` or another variable leads into the project for: whoever may
-/// write there chooses what runs.
+/// Reports a program or library that a command would take from the project because of `PATH` or another
+/// variable. Anyone who can write there chooses what runs.
 fn program_of_project(workspace: &Workspace, effects: &Effects, cwd: &Path) -> Option<String> {
     let is_own = |path: &PathBuf| real(path).is_ok_and(|it| workspace.is_written(&it));
     let holds_library = |folder: &PathBuf| {
@@ -111,7 +112,7 @@ fn program_of_project(workspace: &Workspace, effects: &Effects, cwd: &Path) -> O
         );
         let paths = value.split(|c: char| c == ':' || preloads && c.is_whitespace());
         let paths = paths.filter(|path| !value.is_empty() && (!preloads || path.contains('/')));
-        // An empty one is the folder where it is started, or git's top folder for what that starts.
+        // An empty entry means the current folder, or git's top folder for programs that git starts.
         let starts = [cwd, &workspace.roots()[0]];
         let mut places = paths.flat_map(|path| starts.map(|folder| folder.join(path)));
         let leads = |it: &PathBuf| is_own(it) && (name != "LD_LIBRARY_PATH" || holds_library(it));
@@ -127,7 +128,7 @@ fn program_of_project(workspace: &Workspace, effects: &Effects, cwd: &Path) -> O
     let is_part = |c: char| c.is_alphanumeric() || "_-.+".contains(c);
     let words = effects.command.as_deref()?.split(|c| !is_part(c));
     let words: Vec<&str> = words.collect();
-    // The shell itself is looked for there, too, and what git starts.
+    // `PATH` is also used to find the shell itself and the programs that git starts.
     let mut names: Vec<&str> = words.iter().copied().chain(["bash", "sh"]).collect();
     let is_git = words.contains(&"git");
     if is_git {
@@ -139,7 +140,7 @@ fn program_of_project(workspace: &Workspace, effects: &Effects, cwd: &Path) -> O
         let is_written = is_own(&folder);
         let named = names.iter().filter(|name| !name.is_empty());
         let mut named = named.map(|name| folder.join(name));
-        // A link from elsewhere may lead there, too.
+        // A link elsewhere may also point into the project.
         let named = named.find(|program| program.is_file() && (is_written || is_own(program)));
         named.or_else(|| match fs::read_dir(&folder) {
             _ if !is_git || !is_written => None,
@@ -151,7 +152,7 @@ fn program_of_project(workspace: &Workspace, effects: &Effects, cwd: &Path) -> O
             {
                 None
             }
-            // Nobody knows what is in it.
+            // Its contents are unknown.
             Err(_) => Some(folder),
             Ok(entries) => {
                 let mut names = entries.flatten().map(|entry| entry.file_name());
@@ -166,7 +167,7 @@ fn program_of_project(workspace: &Workspace, effects: &Effects, cwd: &Path) -> O
     ))
 }
 
-/// The remotes of the repository that a command works in.
+/// Returns the git remotes of the repository that a command works in.
 pub(super) fn remotes(workspace: &Workspace, effects: &Effects, cwd: &Path) -> Option<GitRemotes> {
     workspace.remotes(&working_folder(
         workspace,
@@ -175,7 +176,7 @@ pub(super) fn remotes(workspace: &Workspace, effects: &Effects, cwd: &Path) -> O
     )?)
 }
 
-/// The real folder that a command works in; none where it is not known, or not one alone.
+/// Returns the real folder that a command works in, or `None` if it is unknown or there are several.
 fn working_folder(workspace: &Workspace, command: &str, cwd: &Path) -> Option<PathBuf> {
     let folders = folders(command)?;
     let [folder] = folders.as_slice() else {

@@ -1,6 +1,6 @@
-//! Leaving a branch with a summary of it: asks the model what was done there, and has the actor go on
-//! from elsewhere with the answer. The request is the conversation as it is with one question behind
-//! it, so that the cached prefix serves it too. Whatever fails leaves everything as it was.
+//! Leaving a branch with a summary: asks the model what was done there, and the actor continues
+//! elsewhere with the answer. The request is the unchanged conversation plus one question, so that it
+//! hits the cached prefix. A failure leaves everything unchanged.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub(in crate::agent) async fn leave_branch(
             RunOutcome::Done
         }
         Err(Some(error)) => {
-            // What was typed meanwhile was meant for elsewhere: it waits.
+            // Messages typed meanwhile were meant for the other branch, so they stay queued.
             let message = format!(
                 "Couldn't summarize the branch, so you're still on it: {}\n\
                  To switch without a summary: /tree",
@@ -61,7 +61,8 @@ pub(in crate::agent) async fn leave_branch(
     }
 }
 
-/// Asks behind the conversation as it is; where that is too long, behind the end of the branch.
+/// Asks at the end of the conversation, or of the branch's last messages if the conversation is too
+/// long.
 async fn summarize(
     link: &RunLink,
     turn: &Turn,

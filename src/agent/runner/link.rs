@@ -1,6 +1,6 @@
-//! The link between the two halves of the loop: the run reports what happens and asks what comes
-//! next, the actor answers. The run owns no conversation, no queue and no session, so a run that
-//! panics loses none of them.
+//! The link between the two halves of the loop: the run reports events and requests the next step,
+//! the actor answers. The run owns no conversation, queue or session, so a run that panics loses
+//! none of them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::agent::trial::{Kept, Started};
 use crate::agent::undo::Direction;
 use crate::llm::{Content, Message, Model, ThinkingLevel, ToolResultMessage, Usage};
 
-/// Messages that may wait between run and actor.
+/// Capacity of the channel from the run to the actor, in messages.
 const MESSAGE_BUFFER: usize = 64;
 
 #[derive(Clone)]
@@ -32,16 +32,16 @@ pub(in crate::agent) struct RunLink {
     messages: mpsc::Sender<RunMessage>,
     cancel: CancellationToken,
     pub env: Arc<RunEnv>,
-    /// The scope of what its calls start.
+    /// The scope of the processes that its calls start.
     pub processes: Processes,
     pub asker: Asker,
 }
 
-/// Says notices while the run goes on, without keeping it from ending.
+/// Sends notices while the run lasts, without keeping the run alive.
 pub(in crate::agent) struct LateNotices(mpsc::WeakSender<RunMessage>);
 
 impl LateNotices {
-    /// Says a warning; gives the text back if the run has ended.
+    /// Sends a warning. Returns the text if the run has ended.
     pub async fn warn(&self, text: String) -> Result<(), String> {
         let Some(messages) = self.0.upgrade() else {
             return Err(text);
@@ -56,28 +56,28 @@ impl LateNotices {
     }
 }
 
-/// What the run says to the actor. The actor reads these in order, so an answer to a question
-/// means that everything reported before it has been stored and handed out.
+/// A message from the run to the actor. The actor handles these in order, so its answer means that
+/// everything reported before has been stored and delivered.
 pub(in crate::agent) enum RunMessage {
-    /// Something happened. `MessageEnd` is stored before it is handed out.
+    /// An event. `MessageEnd` is stored before delivery.
     Event(AgentEvent),
     Begun(AgentEvent, oneshot::Sender<Option<String>>),
-    /// A call has ended: its `ToolEnd`, and its result, which is stored before either is handed out.
+    /// A call has ended: its `ToolEnd` and its result, which is stored before either is delivered.
     Ended(AgentEvent, Arc<Message>),
-    /// The user is about to be asked whether a call runs again: this came of it.
+    /// The result so far, sent before tiller asks the user whether to rerun the call.
     RanOnce(Box<ToolResultMessage>),
     Phase(Phase),
     Surroundings(Surroundings),
     NextTurn(Step, oneshot::Sender<Result<Turn, RunOutcome>>),
-    /// The conversation goes on from elsewhere, with a summary of the branch it leaves.
+    /// The conversation continues elsewhere, with a summary of the branch it leaves.
     Leave(Leave, BranchText, oneshot::Sender<()>),
     Trial(TrialReport),
-    /// This turn begins to change files.
+    /// This turn starts to change files.
     BeginUndo(String, oneshot::Sender<()>),
     Undone(Undone),
-    /// This model takes the place of the same one with an estimated window.
+    /// Replaces the same model with an estimated window.
     CorrectWindow(Arc<Model>),
-    /// The model that answered in place of another is the session's from here on.
+    /// The session keeps the fallback model that answered.
     KeepFallback,
     SteeringWaits(oneshot::Sender<bool>),
     ReleaseFollowUps(oneshot::Sender<Result<bool, RunOutcome>>),
@@ -88,11 +88,11 @@ pub(in crate::agent) enum TrialReport {
     Ended(Option<Kept>, oneshot::Sender<()>),
 }
 
-/// What follows when changes of files were undone or redone.
+/// The effects of undoing or redoing file changes.
 pub(in crate::agent) struct Undone {
-    /// What the model is told, if its conversation stays.
+    /// What to tell the model, if the conversation stays.
     pub told: Option<String>,
-    /// The prompt before which the conversation goes on, if it goes back too.
+    /// The prompt that the conversation goes back to before, if it goes back too.
     pub to: Option<String>,
     pub direction: Direction,
     pub files: Vec<ChangedFile>,
@@ -101,48 +101,47 @@ pub(in crate::agent) struct Undone {
 pub(in crate::agent) struct Opening {
     pub waits_for_git: bool,
     pub look: PlaceLook,
-    /// The messages whose calls no run has looked at.
+    /// Messages whose calls no run has examined yet.
     pub messages: Vec<Arc<Message>>,
-    /// The folders that the calls before them looked into.
+    /// Folders that the calls before those messages looked into.
     pub folders: Folders,
     /// The instruction files that the model knows.
     pub known: BTreeSet<String>,
     /// Where instruction files may come from.
     pub instructions: InstructionSources,
-    /// The tools that the calls of the conversation were for.
+    /// The tools that the conversation's calls refer to.
     pub toolbox: Arc<Toolbox>,
 }
 
-/// How a run comes to its next turn. What that stores is on disk when the turn is there.
+/// How a run gets its next turn. Everything the step stores is on disk before the turn is returned.
 pub(in crate::agent) enum Step {
-    /// Another one begins: this advice and the waiting steering messages join the conversation, and
-    /// before them what the program tells the model.
+    /// Starts another turn: tiller's own messages to the model, this advice and the waiting
+    /// steering messages join the conversation.
     Open(Option<String>),
-    /// It is asked once more, with this change. The waiting steering messages join the conversation.
+    /// Repeats the request with this change. The waiting steering messages join the conversation.
     Reopen(Change),
-    /// Without anything new in it.
+    /// Continues with nothing new in the conversation.
     Same,
-    /// The summary takes the place of what stands before its kept messages.
+    /// Replaces everything before the kept messages with the summary.
     Compact(Summary),
-    /// These results are left out of this request and all to come.
+    /// Leaves out these results from this request and all later ones.
     Prune(Vec<Pruned>),
 }
 
-/// How another attempt differs from the one before.
+/// How an attempt differs from the previous one.
 #[derive(Debug)]
 pub(in crate::agent) enum Change {
-    /// Not at all.
     None,
-    /// This model is asked, for the rest of the run.
+    /// Use this model for the rest of the run.
     Model(Arc<Model>),
-    /// The thinking so far is not sent any more.
+    /// Stop sending the earlier thinking.
     NoThinking,
 }
 
-/// The user wants the conversation compacted.
+/// The user's request to compact the conversation.
 #[derive(Clone, Debug)]
 pub(in crate::agent) struct CompactRequest {
-    /// What the summary should pay attention to.
+    /// What the summary should focus on.
     pub focus: Option<String>,
 }
 
@@ -150,54 +149,54 @@ pub(in crate::agent) struct CompactRequest {
 pub(in crate::agent) struct Summary {
     pub reason: CompactionReason,
     pub text: String,
-    /// The first of the turn's messages that stays.
+    /// Index of the first message of the turn that is kept.
     pub kept_from: usize,
-    /// The files that commands have changed.
+    /// The files changed by commands.
     pub changed: Vec<String>,
     pub tokens_before: u64,
     pub usage: Usage,
 }
 
-/// Where the conversation goes on, and what is left.
+/// Where the conversation continues, and the branch it leaves.
 #[derive(Debug)]
 pub(in crate::agent) struct Leave {
-    /// The entry it goes on from.
+    /// The entry to continue from.
     pub target: Option<NodeId>,
-    /// The id of the entry that the branch ends with.
+    /// The id of the branch's last entry.
     pub from: String,
     pub begins: String,
-    /// The first of the messages that a model reads which belongs to it.
+    /// Index of the branch's first message among those sent to the model.
     pub first: usize,
-    /// The files that were read and modified there.
+    /// The files read and modified on the branch.
     pub files: Carried,
-    /// The prompt that was chosen to be said again.
+    /// The prompt that the user chose to edit and send again.
     pub prompt: Option<Vec<Content>>,
 }
 
-/// What the model wrote of a branch, and the tokens it took.
+/// The model's summary of a branch, and the tokens it used.
 pub(in crate::agent) type BranchText = (String, Usage);
 
-/// One turn as it was opened: what is chosen here holds until the next one opens.
+/// One turn as it was opened: these choices hold until the next turn opens.
 #[derive(Clone)]
 pub(in crate::agent) struct Turn {
-    /// Cuts the turn's model call or tools short: the user steers now, or ends the run.
+    /// Cuts the turn's model call or tools short: the user steers now, or stops the run.
     pub interrupt: CancellationToken,
     pub messages: Vec<Arc<Message>>,
     pub model: Arc<Model>,
     pub thinking: ThinkingLevel,
-    /// What the request begins with.
+    /// The beginning of the request.
     pub prompt: Arc<SessionPrompt>,
     pub toolbox: Arc<Toolbox>,
     pub rules: Arc<LoopRules>,
-    /// Whether a conversation that fills the window is compacted by itself.
+    /// `true` if a conversation that fills the window is compacted automatically.
     pub compacts: bool,
-    /// The user wants the conversation compacted first.
+    /// Set if the user requested a compaction first.
     pub compact: Option<CompactRequest>,
 }
 
 impl Turn {
-    /// The result of `work`, unless the turn is cut short first. What `work` does on other threads may
-    /// continue; its result is dropped.
+    /// Returns the result of `work` unless the turn is cut short first. Work on other threads may
+    /// continue then, but its result is dropped.
     pub(super) async fn unless_cut_short<T>(
         &self,
         work: impl Future<Output = T>,
@@ -208,7 +207,7 @@ impl Turn {
 }
 
 impl RunLink {
-    /// A link for a run that `cancel` ends, and the actor's side.
+    /// Returns a link for a run that `cancel` ends, and the actor's end of the channel.
     pub fn new(
         cancel: CancellationToken,
         env: Arc<RunEnv>,
@@ -226,7 +225,7 @@ impl RunLink {
         (link, receiver)
     }
 
-    /// The link of one call, which asks through `asker`.
+    /// Returns a link for one call, which asks through `asker`.
     pub fn asking_through(&self, asker: Asker) -> Self {
         Self {
             asker,
@@ -234,7 +233,7 @@ impl RunLink {
         }
     }
 
-    /// The link of a run that works with `env` from here on.
+    /// Returns a link for the rest of a run, which works with `env`.
     pub fn working_with(&self, env: Arc<RunEnv>) -> Self {
         Self {
             env,
@@ -246,23 +245,23 @@ impl RunLink {
         self.cancel.is_cancelled()
     }
 
-    /// Reports an event. Waits while a subscriber is behind, but never once the turn was cut
-    /// short: the actor then reads on whatever its subscribers do.
+    /// Reports an event. Waits while a subscriber is behind, but not once the turn is cut short:
+    /// the actor then reads on regardless of its subscribers.
     pub async fn emit(&self, event: AgentEvent) {
         self.report(RunMessage::Event(event)).await;
     }
 
-    /// Reports that a call begins: where that cannot be stored, a session that is opened again would say
-    /// that the call never ran.
+    /// Reports the start of a call. If that couldn't be stored, a reopened session would claim that the
+    /// call never ran.
     ///
     /// # Errors
-    /// Why it could not be stored.
+    /// Returns why it couldn't be stored.
     pub async fn begin_call(&self, event: AgentEvent) -> Result<(), String> {
         let failed = self.ask(|reply| RunMessage::Begun(event, reply)).await;
         failed.flatten().map_or(Ok(()), Err)
     }
 
-    /// Reports an event that may be lost when the line is full.
+    /// Reports an event that may be dropped if the channel is full.
     pub fn emit_lossy(&self, event: AgentEvent) {
         let _ = self.messages.try_send(RunMessage::Event(event));
     }
@@ -271,7 +270,7 @@ impl RunLink {
         self.report(RunMessage::Phase(phase)).await;
     }
 
-    /// Reports something that is no event.
+    /// Reports something other than an event.
     pub(super) async fn report(&self, message: RunMessage) {
         let _ = self.messages.send(message).await;
     }
@@ -280,7 +279,7 @@ impl RunLink {
         self.cancel.run_until_cancelled(work).await
     }
 
-    /// The run's next turn. `Err` is how the run ends instead.
+    /// Returns the run's next turn. `Err` is how the run ends instead.
     pub async fn next_turn(&self, step: Step) -> Result<Turn, RunOutcome> {
         self.ask(|reply| RunMessage::NextTurn(step, reply))
             .await
@@ -291,15 +290,14 @@ impl RunLink {
         self.cancel.clone()
     }
 
-    /// Reports that a trial has begun, and returns what a run in it works with. None when the run
-    /// is over.
+    /// Reports that a trial has started, and returns what a run in it works with, or `None` if the
+    /// run is over.
     pub async fn begin_trial(&self, started: Started) -> Option<(Arc<RunEnv>, Opening)> {
         self.ask(|reply| RunMessage::Trial(TrialReport::Begun(Box::new(started), reply)))
             .await
     }
 
-    /// Reports that the open trial has ended: kept so, or discarded. When this returns, that is
-    /// stored.
+    /// Reports that the open trial has ended, kept or discarded. That is stored when this returns.
     pub async fn end_trial(&self, kept: Option<Kept>) -> Option<()> {
         self.ask(|reply| RunMessage::Trial(TrialReport::Ended(kept, reply)))
             .await
@@ -310,7 +308,7 @@ impl RunLink {
         self.emit(AgentEvent::Notice { level, text }).await;
     }
 
-    /// For notices of what goes on beside the run.
+    /// Returns a sender for notices of background work.
     pub fn late_notices(&self) -> LateNotices {
         LateNotices(self.messages.downgrade())
     }
@@ -319,15 +317,15 @@ impl RunLink {
         self.ask(RunMessage::SteeringWaits).await.unwrap_or(false)
     }
 
-    /// Readies the follow-ups that are due for the next turn; false when none waits. `Err` when
-    /// one waits but the iteration limit or the budget holds it back.
+    /// Moves the follow-ups that are due into the next turn. Returns `false` if there are none, and
+    /// `Err` if the iteration limit or the budget holds one back.
     pub async fn release_follow_ups(&self) -> Result<bool, RunOutcome> {
         self.ask(RunMessage::ReleaseFollowUps)
             .await
             .unwrap_or(Ok(false))
     }
 
-    /// Asks the actor; when this returns, everything reported before is stored.
+    /// Asks the actor. When this returns, everything reported before is stored.
     pub(super) async fn ask<T>(
         &self,
         question: impl FnOnce(oneshot::Sender<T>) -> RunMessage,

@@ -1,5 +1,5 @@
-//! While the model still writes a command, what has to be looked at before it may run: in a large project
-//! that takes longer than the command. Nothing is asked, begun or recorded.
+//! While the model is still writing a command, starts the checks it needs before it can run. In a large
+//! project they take longer than the command. Asks, starts and records nothing.
 
 use futures_util::future::join;
 use serde_json::json;
@@ -10,7 +10,7 @@ use super::link::{RunLink, Turn};
 use crate::agent::toolbox::Lookup;
 use crate::llm::{Content, StreamEvent};
 
-/// Looks ahead if `event` begins a call that will run a command.
+/// Looks ahead if `event` starts a call that will run a command.
 pub(super) fn look_ahead(link: &RunLink, turn: &Turn, event: &StreamEvent) {
     let StreamEvent::BlockStart {
         block: Content::ToolCall(call),

@@ -1,6 +1,6 @@
-//! What the model is told of the place it works in: gathered when a run begins, and again before each
-//! later call, since files change and calls touch folders with instruction files of their own. Bounded
-//! in time: what a slow disk does not give in time is left out. Decides nothing about what is told.
+//! Collects what the model is told about its surroundings: when a run starts, and before each later
+//! call, since files change and calls touch folders with their own instruction files. Has a time
+//! limit; what a slow disk doesn't deliver in time is left out. Doesn't decide what the model is told.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Component, Path, PathBuf};
@@ -18,18 +18,18 @@ use crate::agent::tool::Effects;
 use crate::agent::toolbox::{Lookup, Toolbox};
 use crate::llm::{Message, ToolCall};
 
-/// How long reading the files of the user and the project may take.
+/// How long to wait for the files of the user and the project.
 const FILES_LIMIT: Duration = Duration::from_secs(3);
-/// How long a run waits for git where nobody waits for its first token.
+/// How long a run waits for git if no user is waiting for the first token.
 const GIT_LIMIT: Duration = Duration::from_secs(2);
-/// Words of a command that are looked at.
+/// Most words of a command that are examined.
 const MAX_WORDS: usize = 100;
 
-/// The folders of the project, besides those around the working folder, that tools of a conversation have
-/// looked into. Its runs share them: a look that took too long for one helps the next.
+/// The folders of the project that tools of a conversation have looked into, except those around the
+/// working folder. All its runs share them, so a look that took too long for one helps the next.
 pub(in crate::agent) type Folders = Arc<Mutex<BTreeSet<PathBuf>>>;
 
-/// What a run knows of the place.
+/// What a run knows about its surroundings.
 #[derive(Clone)]
 pub(super) struct Lookout {
     sources: InstructionSources,
@@ -37,12 +37,12 @@ pub(super) struct Lookout {
     toolbox: Arc<Toolbox>,
     look: PlaceLook,
     folders: Folders,
-    /// The instruction files that the model knows, and those that it may have been told of since.
+    /// The instruction files that the model knows or may have been told about since.
     known: BTreeSet<String>,
 }
 
 impl Lookout {
-    /// Gathers what a run begins with, and reports it unless the user ends the run.
+    /// Collects what a run starts with, and reports it unless the user ends the run.
     pub async fn begin(link: &RunLink, opening: Opening) -> Self {
         let mut lookout = Self {
             cwd: link.env.home.clone(),
@@ -69,13 +69,13 @@ impl Lookout {
         lookout
     }
 
-    /// Reports how the place is before the next call of a model; `calls` were made since the last look.
+    /// Reports the surroundings before the next model call. `calls` were made since the last look.
     pub async fn look_into(&mut self, link: &RunLink, calls: Vec<ToolCall>) {
         self.read(link, move |reader, folders| reader.touch(&calls, folders))
             .await;
     }
 
-    /// Reads the files once `touch` has told of the folders, and reports them.
+    /// Lets `touch` add folders, then reads the files and reports them.
     async fn read(
         &mut self,
         link: &RunLink,
@@ -129,7 +129,7 @@ impl Lookout {
                     .take_while(|folder| folder.starts_with(&root))
                     .filter(|folder| !self.cwd.starts_with(folder));
                 for folder in below {
-                    // Then those above it are known too.
+                    // The folders above it are known as well.
                     if folders.contains(folder) || !looked_at.insert(folder.to_path_buf()) {
                         break;
                     }
@@ -142,14 +142,14 @@ impl Lookout {
     }
 }
 
-/// What a shell may take for paths in `command`.
+/// The words of `command` that a shell may take for paths.
 fn words(command: &str) -> Vec<&str> {
     let ends = |c: char| c.is_whitespace() || "'\"();|&<>=`$".contains(c);
     let words = command.split(ends).filter(|word| !word.is_empty());
     words.take(MAX_WORDS).collect()
 }
 
-/// `path` without `.` and `..`, as it is written.
+/// Removes `.` and `..` from `path` without looking at the disk.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -1,6 +1,6 @@
-//! Notices a model that goes in circles: the last calls repeat a short pattern, or one call came
-//! back with the same result again and again. Keeps hashes only, so a call costs the same however
-//! long the run is. It says what to tell the model; it stops nothing.
+//! Detects a model that goes in circles: the last calls repeat a short pattern, or one call
+//! returned the same result again and again. Keeps only hashes, so a call costs the same in a run
+//! of any length. It only advises the model and stops nothing.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,18 +11,18 @@ use crate::llm::{Content, ToolCall};
 /// The `origin` of the advice in the conversation.
 pub const ORIGIN: &str = "loop_guard";
 
-/// The longest pattern looked for, in calls.
+/// The longest pattern it detects, in calls.
 const MAX_PATTERN: usize = 3;
 
 #[derive(Debug, Default)]
 pub(super) struct LoopGuard {
-    /// The last calls, oldest first. Cleared after each trip, so that the next needs new evidence.
+    /// The last calls, oldest first. Cleared after each trip, so that the next trip needs new evidence.
     calls: VecDeque<Seen>,
-    /// What the model should be told now, if anything.
+    /// Advice to the model that is now due.
     pub advice: Option<String>,
 }
 
-/// A call and what came of it, as hashes.
+/// A call and its result, as hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Seen {
     call: u64,
@@ -30,7 +30,7 @@ struct Seen {
 }
 
 impl LoopGuard {
-    /// Takes in a call that was carried out, and its result.
+    /// Records a call that ran, and its result.
     pub fn note(&mut self, rules: &LoopGuardRules, call: &ToolCall, result: &[Content]) {
         if !rules.enabled {
             return;
@@ -49,7 +49,7 @@ impl LoopGuard {
         }
     }
 
-    /// Whether the last `enough` calls are one call with one result.
+    /// Returns `true` if the last `enough` calls are the same call with the same result.
     fn repeats_a_result(&self, enough: usize) -> bool {
         let mut last = self.calls.iter().rev().take(enough);
         match last.next() {
@@ -60,29 +60,29 @@ impl LoopGuard {
         }
     }
 
-    /// Whether the calls of the window are a pattern of one to three calls, again and again. A
-    /// pattern of n calls is looked for in as many whole rounds as the window holds.
+    /// Returns `true` if the window repeats a pattern of one to three calls. A pattern of n calls
+    /// must fill as many whole rounds as the window holds.
     fn repeats_a_pattern(&self, window: usize) -> bool {
         let calls: Vec<u64> = self.calls.iter().map(|seen| seen.call).collect();
         (1..=MAX_PATTERN).any(|length| {
             let rounds = window / length;
             let span = rounds * length;
-            // One round alone repeats nothing.
+            // A single round repeats nothing.
             if rounds < 2 || calls.len() < span {
                 return false;
             }
             let last = &calls[calls.len() - span..];
             let repeats = |by: usize| last.windows(by + 1).all(|calls| calls[0] == calls[by]);
-            // One call again and again is the pattern of length one, and has its full window.
+            // The same call over and over is a pattern of length one and must fill its own window.
             repeats(length) && (length == 1 || !repeats(1))
         })
     }
 }
 
-/// A model that goes in circles repeats its own text, so that the order of keys needs no care.
+/// A model that goes in circles repeats its own text, so key order doesn't matter.
 fn hash_call(call: &ToolCall) -> u64 {
     let mut hasher = DefaultHasher::new();
-    // Arguments that are no JSON are told apart by their text.
+    // Arguments that aren't valid JSON are compared as text.
     let arguments = call.arguments.to_string();
     (&call.name, arguments, &call.partial_arguments).hash(&mut hasher);
     hasher.finish()
@@ -117,8 +117,8 @@ mod tests {
         }
     }
 
-    /// Notes one call for each letter; capital letters always have the same result, small ones
-    /// another each time. Gives the positions, from 1, behind which the guard spoke.
+    /// Notes one call per letter. Capital letters always return the same result, small letters a
+    /// new one each time. Returns the 1-based positions after which the guard tripped.
     fn trips(rules: &LoopGuardRules, calls: &str) -> Vec<usize> {
         let mut guard = LoopGuard::default();
         let mut trips = Vec::new();
@@ -140,24 +140,24 @@ mod tests {
     #[test]
     fn patterns_of_one_to_three_calls_and_identical_results() {
         for (window, early_trip, calls, expected) in [
-            // The same call with news each time: ten in a row.
+            // The same call with a new result each time: ten in a row.
             (10, 3, "aaaaaaaaa", &[][..]),
             (10, 3, "aaaaaaaaaa", &[10]),
             (10, 3, "xaaaaaaaaaa", &[11]),
-            // New evidence is needed each time.
+            // Each trip needs new evidence.
             (10, 3, "aaaaaaaaaaaaaaaaaaa", &[10]),
             (10, 3, "aaaaaaaaaaaaaaaaaaaa", &[10, 20]),
-            // Two in turn over ten, three over nine.
+            // Two alternating calls over ten, three over nine.
             (10, 3, "ababababa", &[]),
             (10, 3, "ababababab", &[10]),
             (10, 3, "abcabcab", &[]),
             (10, 3, "abcabcabc", &[9]),
             (10, 3, "xyabcabcabc", &[11]),
             (10, 3, "aabaabaab", &[9]),
-            // Four in turn are no pattern, and neither is work.
+            // Patterns of four don't trip the guard, and neither does real work.
             (10, 3, "abcdabcdabcdabcdabcd", &[]),
             (10, 3, "abcabcabdabcabcab", &[]),
-            // Nothing new three times in a row.
+            // The same result three times in a row.
             (10, 3, "AA", &[]),
             (10, 3, "AAA", &[3]),
             (10, 3, "AABAAB", &[]),

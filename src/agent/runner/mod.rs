@@ -1,5 +1,5 @@
-//! One run: the loop, its model calls and tool calls, in a task of its own. It owns no
-//! conversation: it reports to the actor, and asks it what comes next, over `link`.
+//! One run: the loop with its model calls and tool calls, in its own task. It owns no conversation:
+//! over `link` it reports to the actor and requests the next step.
 
 mod run;
 mod turn;

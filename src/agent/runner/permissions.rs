@@ -1,4 +1,4 @@
-//! What a call may do: who decides it, and what it is held to then.
+//! What a call may do: who decides, and which limits apply to it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,17 +22,17 @@ use crate::agent::workspace::{
     Access, Places, PrivateFolders, Reach, Repositories, Workspace, Zone,
 };
 
-/// What calls of an agent are judged by. Looks at the file system when the first call comes.
+/// Judges the calls of an agent. Examines the file system at the first call.
 #[derive(Clone)]
 pub(in crate::agent) struct Permissions {
     policy: watch::Receiver<Arc<Policy>>,
     pub(super) places: Places,
     workspace: OnceCell<Arc<Workspace>>,
     repositories: Arc<Mutex<Repositories>>,
-    /// Where the temporary folders of commands and file tools are.
+    /// Parent of the temporary folders for commands and file tools.
     temporary: Option<PathBuf>,
     has_user: bool,
-    /// Whether the user was told that no sandbox works.
+    /// `true` once the user was told that the sandbox doesn't work.
     told: Arc<AtomicBool>,
 }
 
@@ -41,14 +41,14 @@ pub(super) struct Judged {
     workspace: Arc<Workspace>,
     pub mode: PermissionMode,
     paths: Vec<PathUse>,
-    /// Why its command cannot be confined.
+    /// Why the call's command can't be sandboxed.
     no_sandbox: Option<String>,
-    /// What mends that.
+    /// How to fix that.
     remedy: Option<&'static str>,
 }
 
-/// A command that may be running, from before it starts. Counted until it is told that it has ended,
-/// or nobody knows of it any more.
+/// A command that may be running, counted from before its start until it is reported to have ended
+/// or this is dropped.
 pub(super) struct RunningCommand {
     repositories: Arc<Mutex<Repositories>>,
     is_counted: AtomicBool,
@@ -65,7 +65,7 @@ impl RunningCommand {
         })
     }
 
-    /// Its call has returned, and with `is_over` nothing of it is left.
+    /// Notes that its call has returned. `is_over` means that no process of it is left.
     fn returned(&self, repositories: &mut Repositories, is_over: bool) {
         if !self.has_returned.swap(true, Ordering::Relaxed) {
             repositories.call_returned();
@@ -90,7 +90,7 @@ impl Drop for RunningCommand {
             }
             known.command_ended();
         };
-        // A look may take its time, and nobody waits for this.
+        // A look may take time, and nothing waits for this one.
         match Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn_blocking(end)),
             Err(_) => end(),
@@ -99,8 +99,8 @@ impl Drop for RunningCommand {
 }
 
 impl Permissions {
-    /// Those of an agent that was started with `options`; `outputs` are the folders with the long outputs
-    /// of its session.
+    /// Creates the permissions of an agent started with `options`. `outputs` are the folders with the
+    /// long outputs of its session.
     pub fn new(
         options: &PermissionOptions,
         outputs: Vec<PathBuf>,
@@ -131,7 +131,8 @@ impl Permissions {
         self.for_session(cwd, self.places.readable.clone())
     }
 
-    /// The same for calls that work in `cwd`, of a session with long outputs in these folders.
+    /// Returns the permissions for calls that work in `cwd`, of a session with long outputs in
+    /// `outputs`.
     pub fn for_session(&self, cwd: &Path, outputs: Vec<PathBuf>) -> Self {
         Self {
             places: Places {
@@ -194,7 +195,7 @@ impl Permissions {
                 let missing = processes.sandbox_support().missing(&sandbox);
                 policy.no_sandbox = (!missing.is_empty()).then(|| missing.join(", "));
             }
-            // Only git commands need a look at the repository; for others the strict values do.
+            // Only git commands depend on the repository. Other commands get the strictest values.
             let text = effects.command.as_deref().unwrap_or_default();
             let unquoted = text.replace(['\\', '\'', '"', '$', '\n'], "");
             let is_git = unquoted.contains("git");
@@ -212,7 +213,7 @@ impl Permissions {
             };
             let mut decision = decide(&policy, &request);
             if let (Some(_), false, Some(text)) = (&policy.no_sandbox, has_user, &effects.command) {
-                // Without a sandbox only rules with `sandbox = false` count.
+                // Without a sandbox only rules with `sandbox = false` apply.
                 decision.suggestions = suggest_wider(&tool, text, Confinement::Free);
             }
             let decision = held_to_project(decision, &policy, &workspace, &effects, &cwd);
@@ -244,7 +245,7 @@ impl Permissions {
         .await
     }
 
-    /// What the user is told of a sandbox that does not work, once.
+    /// The notice that the sandbox doesn't work; returned once.
     pub(super) fn notice(&self, judged: &Judged) -> Option<String> {
         let why = judged.no_sandbox.as_ref()?;
         let first = judged.mode == PermissionMode::Auto && !self.told.swap(true, Ordering::Relaxed);
@@ -260,7 +261,7 @@ impl Permissions {
         })
     }
 
-    /// Whether the model may read these paths without a question.
+    /// Returns `true` if the model may read these paths without asking.
     pub(super) async fn reads_freely(
         &self,
         paths: &[String],
@@ -275,11 +276,11 @@ impl Permissions {
         Ok(matches!(judged.decision.verdict, Verdict::Allow(_)))
     }
 
-    /// What the command of a call is held to that was judged so, and that it is counted by. To be
-    /// asked when it is about to start: what is new from then on may be its work.
+    /// Returns the sandbox for the command of a judged call, and the guard that counts the command.
+    /// Call this right before the command starts: files that appear afterwards may come from it.
     ///
     /// # Errors
-    /// There is no temporary folder for it.
+    /// Fails if the command's temporary folder can't be created.
     pub(super) async fn sandbox(
         &self,
         judged: &Judged,
@@ -306,16 +307,16 @@ impl Permissions {
         .await
     }
 
-    /// A command runs a second time with the places that were asked for the first.
+    /// Counts a command that reruns. Its sandbox has the places determined for the first run.
     pub(super) async fn runs_again(&self) -> Option<Arc<RunningCommand>> {
         let repositories = Arc::clone(&self.repositories);
         let count = |known: &mut Repositories| RunningCommand::count(repositories, known);
         self.with_repositories(count).await
     }
 
-    /// Takes out of force what a command in the sandbox has made that would run programs outside of it
-    /// later; says what. The call of this one has returned; `is_over`: it has ended, with all that it
-    /// started.
+    /// Disables files that a sandboxed command created and that would later run programs outside the
+    /// sandbox. Returns what was disabled. The call has returned; `is_over` means that the command and
+    /// everything it started have ended.
     pub(super) async fn after_command(
         &self,
         running: Arc<RunningCommand>,
@@ -332,7 +333,7 @@ impl Permissions {
         said.await.unwrap_or_default()
     }
 
-    /// As [`Self::after_command`], right before a command runs without the sandbox.
+    /// Like [`Self::after_command`], right before a command runs without the sandbox.
     pub(super) async fn before_outside(&self) -> Vec<String> {
         let Ok(workspace) = self.workspace().await else {
             return Vec::new();
@@ -341,26 +342,26 @@ impl Permissions {
         moved.await.unwrap_or_default()
     }
 
-    /// Has the next call of a command say these.
+    /// Reports these texts with the next command's call.
     pub(super) async fn say_later(&self, said: Vec<String>) {
         if !said.is_empty() {
             self.with_repositories(|known| known.say_later(said)).await;
         }
     }
 
-    /// A call that was not confined may have made anything.
+    /// Forgets what is known of the repositories: a call without a sandbox may have created anything.
     pub(super) async fn look_again(&self) {
         self.with_repositories(Repositories::look_again).await;
     }
 
-    /// Whether what a command has made takes longer to find than a command shall.
+    /// Returns `true` if finding what a command left takes longer than a command should.
     pub(super) fn looks_take_time(&self) -> bool {
-        // One that goes on now does.
+        // A look that is still running takes time.
         let repositories = self.repositories.try_lock();
         repositories.map_or(true, |repositories| repositories.take_time())
     }
 
-    /// Does what can be done for a command before it is known: it is about to come.
+    /// Prepares for a command that is about to come but isn't known yet.
     pub(super) async fn look_ahead(&self, processes: &Processes) {
         let Ok(workspace) = self.workspace().await else {
             return;
@@ -392,7 +393,7 @@ impl Permissions {
             blocking(move || {
                 places.private = temporary.and_then(|folder| {
                     let made = PrivateFolders::make(&folder);
-                    // In the background: there may be a lot to remove.
+                    // In the background, because there may be a lot to remove.
                     let sweep = move || folder.parent().map(PrivateFolders::remove_stale);
                     let _ = std::thread::Builder::new().spawn(sweep);
                     made.map_err(|error| tracing::warn!(%error, "no temporary folders"))
@@ -405,7 +406,7 @@ impl Permissions {
     }
 }
 
-/// What a session with these options decides about a command, and in which mode.
+/// Returns the decision of a session with these options about a command, and the mode it applies in.
 pub async fn judge_command(
     options: &PermissionOptions,
     command: &str,
@@ -423,13 +424,13 @@ pub async fn judge_command(
 }
 
 impl Judged {
-    /// What the call may touch, once it is allowed.
+    /// Returns what the call may touch once it is allowed.
     pub fn reach(&self) -> Reach {
         let workspace = || Arc::clone(&self.workspace);
         let reach = match self.mode {
             PermissionMode::Full => return Reach::everything(),
             PermissionMode::Auto => Reach::within(workspace(), Zone::Outside, Some(Zone::Inside)),
-            // Only what was asked.
+            // Only the paths that were asked about.
             PermissionMode::Ask | PermissionMode::Plan => {
                 Reach::within(workspace(), Zone::Outside, None)
             }
@@ -441,7 +442,7 @@ impl Judged {
     }
 }
 
-/// Every place that the paths among the effects lead to.
+/// Returns every place that the paths in the effects lead to.
 fn places_of(workspace: &Workspace, effects: &Effects, cwd: &Path) -> Result<Vec<PathUse>, String> {
     let reads = effects.reads.iter().map(|path| (path, Access::Read));
     let writes = effects.writes.iter().map(|path| (path, Access::Write));
@@ -467,7 +468,7 @@ fn places_of(workspace: &Workspace, effects: &Effects, cwd: &Path) -> Result<Vec
     Ok(places)
 }
 
-/// A sandbox that needs of a machine what those of commands in `mode` need.
+/// A sandbox with the same demands on the machine as the ones for commands in `mode`.
 fn kind_of_sandbox(workspace: &Workspace, mode: PermissionMode) -> Sandbox {
     let roots = workspace.roots().to_vec();
     Sandbox {

@@ -1,4 +1,4 @@
-//! Takes secrets out of what a call answers, before the session, the screen or the model sees it.
+//! Removes secrets from a call's output before the session, the screen or the model sees it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) fn redact(redactor: &Redactor, ended: &mut CallOutcome) {
     ended.details = details(redactor, &ended.details);
 }
 
-/// Takes them out of what the user sees of a call.
+/// Removes secrets from the details that the user sees.
 pub(super) fn details(redactor: &Redactor, details: &Arc<Details>) -> Arc<Details> {
     if redactor.is_empty() {
         return Arc::clone(details);
@@ -31,14 +31,14 @@ pub(super) fn details(redactor: &Redactor, details: &Arc<Details>) -> Arc<Detail
     match redactor.redact_result(&json) {
         Cow::Borrowed(_) => Arc::clone(details),
         Cow::Owned(clean) => {
-            // What does not parse any more is not shown: it held a secret.
+            // Details that no longer parse contained a secret, so they aren't shown.
             let value = serde_json::from_str(&clean).unwrap_or_default();
             Arc::new(Details::from_json(value))
         }
     }
 }
 
-/// Why a call must not write: it would put the mark of a secret in the secret's place.
+/// Returns why a call must not write: it would replace a secret with its placeholder.
 pub(super) fn refuse_marks(
     redactor: &Redactor,
     call: &ToolCall,

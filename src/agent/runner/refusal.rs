@@ -1,7 +1,6 @@
-//! After a refusal: what was refused is left out of later requests, for a model that refuses one prompt
-//! refuses every conversation that holds it. The edits are stored, so a session that is opened again
-//! sends the same.
-//! <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>
+//! After a refusal, leaves what was refused out of later requests: a model that refuses one prompt
+//! refuses every conversation that contains it. The edits are stored, so a reopened session sends the
+//! same. <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>
 
 use std::sync::Arc;
 
@@ -10,12 +9,13 @@ use crate::agent::event::is_from_user;
 use crate::agent::memory::compaction::Pruned;
 use crate::llm::{Content, LlmError, Message};
 
-/// Stands in for the results that a model refused to go on with.
+/// Replaces the results that a model refused to continue with.
 const LEFT_OUT: &str = "[result left out: the model refused to go on with it]";
 const TOLD: &str = "Later requests leave out what it refused";
 
-/// `error`, which ends the run of `turn`. If a model `refused` so many of its messages, be it another one
-/// than failed last, what it refused is left out from here on, and the error says so.
+/// Returns `error`, which ends the run of `turn`. If a model `refused` a conversation with this many
+/// messages (not necessarily the model that failed last), leaves out what it refused from now on and adds
+/// that to the error.
 pub(super) async fn settle(
     link: &RunLink,
     turn: &Turn,
@@ -31,8 +31,8 @@ pub(super) async fn settle(
     error
 }
 
-/// What `messages` hold that no answer was made to: the rest was accepted. The last comes first,
-/// so that no thinking ever stands behind what goes.
+/// Returns the parts of `messages` that no answer followed; the model accepted the rest. The last
+/// comes first, so that no thinking ever follows a removed part.
 fn unanswered(messages: &[Arc<Message>]) -> Vec<Pruned> {
     let since_answer = messages.iter().enumerate().rev();
     let new = since_answer
@@ -41,7 +41,7 @@ fn unanswered(messages: &[Arc<Message>]) -> Vec<Pruned> {
         let content = match &**message {
             Message::User(user) if is_from_user(user.origin.as_deref()) => None,
             Message::ToolResult(_) => Some(vec![Content::text(LEFT_OUT)]),
-            // The program's own words, and answers that are never sent.
+            // tiller's own messages, and answers that are never sent.
             Message::User(_) | Message::Assistant(_) => return None,
         };
         Some(Pruned { at, content })

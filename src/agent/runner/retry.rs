@@ -1,5 +1,5 @@
-//! What to do after a failed model call: wait and ask again, ask another model, or give up. It
-//! counts and decides; it neither waits nor asks, and it knows no clock.
+//! Decides what to do after a failed model call: wait and retry, use another model, or give up. It
+//! only counts and decides. It doesn't wait, sends no requests and has no clock.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use std::sync::Arc;
 use crate::agent::rules::RetryRules;
 use crate::llm::{ErrorClass, LlmError, Model};
 
-/// Counts the failures of one model call, and knows what is left to try.
+/// Counts the failures of one model call and knows the remaining options.
 #[derive(Debug)]
 pub(super) struct RetryPolicy {
     rules: RetryRules,
-    /// The models that have not been asked yet.
+    /// The models that haven't been tried yet.
     fallbacks: VecDeque<Arc<Model>>,
-    /// Retries announced since the model was last changed.
+    /// Retries announced since the last change of model.
     retries: u32,
-    /// Whether the model was asked without the thinking so far.
+    /// `true` once the model was asked without the earlier thinking.
     thinking_dropped: bool,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct RetryPolicy {
 pub(super) enum RetryDecision {
     Retry(Retry),
     DropThinking,
-    /// Shorten the conversation, then ask the same model again (F12). Whoever asks decides it.
+    /// Shorten the conversation, then ask the same model again (F12). The caller decides this.
     Compact,
     Fallback(Arc<Model>),
     GiveUp,
@@ -33,18 +33,18 @@ pub(super) enum RetryDecision {
 pub(super) struct Retry {
     /// From 1.
     pub number: u32,
-    /// How many there are at most.
+    /// The maximum number of retries.
     pub most: u32,
-    /// How long to wait before it, in milliseconds.
+    /// The delay before it, in milliseconds.
     pub delay_ms: u64,
 }
 
 impl RetryPolicy {
-    /// Nothing has failed yet. `model` is asked; of `fallback` the models behind it are left, all
-    /// of them when it is none of them.
+    /// Starts without failures at `model`. The models after it in `fallback` remain; all of them if
+    /// it isn't in the list.
     pub fn new(rules: &RetryRules, fallback: &[Arc<Model>], model: &Model) -> Self {
         let is = |id: &str, other: &Arc<Model>| other.full_id() == id;
-        // A name that comes again would be asked for ever.
+        // A duplicate name would be tried forever.
         let mut distinct: VecDeque<Arc<Model>> = VecDeque::new();
         for one in fallback {
             if !distinct.iter().any(|other| is(&one.full_id(), other)) {
@@ -61,8 +61,8 @@ impl RetryPolicy {
         }
     }
 
-    /// What to do about `error`. `fraction` (0 to 1) spreads the wait, so that clients that failed
-    /// together do not come back together.
+    /// Returns what to do about `error`. `fraction` (0 to 1) adds jitter, so that clients that
+    /// failed together don't retry together.
     pub fn after(&mut self, error: &LlmError, fraction: f64) -> RetryDecision {
         match error.class {
             ErrorClass::Retryable if error.retry_is_futile => self.fallback(),
@@ -82,14 +82,15 @@ impl RetryPolicy {
             | ErrorClass::NoModel
             | ErrorClass::Allowance
             | ErrorClass::Refused => self.fallback(),
-            // The conversation was shortened, or cannot be: the same request would overflow again.
+            // The conversation was already shortened, or can't be. The same request would overflow
+            // again.
             ErrorClass::Overflow => RetryDecision::GiveUp,
-            // No model takes a request that is wrong.
+            // No model accepts an invalid request.
             ErrorClass::Client | ErrorClass::Thinking => RetryDecision::GiveUp,
         }
     }
 
-    /// Number of the retry under way; 0 when there was none.
+    /// Returns the number of the current retry, 0 if there was none.
     pub fn retries(&self) -> u32 {
         self.retries
     }
@@ -115,7 +116,7 @@ impl RetryPolicy {
         Some(Retry {
             number,
             most: self.rules.max,
-            // What a server asks for is neither shortened nor spread.
+            // A server's own delay is neither shortened nor jittered.
             delay_ms: asked.unwrap_or_else(backoff),
         })
     }
@@ -178,7 +179,8 @@ mod tests {
         assert_eq!(delays(&spread, 1.0), [1250, 2500, 5000, 10_000, 20_000]);
         let none = RetryRules { max: 0, ..rules() };
         assert_eq!(delays(&none, 0.5), [0; 0]);
-        // However often: never longer than a server may ask for, and no overflow.
+        // After any number of retries: no longer than the longest wait a server may request, and no
+        // overflow.
         let many = RetryRules {
             max: 100,
             ..rules()
@@ -197,7 +199,7 @@ mod tests {
             (Some(60_000), Some(60_000)),
             (Some(60_001), None),
             (Some(u64::MAX), None),
-            // Less than we would wait anyway.
+            // Shorter than the normal wait.
             (Some(0), Some(750)),
             (Some(20), Some(750)),
             (None, Some(750)),

@@ -1,15 +1,16 @@
-//! THE LOOP: what happens between a prompt and the moment there is nothing left to do. The file to
-//! read first.
+//! The main loop: what happens between a prompt and the moment when nothing is left to do. Read this file
+//! first.
 //!
 //! 1. Open a turn: the waiting steering messages join the conversation ([`Step::Open`]).
-//! 2. Shorten the conversation where it fills the window ([`SoftCompaction`]); call the model, with retries and fallback models ([`turn::respond`]).
-//! 3. Run its tool calls in groups; steering is checked before each group ([`dispatch::run_calls`]).
-//! 4. Again from 1, until there is no tool call and no steering.
-//! 5. Release the follow-ups that are due and go on from 1; with none left the run ends.
+//! 2. Shorten the conversation if it fills the window ([`SoftCompaction`]); call the model, with retries
+//!    and fallback models ([`turn::respond`]).
+//! 3. Run its tool calls in groups; check for steering before each group ([`dispatch::run_calls`]).
+//! 4. Repeat from 1 until there is no tool call and no steering.
+//! 5. Release the follow-ups that are due and repeat from 1. If there are none, the run ends.
 //!
-//! There are two halves. The run, in a task of its own, asks for each step over [`RunLink`]; the
-//! actor (`actor::task`) owns conversation, queues and limits, and decides. So this folder holds no
-//! conversation; it knows no vendor and draws nothing.
+//! There are two halves. The run, in its own task, requests each step over [`RunLink`]. The actor
+//! (`actor::task`) owns conversation, queues and limits, and decides. So this folder holds no conversation,
+//! knows no vendor and draws nothing.
 
 use super::compact::SoftCompaction;
 use super::dispatch;
@@ -20,9 +21,9 @@ use super::turn::{self, Reply};
 use crate::agent::event::{AgentEvent, RunOutcome};
 use crate::llm::{Message, StopReason};
 
-/// Runs until the model asks for nothing more, nobody steers and no follow-up waits; or until the
-/// user stops it, a model call fails, or the iteration limit or the budget is reached. First it
-/// looks at the place, for the prompt and for what has changed since.
+/// Runs until the model calls no more tools and no steering or follow-up waits; or until the user
+/// stops it, a model call fails, or the iteration limit or the budget is reached. First examines
+/// the surroundings, for the prompt and for changes since the last run.
 pub(in crate::agent) async fn run(link: &RunLink, opening: Opening) -> RunOutcome {
     link.emit(AgentEvent::AgentStart).await;
     let mut lookout = Lookout::begin(link, opening).await;
@@ -41,7 +42,7 @@ pub(in crate::agent) async fn run(link: &RunLink, opening: Opening) -> RunOutcom
     }
 }
 
-/// Turn after turn until the model calls no tool and nobody has steered.
+/// Runs turns until the model calls no tool and no steering waits.
 async fn turns(
     link: &RunLink,
     guard: &mut LoopGuard,
@@ -54,7 +55,7 @@ async fn turns(
             Err(outcome) => return outcome,
         };
         compaction.before(link, &mut turn).await;
-        // Transient errors are retried inside.
+        // Retries transient errors.
         let reply = turn::respond(link, &mut turn).await;
         let tool_results = dispatch::run_calls(link, &turn, &reply, guard).await;
         let Reply { message, calls, .. } = reply;

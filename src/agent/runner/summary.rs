@@ -1,5 +1,5 @@
-//! One question to a model beside the conversation: for a summary. The request goes out, with retries,
-//! and its answer is taken in unseen; what it takes is counted whatever comes of it.
+//! A request for a summary, beside the conversation. It is sent with retries, its answer isn't shown,
+//! and its tokens are counted even if it fails.
 
 use std::borrow::Cow;
 use std::pin::pin;
@@ -19,23 +19,23 @@ use crate::llm::{
     StreamEvent, Usage, overflow,
 };
 
-/// How often what is summarised is halved when it is too long itself.
+/// How many times the summarized part is halved if it is too long.
 pub(super) const MAX_HALVINGS: u32 = 4;
 
-/// Whether a shorter request would be taken.
+/// Returns `true` if a shorter request could succeed.
 pub(super) fn is_too_long(error: &LlmError) -> bool {
     matches!(error.class, ErrorClass::Overflow | ErrorClass::Allowance)
 }
 
-/// What tokens were spent on, as the session names it.
+/// What tokens were spent on, as named in the session.
 pub(in crate::agent) const BRANCH_SUMMARY: &str = "branch_summary";
 pub(super) const COMPACTION: &str = "compaction";
 
-/// Stands behind the question when the answer to it was no summary.
+/// Follows the question if the previous answer was no summary.
 const AGAIN: &str = "[Your last answer to this was not a complete summary. You can't call tools now: \
     write the summary itself as plain text, all of it in this answer, in at most 800 words.]";
 
-/// What follows from a budget that is reached.
+/// The hint if the budget is used up.
 const NOTHING_SPENT: &str =
     "Nothing was changed. Raise the budget, then send a message to continue";
 
@@ -53,7 +53,7 @@ impl Spent {
         Self { kind, model, usage }
     }
 
-    /// Has it counted where nothing else that is stored holds it.
+    /// Reports the usage, for when no other stored record contains it.
     pub async fn report(self, link: &RunLink) {
         if self.usage.context_tokens() > 0 {
             link.emit(AgentEvent::Spent {
@@ -66,10 +66,9 @@ impl Spent {
     }
 }
 
-/// Makes the request, with retries by the usual rules. Other models are asked where this one refuses;
-/// a model is asked once more, in other words, where its answer is no summary. What all that takes is
-/// added to `spent`.
-/// `Err` without an error: it was cut short.
+/// Sends the request, with the usual retries. If a model refuses, asks the fallback models. If an
+/// answer is no summary, asks the same model once more in other words. Adds the usage of all attempts
+/// to `spent`. `Err(None)` means that it was cut short.
 pub(super) async fn ask(
     link: &RunLink,
     turn: &Turn,
@@ -133,8 +132,8 @@ pub(super) async fn ask(
     }
 }
 
-/// Adds to the question, the last message of `request`, what an answer must not be. The tools stay,
-/// for the cached prefix begins with them.
+/// Adds to the question, the last message of `request`, what the answer must not be. The tools
+/// stay, because the cached prefix begins with them.
 fn ask_again(request: &mut Request) {
     if let Some(last) = request.messages.last_mut()
         && let Message::User(question) = Arc::make_mut(last)
@@ -143,7 +142,7 @@ fn ask_again(request: &mut Request) {
     }
 }
 
-/// Takes in the answer to one request; none when it was cut short.
+/// Receives the answer to one request. Returns `None` if it was cut short.
 async fn answer(
     env: &RunEnv,
     turn: &Turn,

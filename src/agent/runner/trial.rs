@@ -1,5 +1,5 @@
-//! The runs that begin and end a trial. The work on the files is `agent::trial`'s; here it is done on
-//! threads that may block, and reported.
+//! The runs that begin and end a trial. `agent::trial` does the work on the files; this module runs
+//! it on blocking threads and reports it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,11 +13,12 @@ use crate::agent::paths::name_some;
 use crate::agent::process::Processes;
 use crate::agent::trial::{self, Trial, TrialError};
 
-/// Most files that a notice names.
+/// Most files named in a notice.
 const NAMED: usize = 5;
 
-/// Begins a trial of the folder `cwd` in a folder below `trials`, for the session in that file, and answers the user in it. Where
-/// it cannot begin, the run ends as if it was stopped: what the user said goes back.
+/// Begins a trial of the folder `cwd` in a folder below `trials`, for the session in the given file, and
+/// answers the user in it. If it can't begin, the run ends as if it was stopped, and the user's message
+/// goes back to them.
 pub(in crate::agent) async fn try_out(
     link: &RunLink,
     trials: PathBuf,
@@ -62,7 +63,7 @@ pub(in crate::agent) async fn try_out(
     run(&link.working_with(env), opening).await
 }
 
-/// Takes the changes of `trial` over and ends it, once `processes` have ended.
+/// Applies the changes of `trial` and ends it, once `processes` have ended.
 pub(in crate::agent) async fn keep(
     link: &RunLink,
     trial: Arc<Trial>,
@@ -111,7 +112,7 @@ pub(in crate::agent) async fn discard(
     if link.unless_cancelled(processes.empty()).await.is_none() {
         return RunOutcome::Aborted;
     }
-    // Of a keep that was killed nothing may stay.
+    // Nothing of a killed keep may remain.
     let recovered = {
         let trial = Arc::clone(&trial);
         blocking(move || trial::recover(&trial)).await

@@ -1,6 +1,6 @@
-//! One response of a model, with as many attempts as it takes: transient errors are retried after a
-//! visible wait; a model that cannot answer is replaced by the next of `models.fallback`. `retry`
-//! decides which. Names no vendor, runs no tool.
+//! One response of a model, with as many attempts as it takes. Transient errors are retried after a
+//! visible wait. A model that can't answer is replaced by the next in `models.fallback`. `retry`
+//! decides which. Knows no vendor and runs no tools.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(super) struct Reply {
     pub message: Arc<Message>,
     pub stop: StopReason,
     pub calls: Vec<ToolCall>,
-    /// How the run ends for it, if the call failed or was not made.
+    /// How the run ends if the call failed or wasn't made.
     pub failure: Option<RunOutcome>,
 }
 
@@ -29,7 +29,7 @@ impl Reply {
             Message::Assistant(answer) if failure.is_none() => {
                 (answer.stop_reason, answer.tool_calls().cloned().collect())
             }
-            // A failed message is never sent again, so results for its calls would answer nothing.
+            // A failed message is never sent again, so results of its calls would have no call.
             _ => (StopReason::Error, Vec::new()),
         };
         Self {
@@ -41,13 +41,14 @@ impl Reply {
     }
 }
 
-/// Makes the model call of `turn` and reports it piece by piece. What the user says while it
-/// waits for another attempt joins `turn`, and so does a fallback model.
+/// Makes the model call of `turn` and reports it piece by piece. Messages that the user sends while
+/// it waits for another attempt, or a fallback model, update `turn`.
 pub(super) async fn respond(link: &RunLink, turn: &mut Turn) -> Reply {
     let mut policy = RetryPolicy::new(&turn.rules.retry, &link.env.fallback, &turn.model);
     let mut may_compact = turn.rules.compaction.enabled;
     let mut compacted = false;
-    // How many messages the last request held that a model refused, whatever came of other models.
+    // Number of messages in the last request that a model refused, even if other models were tried
+    // after.
     let mut refused = None;
     loop {
         let retries = policy.retries();
@@ -94,7 +95,7 @@ pub(super) async fn respond(link: &RunLink, turn: &mut Turn) -> Reply {
             RetryDecision::DropThinking => link.next_turn(Step::Reopen(Change::NoThinking)).await,
             RetryDecision::Compact => {
                 let done = compact(link, turn, CompactionReason::Overflow, None).await;
-                // The turn is asked once more, and not for ever.
+                // Compact only once, so that the turn doesn't repeat forever.
                 may_compact = matches!(done, Err(NoSummary::Aborted));
                 compacted = done.is_ok();
                 if let Err(NoSummary::Failed) = done {
@@ -109,7 +110,7 @@ pub(super) async fn respond(link: &RunLink, turn: &mut Turn) -> Reply {
                 end_retries(link, retries, Some(error.message.clone())).await;
                 let change = Change::Model(Arc::clone(&model));
                 let next = link.next_turn(Step::Reopen(change)).await;
-                // Not where the user has chosen another one meanwhile.
+                // Not if the user has chosen another model meanwhile.
                 if let Ok(next) = &next
                     && next.model.full_id() == model.full_id()
                 {
@@ -129,7 +130,7 @@ pub(super) async fn respond(link: &RunLink, turn: &mut Turn) -> Reply {
                 failed.book(link, turn).await;
                 if next.model.full_id() != turn.model.full_id() {
                     policy = RetryPolicy::new(&next.rules.retry, &link.env.fallback, &next.model);
-                    // What was shortened for one window may be too long for another (F16).
+                    // A conversation shortened for one window may be too long for another (F16).
                     (may_compact, compacted) = (next.rules.compaction.enabled, false);
                 }
                 *turn = next;
@@ -143,15 +144,15 @@ pub(super) async fn respond(link: &RunLink, turn: &mut Turn) -> Reply {
 }
 
 enum Failed {
-    /// It said nothing, and no subscriber has seen it.
+    /// It had no content, and no subscriber has seen it.
     Silent(Box<Attempt>),
-    /// What it said is stored as a failed message. It is never sent, so what comes next does not
-    /// go on from it.
+    /// Its content is stored as a failed message. It is never sent, so the next attempt doesn't
+    /// continue from it.
     Kept(Arc<Message>),
 }
 
 impl Failed {
-    /// Keeps what `attempt` said, if anything, where `decision` goes on to another attempt.
+    /// Keeps the content of `attempt`, if any, when `decision` leads to another attempt.
     async fn new(
         link: &RunLink,
         attempt: Attempt,
@@ -174,7 +175,7 @@ impl Failed {
         Self::Kept(attempt.finish(link, Some(text)).await)
     }
 
-    /// Stores what an attempt took that leaves nothing else behind.
+    /// Stores the usage of an attempt that leaves no other record.
     async fn book(self, link: &RunLink, turn: &Turn) {
         if let Self::Silent(attempt) = self
             && attempt.message.usage != Usage::default()
@@ -188,7 +189,7 @@ impl Failed {
         }
     }
 
-    /// The end of the call: `text` is what the user reads.
+    /// Ends the call with `text` for the user.
     async fn reply(self, link: &RunLink, text: String) -> Reply {
         let message = match self {
             Self::Silent(attempt) => attempt.finish(link, Some(text.clone())).await,
@@ -204,7 +205,7 @@ async fn notify_fallback(
     error: &LlmError,
     refused: bool,
 ) {
-    // A model that refuses one prompt refuses every conversation that holds it.
+    // A model that refuses one prompt refuses every conversation that contains it.
     let until = if refused {
         "takes over if it answers; /model switches back"
     } else {
@@ -220,7 +221,7 @@ async fn notify_fallback(
     link.notice(NoticeLevel::Warning, text).await;
 }
 
-/// Why no request is made of a conversation that is many times what the model can read.
+/// Returns an error without a request if the conversation is many times longer than the window.
 fn far_too_long(turn: &Turn) -> Option<LlmError> {
     const TIMES: u64 = 4;
     let window = turn.model.known_window();
@@ -238,7 +239,7 @@ fn far_too_long(turn: &Turn) -> Option<LlmError> {
     (length > window.saturating_mul(TIMES)).then(error)
 }
 
-/// The overflow of a conversation that was compacted before.
+/// Rewords the overflow of a conversation that was already compacted.
 fn still_too_long(mut error: LlmError) -> LlmError {
     if error.class == ErrorClass::Overflow {
         error
@@ -252,7 +253,7 @@ fn still_too_long(mut error: LlmError) -> LlmError {
 const STILL_TOO_LONG: &str = "Choose a model with a larger window (/model), or go back to before the \
     long message (/tree)";
 
-/// The error as it is shown when nothing is left to try.
+/// The error shown when no option is left.
 fn final_error(error: &LlmError, retries: u32) -> String {
     if retries == 0 {
         return error.to_string();

@@ -1,5 +1,5 @@
-//! The runs that undo and redo. The work on the files is `agent::undo`'s; here it is done on threads
-//! that may block, and reported.
+//! The runs that undo and redo. `agent::undo` does the work on the files; this module runs it on
+//! blocking threads and reports it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::agent::paths;
 use crate::agent::session_work::ChangedFile;
 use crate::agent::undo::{Direction, Kept, Outcome, Preview, Undo, UndoError};
 
-/// Most files that a notice names.
+/// Most files named in a notice.
 const NAMED: usize = 8;
-/// Characters of a prompt that a notice quotes.
+/// Characters of a prompt quoted in a notice.
 const QUOTED: usize = 60;
 
-/// Undoes or redoes `turn` of the turns `path`.
+/// Undoes or redoes `turn`, one of the turns in `path`.
 pub(in crate::agent) async fn undo_turn(
     link: &RunLink,
     undo: Arc<Undo>,
@@ -44,7 +44,7 @@ pub(in crate::agent) async fn undo_turn(
     RunOutcome::Done
 }
 
-/// Undoes all of `turns`, the oldest first, and then goes on from before the entry `to`, if one is
+/// Undoes all of `turns` (listed oldest first), then continues from before the entry `to`, if
 /// given.
 pub(in crate::agent) async fn rewind(
     link: &RunLink,
@@ -61,7 +61,7 @@ pub(in crate::agent) async fn rewind(
     });
     match done.await {
         Ok((preview, outcome)) => {
-            // What is said of the files must not be further back than they are.
+            // The conversation must not go back further than the files.
             let to = to.filter(|_| outcome.failed.is_empty());
             let words = ("Rewound", "rewound", "/rewind");
             report(link, words, (&preview, cwd), outcome, to).await;
@@ -118,7 +118,7 @@ async fn report(
             "[{how} the prompt “{prompt}”: {named}. Read them again before you rely on them.]"
         ))
     };
-    // First, since a conversation that goes back shows no notice of before.
+    // First, because a conversation that goes back doesn't show earlier notices.
     let is_empty = files.is_empty();
     let direction = preview.direction;
     let undone = Undone {

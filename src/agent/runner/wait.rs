@@ -1,5 +1,4 @@
-//! The wait before another attempt, where everybody can see it, and the end of the attempts. `retry`
-//! decides how long.
+//! The visible wait before another attempt, and the end of the attempts. `retry` decides how long.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -12,10 +11,10 @@ use super::retry::Retry;
 use crate::agent::event::{AgentEvent, Phase, now_ms};
 use crate::llm::{LlmError, Model};
 
-/// The error of a retry that the user cancelled, in pi's words.
+/// The error of a retry that the user cancelled, worded as in pi.
 pub(super) const CANCELLED: &str = "Retry cancelled";
 
-/// Waits for `retry`, where everybody can see it, or until the user wants something else.
+/// Waits for `retry`, visibly, or until the user interrupts.
 pub(super) async fn wait(link: &RunLink, turn: &Turn, retry: Retry, error: &LlmError) {
     let Retry {
         number,
@@ -57,14 +56,14 @@ pub(super) async fn end_retries(link: &RunLink, retries: u32, final_error: Optio
     .await;
 }
 
-/// What went wrong, without the name of the model.
+/// The error's first line without the model's name.
 pub(super) fn reason(model: &Model, error: &LlmError) -> String {
     let about = format!("{}: ", model.full_id());
     let text = error.message.strip_prefix(&about).unwrap_or(&error.message);
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// The reason without the server's own message, which `RetryStart` has.
+/// The reason without the server's own message, which `RetryStart` contains.
 fn short_reason(reason: String) -> String {
     match reason.split_once(": ") {
         Some((short, _)) => short.to_owned(),
@@ -72,7 +71,7 @@ fn short_reason(reason: String) -> String {
     }
 }
 
-/// A random number between 0 and 1.
+/// Returns a random number between 0 and 1.
 pub(super) fn jitter_fraction() -> f64 {
     let random = RandomState::new().hash_one(0);
     random as f64 / u64::MAX as f64
