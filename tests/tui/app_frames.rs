@@ -321,7 +321,7 @@ fn trust_is_asked_above_the_editor_until_it_is_answered() {
         (
             100,
             "AGENTS.md, a/CLAUDE.md",
-            "This folder is not trusted · /trust takes in what it brings · /trust no never asks again",
+            "Folder not trusted: AGENTS.md ignored · /trust load it · /trust no dismiss",
         ),
         (
             40,

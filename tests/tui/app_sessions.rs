@@ -697,7 +697,7 @@ fn keys_typed_as_a_question_appears_are_no_answer() {
         // A click is none either.
         let frame = tui.frame();
         assert!(!frame.contains("confirm"), "{frame}");
-        let row = frame.lines().position(|line| line.contains("Only read"));
+        let row = frame.lines().position(|line| line.contains("Read only"));
         let row = row.unwrap() as u16;
         assert_eq!(tui.click(40, row), []);
         // Who is typing goes on typing, and loses no letter.
@@ -961,7 +961,7 @@ fn all_that_is_known_of_the_session_is_shown() {
     tui.send(result(known));
     let frame = tui.frame();
     for text in [
-        "name      Fix the login (from the first prompt",
+        "name      Fix the login (first prompt; /name renames it)",
         "file      ~/s/own.jsonl",
         "size      12 kB",
         "messages  1,200 prompts",

@@ -184,7 +184,7 @@ fn a_missing_key_says_what_to_set() {
         key: KeyState::Missing("Set it with: tiller auth add lab (or /login lab in tiller)".into()),
     };
     tui.send(Msg::Done(EffectResult::Model(Ok(found))));
-    let told = format!("No key for {} yet", model().provider);
+    let told = format!("No API key for {} yet", model().provider);
     assert!(tui.frame().contains(&told), "{}", tui.frame());
 }
 
