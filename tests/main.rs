@@ -7,6 +7,7 @@
 mod support;
 
 mod tidy;
+mod words;
 
 mod agent;
 mod cli;

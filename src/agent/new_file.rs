@@ -109,9 +109,8 @@ pub fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     if size > MAX_BACKUP {
         let (size, most) = (kind::size(size), kind::size(MAX_BACKUP));
         let text = format!(
-            "it has {size} and must be overwritten in place (hard links, another owner or a read-only \
-             folder), which tiller does only up to {most}, so that it can restore the old content if \
-             that fails"
+            "it has {size}, and tiller overwrites a file in place only up to {most}. It can't replace \
+             this one (hard links, another owner or a read-only folder)"
         );
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
     }

@@ -263,7 +263,7 @@ async fn a_session_goes_on_over_midnight_restarts_and_aborts() {
         for (note, times) in [
             ("[interrupted by the user]", 2),
             ("[The date is now 2026-11-23]", 1),
-            ("[Tools that are no longer available: grep]", 1),
+            ("[Tools no longer available: grep]", 1),
         ] {
             assert_eq!(said.matches(note).count(), times, "{wire:?} {note}: {said}");
         }

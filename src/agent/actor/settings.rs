@@ -84,7 +84,7 @@ pub(super) fn told(mode: PermissionMode) -> &'static str {
         PermissionMode::Ask => "ask. The user confirms every change and command",
         PermissionMode::Auto => {
             "auto. You can change files of the project. Commands run in a sandbox that can write to the \
-             project, temporary folders and build caches, with no network except localhost, which your \
+             project, temporary folders and build caches. Their only network is localhost, which your \
              commands share. Anything else asks the user"
         }
         PermissionMode::Full => "full. Everything is allowed; commands run without a sandbox",

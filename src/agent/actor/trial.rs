@@ -158,7 +158,7 @@ pub(super) fn told(trial: &Trial) -> String {
     format!(
         "[This is a trial. You work on a copy of {root} in a git worktree at {tree}: use paths below it. \
          Change nothing below {root}. If the user keeps the trial, tiller copies changed files to \
-         {root}; otherwise it discards them. Only files are kept: make no commits, branches or \
+         {root}; otherwise it discards them. tiller keeps only files: make no commits, branches or \
          stashes.]"
     )
 }

@@ -38,7 +38,7 @@ const INTERRUPTED: &str = "[interrupted by the user]";
 const CHANGES: [&str; 3] = [
     "The date is now ",
     "The working directory is now ",
-    "Tools that are no longer available: ",
+    "Tools no longer available: ",
 ];
 /// The one that names the working folder.
 const PLACE: usize = 1;

@@ -10,7 +10,7 @@ use crate::agent::memory::compaction::Pruned;
 use crate::llm::{Content, LlmError, Message};
 
 /// Replaces the results that a model refused to continue with.
-const LEFT_OUT: &str = "[result left out: the model refused to go on with it]";
+const LEFT_OUT: &str = "[result left out: the model refused to continue with it]";
 const TOLD: &str = "Later requests leave out what it refused";
 
 /// Returns `error`, which ends the run of `turn`. If a model `refused` a conversation with this many

@@ -87,7 +87,7 @@ impl Lost {
             Self::TooMuch => "no space left within undo.max_bytes",
             Self::Unreadable => "unreadable",
             Self::Changing => "changed while tiller copied it",
-            Self::NotInGit => "git may not restore it byte for byte",
+            Self::NotInGit => "git might not restore it byte for byte",
             Self::Home => "a home folder; only edits by file tools are covered",
             Self::TooSlow => "too large to check before each command",
         }

@@ -135,15 +135,15 @@ pub struct RunArgs {
     #[arg(long, value_name = "SET", allow_hyphen_values = true)]
     pub tools: Option<String>,
 
-    /// Stop when the session has cost this many US dollars; 0 is no limit.
+    /// Stop when the session has cost this many US dollars; 0 means no limit.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub budget_usd: Option<f64>,
 
-    /// Stop when the session has used this many tokens; 0 is no limit.
+    /// Stop when the session has used this many tokens; 0 means no limit.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub budget_tokens: Option<i64>,
 
-    /// Stop after this many model calls per prompt; 0 is no limit.
+    /// Stop after this many model calls per prompt; 0 means no limit.
     #[arg(long, value_name = "N")]
     pub max_iterations: Option<u32>,
 

@@ -287,7 +287,7 @@ fn outcome_of(ended: Option<RunOutcome>, said: &mut Said) -> Outcome {
         ),
         Some(RunOutcome::Failed { message }) => said.tell(&message),
         Some(RunOutcome::LimitReached { limit }) => said.tell(&format!(
-            "Max iterations ({limit}) exceeded\nAllow more with --max-iterations N (0 is no limit)"
+            "Max iterations ({limit}) exceeded\nAllow more with --max-iterations N (0 means no limit)"
         )),
         Some(RunOutcome::BudgetReached(reached)) => {
             let flag = match reached.limit {
@@ -295,7 +295,7 @@ fn outcome_of(ended: Option<RunOutcome>, said: &mut Said) -> Outcome {
                 BudgetLimit::Tokens(_) => "--budget-tokens",
             };
             said.tell(&format!(
-                "{reached}\nAllow more with {flag} N (0 is no limit)"
+                "{reached}\nAllow more with {flag} N (0 means no limit)"
             ));
         }
         Some(RunOutcome::Aborted) | None => {}

@@ -179,7 +179,7 @@ fn set_value(text: &str, tables: &[&str], name: &str, value: Value) -> Result<St
         }
         Some(other) if !other.is_none() => {
             return Err(format!(
-                "can't change '{name}', which has a section of its own; use tiller config edit"
+                "can't change '{name}', which has its own section; use tiller config edit"
             ));
         }
         _ => {

@@ -51,7 +51,7 @@ impl Store {
             })?;
             store.notice = Some(format!(
                 "{} holds API keys, and others could read it (mode {mode:03o}). tiller made it private (600). \
-                 Replace any key that somebody else may have seen",
+                 Replace any key that others may have seen",
                 path.display()
             ));
         }

@@ -159,8 +159,8 @@ impl Staged<'_> {
             return Err(WriteError::Changed);
         }
         if now.nlink() > 1 && !self.keeps_links {
-            let text = "it has hard links, which may be outside the workspace, and its folder can't hold \
-                a new file in its place";
+            let text = "it has hard links, which may be outside the workspace; its folder can't hold a new \
+                file in its place";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, text).into());
         }
         Ok(overwrite(&mut file, self.bytes)?)
