@@ -127,7 +127,7 @@ fn faults_of(text: &str) -> Vec<String> {
     for sentence in prose.split_inclusive(['.', '!', '?', ':', ';', '\n', '·', '|']) {
         let count = sentence
             .split_whitespace()
-            .filter(|it| it.contains(char::is_alphabetic))
+            .filter(|it| it.chars().filter(|c| c.is_alphabetic()).count() > 1)
             .count();
         if count > MAX_WORDS {
             faults.push(format!("a sentence of {count} words"));
@@ -224,7 +224,15 @@ fn paragraphs(source: &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut is_open = false;
     for (at, line) in source.lines().enumerate() {
-        let comment = line.trim_start().strip_prefix('#').map(str::trim);
+        let comment = line.trim_start().strip_prefix('#');
+        // An example in a comment is indented.
+        let comment = comment.map(|text| {
+            if text.starts_with("   ") {
+                ""
+            } else {
+                text.trim()
+            }
+        });
         match comment {
             Some("") | None => is_open = false,
             Some(text) if is_open => {
