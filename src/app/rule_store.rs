@@ -144,7 +144,7 @@ mod tests {
                 "[[rules.\"/w\"]]\ntool = \"bsh\"\naction = \"allow\"\n",
                 "rule 1 of [[rules.\"/w\"]]: there is no tool 'bsh'",
             ),
-            ("[rules]\n\"/w\" = []\n", "no rule can be appended"),
+            ("[rules]\n\"/w\" = []\n", "can't append a rule"),
         ] {
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("projects.toml");

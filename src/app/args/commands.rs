@@ -21,7 +21,7 @@ pub enum SubCommand {
         #[command(subcommand)]
         what: ConfigCommand,
     },
-    /// Play the built-in demo, or write a small project with a bug to try tiller on.
+    /// Watch the demo, or get a project with a bug to try tiller on.
     Demo {
         /// Write the project into DIR, which must be empty or new.
         #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "tiller-demo")]

@@ -277,7 +277,7 @@ fn mistakes_are_reported_with_their_line_and_the_rest_is_used() {
         (
             "[ui]\ntext = { fg = \"red\", bold = 1 }\n",
             2,
-            "bold is true or false",
+            "bold must be true or false",
         ),
         ("[ui]\ntext = [1]\n", 2, "a style is"),
         ("[colors]\n", 1, "unknown entry 'colors'"),
