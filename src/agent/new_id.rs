@@ -1,10 +1,10 @@
-//! Ids of sessions and turns, which sort by time.
+//! Ids of sessions and turns. They sort by time.
 
 use std::time::SystemTime;
 
 use uuid::{NoContext, Timestamp, Uuid};
 
-/// A new id. Where the clock is before 1970, which no id can say, one of 1970.
+/// Returns a new id. If the clock is before 1970, which ids can't represent, it is one of 1970.
 pub(crate) fn new_id() -> Uuid {
     at(SystemTime::now())
 }
