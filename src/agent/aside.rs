@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_put_aside_before_is_never_replaced() {
+    fn files_put_aside_before_are_never_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(".envrc");
         let mut places = std::collections::BTreeSet::new();

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_reached_told_before_and_raised_by_whole_budgets() {
+    fn a_limit_is_announced_reached_and_raised_by_whole_budgets() {
         let account = Account::new(dollars(0.1));
         let shared = account.clone();
         for (usd, told, expected) in [
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_have_a_limit_of_their_own_and_a_session_begins_with_what_it_took() {
+    fn tokens_have_their_own_limit_and_a_session_starts_with_its_usage() {
         let budget = Budget {
             usd: 1.0,
             tokens: 1000,
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_without_a_price_is_told_once() {
+    fn a_model_without_a_price_is_reported_once() {
         let account = Account::new(dollars(2.0));
         let told = |provider: &str| account.spend(&model(provider), &usage(0.0, 10)).len();
         assert_eq!(

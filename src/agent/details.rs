@@ -96,11 +96,10 @@ fn shorten(value: &mut Value, longest: usize) {
 pub struct DiffDetails {
     /// The file as shown to users (relative to the working directory if below it).
     pub path: String,
-    /// pi's display format: lines joined by `
-    /// `, each with a sign (`+`, `-` or space), the line number right-aligned to a common width
-    /// (new numbers for `+` and context, old for `-`), a space, the text. A gap is ` `, spaces of
-    /// that width, ` ...`. 4 lines of context. Empty while the edit is prepared. While the model is
-    /// still writing it, `~` replaces unknown numbers.
+    /// pi's display format: lines joined by ` `, each with a sign (`+`, `-` or space), the line number
+    /// right-aligned to a common width (new numbers for `+` and context, old for `-`), a space, the text.
+    /// A gap is ` `, spaces of that width, ` ...`. 4 lines of context. Empty while the edit is prepared.
+    /// While the model is still writing it, `~` replaces unknown numbers.
     pub diff: String,
     /// The first changed line in the new file, 1-based.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -215,7 +215,7 @@ pub enum AgentEvent {
     },
     /// A summary of the conversation is being created.
     CompactionStart {
-        /// Why.
+        /// The reason.
         reason: CompactionReason,
         /// Approximate number of tokens in the conversation.
         tokens_before: u64,

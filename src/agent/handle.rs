@@ -290,7 +290,7 @@ impl AgentHandle {
         self.send(Command::Answer(id, answer));
     }
 
-    /// Adds the original budget again if the budget is used up.
+    /// Raises the limits that are used up by another whole budget.
     pub fn raise_budget(&self) {
         self.send(Command::RaiseBudget);
     }
@@ -319,9 +319,8 @@ impl AgentHandle {
         opened.await.unwrap_or(Err(OpenRefused::Gone))
     }
 
-    /// Sends a user message in a trial: the conversation forks, and the agent works in a git
-    /// worktree until the trial is kept or discarded. If that isn't possible, the message goes back
-    /// to the user.
+    /// Sends a user message in a trial: the conversation forks, and the agent works in a git worktree
+    /// until the trial is kept or discarded. If that isn't possible, the message goes back to the user.
     pub fn begin_trial(&self, content: Vec<Content>) {
         self.send(Command::Trial(TrialCommand::Begin(content)));
     }

@@ -166,7 +166,7 @@ mod tests {
 
     // Every point at which a kill can interrupt it.
     #[test]
-    fn what_a_kill_leaves_of_an_overwritten_file_is_recognized_and_nothing_else_is() {
+    fn only_files_left_by_a_killed_overwrite_are_recognized() {
         for (old, new) in [
             ("old text", "new"),
             ("old", "new text"),

@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_before_1970_gives_ids_too() {
+    fn a_clock_before_1970_still_produces_ids() {
         let before = SystemTime::UNIX_EPOCH - Duration::from_hours(24);
         let (one, other) = (at(before), at(before));
         assert!(one != other && one < new_id() && other < new_id());

@@ -1,5 +1,4 @@
-//! Everything an agent starts with. Contains no default models or prompts; the application chooses
-//! them.
+//! Everything an agent starts with. Contains no default models or prompts; the application chooses them.
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn harmless_slips_are_coerced() {
+    fn harmless_mistakes_are_coerced() {
         for (args, expected) in [
             (json!({ "limit": "42" }), json!({ "limit": 42 })),
             (json!({ "limit": 42.0 }), json!({ "limit": 42 })),
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_lists_of_other_tools_mean_what_they_say() {
+    fn strict_schemas_take_names_and_lists_literally() {
         let strict = Schema::strict(&json!({
             "type": "object",
             "properties": { "file_path": {}, "n": { "type": "integer" }, "list": { "type": "array" } },
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_faults_stay_readable() {
+    fn a_thousand_violations_stay_readable() {
         let edits: Vec<_> = (0..1_000).map(|n| json!({ "at": n })).collect();
         let text = schema()
             .check(json!({ "file_path": "a", "edits": edits }))

@@ -172,8 +172,7 @@ impl Progress {
     }
 }
 
-/// The result of a call. A command that exits with 1 is an output with `is_error`, not a
-/// [`ToolError`].
+/// The result of a call. A command that exits with 1 is an output with `is_error`, not a [`ToolError`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolOutput {
     /// Content for the model.

@@ -213,7 +213,7 @@ mod tests {
     use crate::agent::tools::{ToolSettings, builtin};
 
     #[test]
-    fn schemas_compile_when_first_needed_and_once_for_all_clones() {
+    fn schemas_compile_lazily_and_once_for_all_clones() {
         let toolbox = Toolbox::new(builtin(&ToolSettings::default()));
         let clone = toolbox.clone();
         toolbox.check("ls", Value::Null).unwrap_err();

@@ -65,8 +65,7 @@ pub(super) struct Run {
     pub interrupt: CancellationToken,
     /// The scope of the processes its calls started.
     pub processes: Processes,
-    /// `true` if it adds nothing to the conversation: a compaction, or a trial that ends or hasn't
-    /// begun.
+    /// `true` if it adds nothing to the conversation: a compaction, or a trial that ends or hasn't begun.
     pub silent: bool,
     /// Model calls since the last user message.
     pub calls: u32,

@@ -1,5 +1,5 @@
-//! The actor's part of a compaction: starts it when nothing else runs, holds it back for the current
-//! run, replaces messages with the summary, and undoes that. Creates no summaries.
+//! The actor's part of a compaction: starts it when nothing else runs, else leaves it to the
+//! current run; replaces messages with the summary, and undoes that. Creates no summaries.
 
 use std::sync::Arc;
 

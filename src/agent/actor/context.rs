@@ -71,7 +71,7 @@ mod tests {
     use crate::llm::{AssistantMessage, Content, ToolResultMessage};
 
     #[test]
-    fn calls_without_result_are_found_by_their_ids() {
+    fn calls_without_a_result_are_found_by_id() {
         let call = |id: &str| {
             Content::ToolCall(ToolCall {
                 id: id.into(),

@@ -42,8 +42,7 @@ impl Actor {
         Ok(delivery)
     }
 
-    /// Stores a user message. It waits while a run is active, else it starts one. Ignores empty
-    /// messages.
+    /// Stores a user message. It waits while a run is active, else it starts one. Ignores empty messages.
     pub(super) fn enqueue(&mut self, typed: Typed) {
         if !typed.content.is_empty() {
             let queued = self.keep(typed);

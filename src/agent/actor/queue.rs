@@ -45,8 +45,7 @@ impl Queues {
         self.queue(queued.kind).push_back(queued);
     }
 
-    /// Adds a message that opens the next turn. It isn't shown as waiting because it is sent at
-    /// once.
+    /// Adds a message that opens the next turn. It isn't shown as waiting because it is sent at once.
     pub fn push_opening(&mut self, queued: Queued) {
         self.opening.push_back(queued);
     }

@@ -92,7 +92,7 @@ mod tests {
     use crate::agent::undo::{Direction, Rewind, RewindPoint};
 
     #[test]
-    fn what_sends_stores_or_changes_files_is_refused() {
+    fn commands_that_send_store_or_change_files_are_refused() {
         let point = RewindPoint {
             entry: String::new(),
             prompt: String::new(),

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_program_that_was_suspended_drops_nobody() {
+    async fn suspending_the_program_drops_no_subscriber() {
         let mut subscribers = Subscribers::default();
         let (sender, mut reader) = mpsc::channel(1);
         subscribers.join(sender, SlowReader::Drop);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn progress_is_not_kept_for_a_reader_that_is_behind() {
+    async fn progress_is_not_kept_for_a_slow_reader() {
         let mut subscribers = Subscribers::default();
         let (sender, mut reader) = mpsc::channel(1);
         subscribers.join(sender, SlowReader::Drop);

@@ -61,7 +61,7 @@ pub(super) struct Actor {
     pub(super) rules: Arc<LoopRules>,
     /// Folder for trials, if there is one.
     pub(super) trials: Option<PathBuf>,
-    /// A compaction that the current run holds back.
+    /// A requested compaction that waits for the current run.
     pub(super) compact_next: Option<CompactRequest>,
     /// Shared with the handles, which cancel it before any command is read.
     pub(super) current: CurrentRun,

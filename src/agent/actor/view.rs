@@ -52,8 +52,7 @@ impl View {
         (since, Arc::clone(&self.folders))
     }
 
-    /// Adds a message stored at `node`. If the conversation isn't loaded, it will be read with the
-    /// rest.
+    /// Adds a message stored at `node`. If the conversation isn't loaded, it will be read with the rest.
     pub fn push(&mut self, node: NodeId, message: &Arc<Message>, session: &Session) {
         let Some(history) = &mut self.history else {
             return;

@@ -60,8 +60,7 @@ fn forget_worktree(trial: &Trial) -> Result<(), TrialError> {
     }
 }
 
-/// Removes a folder with all its contents, even if folders in it are read-only or still being written
-/// to.
+/// Removes a folder with all its contents, even if folders in it are read-only or still being written to.
 fn remove_tree(folder: &Path) -> io::Result<()> {
     let not_empty = |error: &io::Error| error.kind() == io::ErrorKind::DirectoryNotEmpty;
     let mut removed = fs::remove_dir_all(folder);

@@ -1,5 +1,4 @@
-//! Which files tools may write while a trial is open: all but the user's originals of the files in
-//! it.
+//! Which files tools may write while a trial is open: all but the user's originals of the files in it.
 
 use super::record::Trial;
 use crate::agent::paths::resolve;

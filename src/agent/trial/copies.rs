@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_several_errors_the_first_cause_is_told() {
+    fn the_first_of_several_errors_is_reported() {
         let cause = || Err(TrialError::NoGit);
         let stopped = || Err(TrialError::Cancelled);
         for done in [

@@ -1,5 +1,4 @@
-//! Copies files byte by byte with mode and time, and finds out what is at a path. Never follows
-//! links.
+//! Copies files byte by byte with mode and time, and finds out what is at a path. Never follows links.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -141,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_that_cannot_be_looked_at_is_not_gone() {
+    fn an_unreadable_folder_is_not_treated_as_missing() {
         let root = tempfile::tempdir().unwrap();
         let mut looker = Looker::new(root.path());
         fs::write(root.path().join("file"), "").unwrap();

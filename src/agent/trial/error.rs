@@ -89,7 +89,7 @@ pub enum TrialError {
 pub struct Obstacle {
     /// The path below the repository's root.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     pub why: &'static str,
 }
 

@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hooks_that_settings_name_are_off() {
+    fn hooks_from_settings_are_disabled() {
         let folder = tempfile::tempdir().unwrap();
         let git = Git::within(folder.path());
         git.run(&["init", "-q"]).unwrap();

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_that_leave_the_working_tree_are_no_files_of_it() {
+    fn paths_that_leave_the_working_tree_are_not_listed() {
         for (path, expected) in [
             ("src/a", true),
             (".github/a", true),

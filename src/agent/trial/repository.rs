@@ -55,8 +55,7 @@ impl Repository {
         })
     }
 
-    /// Adds a worktree without files at `tree`, with the user's index: staged changes stay staged
-    /// there.
+    /// Adds a worktree without files at `tree`, with the user's index: staged changes stay staged there.
     pub fn add_worktree(&self, tree: &Path, scratch: &Path) -> Result<(), TrialError> {
         let git = Git::within(&self.root).without_hooks()?;
         let add = ["worktree", "add", "--detach", "--no-checkout", "--quiet"];

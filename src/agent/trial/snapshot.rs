@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_snapshot_is_read_as_it_was_written() {
+    fn a_snapshot_survives_a_round_trip() {
         let mut snapshot = Snapshot::default();
         let file = |executable| Entry::File {
             executable,

@@ -195,10 +195,9 @@ pub(super) const START_UP_IN_PROJECT: &[&str] = &[
     ".jj/repo/config.toml",
 ];
 
-/// Names of folders and files that are read-only in a workspace at any depth, with everything below
-/// them. This includes all of `.git`: besides hooks and config, some of its files name another
-/// config (`commondir`, `modules`, or `.git` itself if it is a file), and only git needs to write
-/// there.
+/// Names of folders and files that are read-only in a workspace at any depth, with everything below them.
+/// This includes all of `.git`: besides hooks and config, some of its files name another config
+/// (`commondir`, `modules`, or `.git` itself if it is a file), and only git needs to write there.
 pub(super) const READ_ONLY_NAMES: &[&str] = &[".git", OWN_FOLDER];
 
 /// tiller's own files in a project.

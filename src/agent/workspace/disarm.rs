@@ -1,9 +1,8 @@
-//! Disables what a command created that would later run a program automatically outside every sandbox:
-//! a repository whose settings or hooks do so at the next `git status`, or a file that an editor or a
-//! shell loads at startup. Reports what it disabled.
+//! Disables what a command created that would later run a program automatically outside every sandbox: a
+//! repository whose settings or hooks do so at the next `git status`, or a file that an editor or a shell
+//! loads at startup. Reports what it disabled.
 //!
-//! The results of `git init`, `git clone` and the like contain nothing of the kind and stay as they
-//! are.
+//! The results of `git init`, `git clone` and the like contain nothing of the kind and stay as they are.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;

@@ -1,7 +1,6 @@
-//! Opens exactly the file at a real path: no part of it may be a link. So tiller opens what the
-//! path was judged for, even if something was replaced in between. Judged paths are real, so no
-//! legitimate use is lost. The kernel does it in one call (`openat2`); without it, the path is
-//! walked folder by folder.
+//! Opens exactly the file at a real path: no part of it may be a link. So tiller opens what the path was
+//! judged for, even if something was replaced in between. Judged paths are real, so no legitimate use is
+//! lost. The kernel does it in one call (`openat2`); without it, the path is walked folder by folder.
 
 use std::ffi::OsStr;
 use std::io;
@@ -101,7 +100,7 @@ mod tests {
     type Open = fn(&Path, OFlags) -> io::Result<OwnedFd>;
 
     #[test]
-    fn no_link_is_followed_by_the_kernel_nor_by_the_walk() {
+    fn neither_the_kernel_nor_the_walk_follows_links() {
         let dir = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(dir.path()).unwrap();
         fs::create_dir_all(top.join("a/b")).unwrap();

@@ -263,8 +263,7 @@ fn code_in(folder: &Path) -> [PathBuf; RUNS_CODE.len()] {
     RUNS_CODE.map(|name| folder.join(name))
 }
 
-/// The folders in `folder`, up to `depth` levels down, without entering git folders. Stops at the
-/// limit.
+/// The folders in `folder`, up to `depth` levels down, without entering git folders. Stops at the limit.
 fn folders_below(folder: &Path, depth: usize) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut level = vec![folder.to_owned()];

@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_run_a_program_is_told_from_what_git_writes_itself() {
+    fn settings_that_run_programs_are_told_from_those_git_writes() {
         let cloned = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogallrefupdates = true\n\
                       [remote \"origin\"]\n\turl = git@example.org:a/b.git ; comment\n\
                       \tfetch = +refs/heads/*:refs/remotes/origin/*\n\
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_written_as_they_were_read() {
+    fn settings_survive_a_round_trip() {
         let text = "[a \"b\\\"\\\\c\"]\nx = \" v\\\\ \\\"#;\\n\"\ny\n[c]\nz = 1 2 # end\n";
         let settings = Settings::read(text);
         assert!(settings.whole);

@@ -269,8 +269,7 @@ fn kind_of(setting: &Setting) -> Option<&'static str> {
 }
 
 impl Workspace {
-    /// The kind of program that a setting has git start, if it may run a file that a command has
-    /// written.
+    /// The kind of program that a setting has git start, if it may run a file that a command has written.
     fn program(&self, setting: &Setting) -> Option<&'static str> {
         let kind = kind_of(setting)?;
         let value = setting.value.as_deref().unwrap_or("true").trim();

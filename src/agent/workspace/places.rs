@@ -127,7 +127,7 @@ impl Workspace {
         &self.roots[..=self.places.writable.len()]
     }
 
-    /// Returns `true` if the real path `path` is in one of [`Self::projects`].
+    /// Returns `true` if the real path `path` is in a folder of the workspace that isn't temporary.
     pub fn is_in_project(&self, path: &Path) -> bool {
         self.projects().iter().any(|root| path.starts_with(root))
     }
@@ -235,8 +235,7 @@ fn folded_both(paths: impl Iterator<Item = PathBuf>) -> Vec<FoldedPath> {
     folded.into_iter().collect()
 }
 
-/// Returns `true` for paths in `/proc/PID`, which expose memory, environment and open files of
-/// programs.
+/// Returns `true` for paths in `/proc/PID`, which expose memory, environment and open files of programs.
 fn is_of_a_process(path: &Path) -> bool {
     let below = path.strip_prefix(PROCESSES).ok();
     let first = below.and_then(|below| below.components().next());

@@ -17,8 +17,7 @@ use super::places::Workspace;
 const MAX_FOLDERS: usize = 20_000;
 /// The same limit for the target of a link into a cache. A larger one may contain a repository.
 const MAX_BEHIND_LINK: usize = 2_000;
-/// Clocks of file systems are coarse: after a change at most this old, another change may not be
-/// visible.
+/// In seconds. File system clocks are coarse: after a change at most this old, another may not be visible.
 const SETTLED: i64 = 2;
 /// A look before a command may be this old if no command has been running since.
 const RECENT: Duration = Duration::from_secs(2);
@@ -90,8 +89,7 @@ struct Place {
     known: Option<usize>,
 }
 
-/// Identifies a file or folder and its last change. A folder changes when an entry appears or
-/// disappears.
+/// Identifies a file or folder and its last change. A folder changes when an entry appears or disappears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Id(u64, u64, i64, i64);
 
