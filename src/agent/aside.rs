@@ -1,5 +1,5 @@
-//! Putting a file out of the way that must not stay where it is: renamed, never deleted, for it may be
-//! somebody's.
+//! Moves a file out of the way that must not stay where it is. It is renamed, never deleted, because
+//! it may be someone's work.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 pub(in crate::agent) const SUFFIX: &str = ".refused";
-/// Numbered names that are tried before one that nobody has.
+/// Numbered names to try before a random one.
 const MOST: usize = 32;
 
-/// Renames what is at `path`, a link itself and not what it leads to. Says where it is now. Replaces
-/// nothing.
+/// Renames `path` (a link itself, not its target) and returns its new path. Replaces nothing.
 ///
 /// # Errors
-/// Nothing is there, it cannot be renamed, or a link is on the way: what it leads to may be the user's.
+/// Fails if nothing is there, it can't be renamed, or a link is on the way, since its target may be the
+/// user's.
 pub(in crate::agent) fn put_aside(path: &Path) -> io::Result<PathBuf> {
     path.symlink_metadata()?;
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
@@ -44,7 +44,7 @@ fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
 
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Some file systems know no flags.
+        // Some file systems don't support flags.
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => rename_unless_there(from, to),
         renamed => Ok(renamed?),
     }
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_put_aside_before_is_never_replaced() {
+    fn files_put_aside_before_are_never_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(".envrc");
         let mut places = std::collections::BTreeSet::new();

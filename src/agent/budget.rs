@@ -1,5 +1,5 @@
-//! What may be spent, and what was: one account for a session and every run it starts. Each model
-//! call is booked by who makes it, and looked at here before the next one. Knows no prices.
+//! A budget and its spending: one account for a session and all runs it starts. The caller books
+//! each model call and checks the account before the next one. Knows no prices.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -9,15 +9,15 @@ use super::lock::lock;
 use crate::llm::local::LocalServer;
 use crate::llm::{Model, Usage};
 
-/// From this share of a limit on the user is told once.
+/// The share of a limit at which the user is told once.
 const NOTICE_AT: f64 = 0.8;
 
-/// What may be spent; 0 is no limit.
+/// Spending limits. 0 means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Budget {
     /// US dollars.
     pub usd: f64,
-    /// Tokens that models read and wrote, cached ones too.
+    /// Tokens read and written by models, including cached ones.
     pub tokens: u64,
 }
 
@@ -42,9 +42,9 @@ impl fmt::Display for BudgetLimit {
 /// A limit that is used up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BudgetReached {
-    /// The limit.
+    /// The limit that was reached.
     pub limit: BudgetLimit,
-    /// What it becomes where the user goes on.
+    /// The limit if the user continues.
     pub next: BudgetLimit,
 }
 
@@ -54,21 +54,21 @@ impl fmt::Display for BudgetReached {
     }
 }
 
-/// What a session and the runs it starts have spent of their budget. Clones share it.
+/// What a session and its runs have spent of their budget. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Account(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// What every session may spend.
+    /// The budget of every session.
     budget: Budget,
-    /// By this much a limit is raised.
+    /// The amount by which a limit is raised.
     step: Budget,
     limit: Budget,
     spent: Budget,
-    /// The user was told that little is left.
+    /// `true` once the user was told that little is left.
     told: bool,
-    /// Models without a price that the user was told of.
+    /// Models without a price that the user was told about.
     unpriced: HashSet<String>,
 }
 
@@ -77,7 +77,7 @@ impl Account {
         Self::with_spent(budget, Budget::default())
     }
 
-    /// One with the budget of this one for a session that has taken `usage` so far.
+    /// Returns an account with the same budget, for a session that has already used `usage`.
     pub(super) fn for_session(&self, usage: &Usage) -> Self {
         Self::with_spent(lock(&self.0).budget, amount(usage))
     }
@@ -102,7 +102,7 @@ impl Account {
         lock(&self.0).limit
     }
 
-    /// The limit that is used up, if one is. No model is called then.
+    /// Returns the limit that is used up, if any. No model may be called then.
     pub fn reached(&self) -> Option<BudgetReached> {
         lock(&self.0).reached()
     }
@@ -119,7 +119,7 @@ impl Account {
         }
     }
 
-    /// Books a call of `model`, and gives what the user should be told.
+    /// Books a call of `model`. Returns what to tell the user.
     pub(super) fn spend(&self, model: &Model, usage: &Usage) -> Vec<String> {
         let mut state = lock(&self.0);
         let call = amount(usage);
@@ -175,7 +175,7 @@ impl State {
             _ => return None,
         };
         self.told = true;
-        // At the limit the end of the run says so.
+        // At the limit, the end of the run reports it.
         (part < 1.0).then(|| {
             let percent = (part * 100.0).floor();
             format!("{percent} % of the budget spent: {spent} of {limit}")
@@ -184,7 +184,7 @@ impl State {
 
     fn no_price(&mut self, model: &Model, call: Budget) -> Option<String> {
         let counted = self.limit.usd <= 0.0 || call.usd > 0.0 || call.tokens == 0;
-        // What runs on this machine has no price.
+        // Models on this machine have no price.
         if counted || LocalServer::from_id(&model.provider).is_some() {
             return None;
         }
@@ -204,7 +204,7 @@ impl State {
     }
 }
 
-/// A limit of dollars that is above what is `spent`, however small the budget is.
+/// Returns a dollar limit above what is `spent`, however small the budget is.
 fn above(usd: f64, spent: f64) -> f64 {
     let rounded = rounded(usd);
     if rounded > spent {
@@ -214,7 +214,7 @@ fn above(usd: f64, spent: f64) -> f64 {
     }
 }
 
-/// Dollars without the rest that sums of decimal fractions leave.
+/// Rounds dollars, to drop the errors of adding decimal fractions.
 fn rounded(usd: f64) -> f64 {
     (usd * 1e6).round() / 1e6
 }
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_reached_told_before_and_raised_by_whole_budgets() {
+    fn a_limit_is_announced_reached_and_raised_by_whole_budgets() {
         let account = Account::new(dollars(0.1));
         let shared = account.clone();
         for (usd, told, expected) in [
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_have_a_limit_of_their_own_and_a_session_begins_with_what_it_took() {
+    fn tokens_have_their_own_limit_and_a_session_starts_with_its_usage() {
         let budget = Budget {
             usd: 1.0,
             tokens: 1000,
@@ -316,7 +316,7 @@ mod tests {
         );
         let told = account.spend(&model("lab"), &usage(9.0, 1));
         assert!(told.is_empty(), "{told:?}");
-        // Another session has the budget it would have had.
+        // Another session gets the budget it would have had.
         assert_eq!(account.for_session(&Usage::default()).limit(), budget);
         let none = Account::default();
         none.spend(&model("lab"), &usage(1e9, u64::MAX));
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_without_a_price_is_told_once() {
+    fn a_model_without_a_price_is_reported_once() {
         let account = Account::new(dollars(2.0));
         let told = |provider: &str| account.spend(&model(provider), &usage(0.0, 10)).len();
         assert_eq!(

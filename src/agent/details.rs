@@ -1,35 +1,35 @@
-//! What the screen shows of a tool call, and the session keeps: never sent to a model.
+//! The details of a tool call: shown on the screen and stored in the session, never sent to a model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::todo::TodoDetails;
 
-/// What the screen shows of a call, whole: its title needs nothing but these fields.
-/// A closed set; stored in the session as `{kind, ...}`, with pi's keys where pi has them.
+/// Everything the screen shows for a call; its title needs only these fields. A closed set, stored
+/// in the session as `{kind, ...}` with pi's keys if pi has them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum Details {
-    /// A file was changed (edit, write, apply_patch).
+    /// A file change (edit, write, apply_patch).
     Diff(DiffDetails),
-    /// A command ran or runs.
+    /// A command, running or ended.
     Command(CommandDetails),
-    /// Lines were searched.
+    /// A search through lines.
     Matches(MatchesDetails),
-    /// Names were listed (find, ls).
+    /// A list of names (find, ls).
     Files(FilesDetails),
-    /// A text was read, or a result is just text.
+    /// A text that was read, or a plain text result.
     Text(TextDetails),
-    /// A file was handed to the user.
+    /// A file handed to the user.
     Attachment(AttachmentDetails),
     /// The todo list.
     Todo(TodoDetails),
-    /// Anything else: of a tool that is not built in, or from another program's session.
+    /// Anything else, from a tool that isn't built in or a session of another program.
     Other(OtherDetails),
 }
 
 impl Details {
-    /// Reads stored details. Anything of another shape becomes [`Details::Other`].
+    /// Reads stored details. An unknown shape becomes [`Details::Other`].
     pub fn from_json(value: Value) -> Self {
         serde_json::from_value(value.clone()).unwrap_or_else(|_| {
             Self::Other(OtherDetails {
@@ -39,12 +39,12 @@ impl Details {
         })
     }
 
-    /// The stored form.
+    /// Returns the stored form.
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or(Value::Null)
     }
 
-    /// The stored form, its longest texts and lists shortened until it takes at most `most` bytes.
+    /// Returns the stored form in at most `most` bytes, by shortening the longest texts and lists.
     pub fn to_json_within(&self, most: usize) -> Value {
         let mut value = self.to_json();
         let mut longest = most;
@@ -60,7 +60,7 @@ fn json_len(value: &Value) -> usize {
     serde_json::to_string(value).map_or(0, |text| text.len())
 }
 
-/// Cuts every text to `longest` bytes, and every list to as many bytes of items.
+/// Cuts every text to `longest` bytes, and every list to that many bytes of items.
 fn shorten(value: &mut Value, longest: usize) {
     match value {
         Value::String(text) if text.len() > longest => {
@@ -94,38 +94,37 @@ fn shorten(value: &mut Value, longest: usize) {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DiffDetails {
-    /// The file, as users should read it (relative to the working directory where it is below).
+    /// The file as shown to users (relative to the working directory if below it).
     pub path: String,
-    /// pi's display form, one line per line, joined by `\n`: a sign (`+`, `-` or space), the line
-    /// number right-aligned to a common width (new numbers for `+` and context, old for `-`), a
-    /// space, the text. A run of skipped lines is ` `, blanks of that width, ` ...`. 4 lines of
-    /// context. Empty while the edit is being prepared; while the model still writes it, `~`
-    /// stands for a number that is not known.
+    /// pi's display format: lines joined by ` `, each with a sign (`+`, `-` or space), the line number
+    /// right-aligned to a common width (new numbers for `+` and context, old for `-`), a space, the text.
+    /// A gap is ` `, spaces of that width, ` ...`. 4 lines of context. Empty while the edit is prepared.
+    /// While the model is still writing it, `~` replaces unknown numbers.
     pub diff: String,
-    /// The first changed line in the new file, from 1.
+    /// The first changed line in the new file, 1-based.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_changed_line: Option<u64>,
     /// Lines added.
     pub added: u64,
-    /// Lines removed.
+    /// Lines in the old file; 0 if it didn't exist.
     pub removed: u64,
-    /// Lines of the file before; 0 when it did not exist.
+    /// Lines in the new file.
     pub old_lines: u64,
     /// Lines of the file after.
     pub new_lines: u64,
-    /// What becomes of the file.
+    /// The kind of change.
     #[serde(skip_serializing_if = "is_plain")]
     pub change: FileChange,
-    /// The file's path before the call moved it, as users should read it.
+    /// The file's path before the call moved it, as shown to users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved_from: Option<String>,
-    /// Further files of the same call (apply_patch), each with its own diff.
+    /// More files of the same call (apply_patch), each with its own diff.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<DiffDetails>,
 }
 
 impl DiffDetails {
-    /// A change to the file at `path` of which nothing else is known.
+    /// Returns a change to the file at `path`, with nothing else known.
     pub fn of(path: String) -> Self {
         Self {
             path,
@@ -133,7 +132,7 @@ impl DiffDetails {
         }
     }
 
-    /// The changes to several files.
+    /// Returns the changes to several files.
     pub fn of_all(files: impl IntoIterator<Item = Self>) -> Self {
         let mut files = files.into_iter();
         let first = files.next().unwrap_or_default();
@@ -144,20 +143,20 @@ impl DiffDetails {
     }
 }
 
-/// What becomes of a file.
+/// The kind of change to a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FileChange {
-    /// It is there before and after.
+    /// It existed before and still exists.
     #[default]
     Changed,
-    /// It is new.
+    /// It was created.
     Added,
-    /// It is gone.
+    /// It was deleted.
     Deleted,
 }
 
-/// Whether there is nothing to say beyond the diff.
+/// Returns `true` if there is nothing to add to the diff.
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde asks for a reference"
@@ -175,31 +174,31 @@ pub struct CommandDetails {
     /// The model's description of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Cleaned output: the last lines while it runs (the live tail), what the model got when ended.
+    /// Cleaned output: the last lines while it runs (the live tail), then the output sent to the model.
     pub output: String,
-    /// Lines of output in all.
+    /// Total lines of output.
     pub total_lines: u64,
-    /// Bytes of raw output in all.
+    /// Total bytes of raw output.
     pub total_bytes: u64,
-    /// Exit code, when it exited by itself; -1 after a time-out.
+    /// The exit code if it exited normally, -1 after a timeout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// The signal that killed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
-    /// Whether it ran out of time.
+    /// `true` if it timed out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub timed_out: bool,
-    /// Milliseconds it ran; absent while it does.
+    /// Running time in milliseconds; absent while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Whether `output` lacks some of it.
+    /// `true` if `output` is incomplete.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// Where all of it is.
+    /// The file with the full output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full_output_path: Option<String>,
-    /// Processes that outlived the shell, as `pid name`; they end with the run.
+    /// Processes that outlived the shell, as `pid name`. They end with the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub still_running: Vec<String>,
 }
@@ -208,18 +207,18 @@ pub struct CommandDetails {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MatchesDetails {
-    /// What was searched for.
+    /// The search pattern.
     pub pattern: String,
-    /// Where, as users should read it.
+    /// The searched path, as shown to users.
     pub path: String,
     /// The name filter, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub glob: Option<String>,
     /// Result lines in order (`path:line: text`, context `path-line- text`).
     pub lines: Vec<String>,
-    /// Matches shown.
+    /// Number of matches shown.
     pub count: u64,
-    /// Whether there are more than shown.
+    /// `true` if there are more matches.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
 }
@@ -228,13 +227,13 @@ pub struct MatchesDetails {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct FilesDetails {
-    /// The glob, empty for a plain listing.
+    /// The glob; empty for a plain listing.
     pub pattern: String,
-    /// Where, as users should read it.
+    /// The listed path, as shown to users.
     pub path: String,
-    /// The names; folders end in `/`.
+    /// The names. Folders end in `/`.
     pub files: Vec<String>,
-    /// Whether there are more.
+    /// `true` if there are more names.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
 }
@@ -243,18 +242,18 @@ pub struct FilesDetails {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TextDetails {
-    /// The file it is from, as users should read it; empty when from none.
+    /// The source file, as shown to users; empty if there is none.
     pub path: String,
     /// The text shown.
     pub text: String,
-    /// Number of the first line shown, from 1; 0 when lines are not numbered.
+    /// Number of the first line shown, 1-based; 0 if lines aren't numbered.
     pub first_line: u64,
-    /// Lines shown.
+    /// Number of lines shown.
     pub line_count: u64,
-    /// Lines of the whole file, when known.
+    /// Lines in the whole file, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_lines: Option<u64>,
-    /// Something to say beside the path (`image/png 800x600`).
+    /// A note shown with the path (`image/png 800x600`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -265,20 +264,20 @@ pub struct TextDetails {
 pub struct AttachmentDetails {
     /// The file.
     pub path: String,
-    /// image, video, audio, document or file.
+    /// One of image, video, audio, document, file.
     pub media: String,
-    /// What to call it.
+    /// Its title.
     pub title: String,
-    /// What it shows.
+    /// What it contains.
     pub description: String,
 }
 
-/// Details of a shape we do not know.
+/// Details of an unknown shape.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OtherDetails {
-    /// One line that says what the call is about.
+    /// One line that describes the call.
     pub title: String,
-    /// The rest.
+    /// The unparsed details.
     pub value: Value,
 }

@@ -1,9 +1,9 @@
-//! What leaves the agent: one stream of events, the same for every front end.
+//! The agent's output: one stream of events, the same for every front end.
 //!
-//! Events nest like brackets: agent, turn, message, tool execution. An `*End` event carries the
-//! whole truth, so a front end that missed updates is right again at the next end. `AgentEnd` also
-//! ends what a run that broke down by a fault of its own has left open. pi's record
-//! shapes (`--mode json`, RPC) are made from these by the front ends, not here.
+//! Events nest like brackets: agent, turn, message, tool call. An `*End` event contains the
+//! complete state, so a front end that missed updates recovers at the next end. `AgentEnd` also
+//! ends everything left open by a run that crashed. Front ends build pi's record shapes (`--mode
+//! json`, RPC) from these events.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,14 +23,14 @@ use super::trial::{Kept, Trial};
 use super::undo::Direction;
 use crate::llm::{Content, Message, Model, StopReason, StreamEvent, ThinkingLevel, Usage};
 
-/// One event with its place and time.
+/// One event with its number and time.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// Rises by one with every event of this agent, from 1.
+    /// Increases by one with every event of this agent, starting at 1.
     pub seq: u64,
     /// Unix time in milliseconds.
     pub time: i64,
-    /// What happened.
+    /// The event itself.
     pub kind: AgentEvent,
 }
 
@@ -41,79 +41,79 @@ pub(crate) fn now_ms() -> i64 {
 /// What happened.
 #[derive(Clone, Debug)]
 pub enum AgentEvent {
-    /// A run began.
+    /// A run started.
     AgentStart,
-    /// A run ended; nothing of it is in flight any more.
+    /// A run ended. Nothing of it is in progress anymore.
     AgentEnd {
-        /// The messages this run added, in order.
+        /// The messages added by this run, in order.
         messages: RunMessages,
         /// How it ended.
         outcome: RunOutcome,
-        /// What it came to.
+        /// Its totals.
         totals: RunTotals,
     },
-    /// Nothing will go on by itself: no queue, no retry, no compaction is left.
+    /// The agent is idle: no queued message, retry or compaction will start anything.
     AgentSettled {
-        /// Whether the user stopped it.
+        /// `true` if the user stopped it.
         aborted: bool,
     },
-    /// One model call and its tools begin.
+    /// A model call and its tools start.
     TurnStart {
-        /// Number of the iteration on the way to it in the session, from 1.
+        /// Number of the iteration on its path in the session, 1-based.
         iteration: usize,
     },
-    /// One model call and its tools ended.
+    /// A model call and its tools ended.
     TurnEnd {
         /// The assistant message.
         message: Arc<Message>,
-        /// Its tools' results, in call order.
+        /// The results of its tools, in call order.
         tool_results: Vec<Arc<Message>>,
     },
-    /// A request leaves for a model. In sessions only: pi has no record of it.
+    /// A request is sent to a model. In sessions only, because pi has no such record.
     ApiCallStart {
         /// The model as `provider/id`.
         model: String,
     },
-    /// The answer is whole, cut short, or failed.
+    /// The answer is complete, cut short, or failed.
     ApiCallEnd {
         /// Why it ended.
         stop_reason: StopReason,
-        /// Milliseconds until the answer said something, if it did.
+        /// Milliseconds until its first content, if any.
         first_token_ms: Option<u64>,
-        /// Milliseconds until its end.
+        /// Milliseconds until it ended.
         duration_ms: u64,
     },
-    /// A message began. For user messages and tool results it is already whole.
+    /// A message started. User messages and tool results are already complete.
     MessageStart {
-        /// The message; an assistant message is pending and empty.
+        /// The message. An assistant message is pending and empty.
         message: Arc<Message>,
     },
-    /// The assistant message grew; fold it with `AssistantMessage::apply`.
+    /// The assistant message grew. Apply it with `AssistantMessage::apply`.
     MessageUpdate {
-        /// The step.
+        /// The change.
         event: StreamEvent,
     },
-    /// A message is whole, and on disk if there is a session.
+    /// A message is complete, and on disk if there is a session.
     MessageEnd {
         /// The message as stored.
         message: Arc<Message>,
     },
-    /// A tool call begins (also one that will be skipped or refused: starts and ends pair).
+    /// A tool call starts. Sent even if it will be skipped or refused, so that starts and ends pair.
     ToolStart {
         /// The call's id.
         call_id: String,
         /// The tool's name.
         name: String,
-        /// The arguments, for records; the screen reads `details`.
+        /// The arguments, for records. The screen uses `details`.
         args: Arc<Value>,
-        /// What the screen shows until something better comes.
+        /// The details until the tool reports some.
         details: Arc<Details>,
     },
-    /// A tool reports progress; the latest replaces what came before. Lossy.
+    /// A tool reports progress, replacing earlier reports. Lossy.
     ToolUpdate {
         /// The call's id.
         call_id: String,
-        /// What the screen shows now.
+        /// The current details.
         details: Arc<Details>,
     },
     /// A tool call ended.
@@ -122,70 +122,70 @@ pub enum AgentEvent {
         call_id: String,
         /// The tool's name.
         name: String,
-        /// How it went.
+        /// How it ended.
         status: ToolStatus,
         /// The result for the model.
         content: Vec<Content>,
-        /// What the screen shows from now on.
+        /// The final details.
         details: Arc<Details>,
-        /// Milliseconds by a monotonic clock; absent when it did not run.
+        /// Monotonic duration in milliseconds; absent if it didn't run.
         duration_ms: Option<u64>,
     },
-    /// The waiting messages changed; both queues, whole.
+    /// The queued messages changed. Contains both queues completely.
     QueueUpdate {
         /// Delivered between tool calls.
         steering: Vec<Queued>,
         /// Delivered when the agent would stop.
         follow_up: Vec<Queued>,
     },
-    /// What calls may do without a question changed.
+    /// The permission mode changed.
     PermissionMode(PermissionMode),
-    /// What the session may spend changed.
+    /// The session's budget changed.
     Budget(Budget),
-    /// The questions that calls wait with changed; all of them, in the order they were asked.
+    /// The open questions changed. Contains all of them, in the order they were asked.
     Questions {
-        /// Those that wait for an answer.
+        /// The questions without an answer.
         open: Vec<Arc<Question>>,
     },
-    /// A call needed permission and nobody can be asked, so it is refused.
+    /// A call needed permission but there was no user to ask, so it was refused.
     Refused(Arc<Question>),
-    /// Queued messages go back to the user, who puts them before the draft: after an abort
-    /// (steering first) or because they asked.
+    /// Queued messages go back to the user, to be placed before the draft: after an abort (steering
+    /// first), or because the user requested it.
     QueueReturned {
-        /// In the order they go into the editor.
+        /// In the order to insert them in the editor.
         messages: Vec<Queued>,
     },
-    /// What the agent is doing changed.
+    /// The agent's activity changed.
     State(RunState),
-    /// Another session took the place of the one before.
+    /// Another session replaced the previous one.
     SessionOpened {
-        /// Its conversation so far, as a model reads it.
+        /// Facts about its conversation so far, as a model reads it.
         facts: Arc<HistoryFacts>,
-        /// The same as the user reads it.
+        /// The same conversation as the user reads it.
         branch: Arc<SessionBranch>,
-        /// Its file; none for one that is not stored.
+        /// Its file, or `None` if it isn't stored.
         path: Option<PathBuf>,
-        /// The name the user gave it.
+        /// The name that the user gave it.
         name: Option<String>,
-        /// What the user said first in it.
+        /// The user's first prompt in it.
         first_prompt: Option<String>,
-        /// Whether it is only read: nothing is sent or stored.
+        /// `true` if it is read-only: nothing is sent or stored.
         read_only: bool,
     },
-    /// Changes of files were undone, or made again.
+    /// File changes were undone or redone.
     FilesUndone {
-        /// Which way.
+        /// Undo or redo.
         direction: Direction,
-        /// The files, and the lines that came and went.
+        /// The files, with the lines added and removed.
         files: Vec<ChangedFile>,
     },
-    /// The conversation goes on from another entry of its session.
+    /// The conversation continues from another entry of its session.
     Moved {
-        /// It, up to there, as a model reads it.
+        /// Facts about the conversation up to there, as a model reads it.
         facts: Arc<HistoryFacts>,
-        /// The same as the user reads it.
+        /// The same conversation as the user reads it.
         branch: Arc<SessionBranch>,
-        /// The prompt that was chosen: it may be edited and sent again from there.
+        /// The selected prompt, which the user can edit and send again from there.
         prompt: Option<Vec<Content>>,
     },
     /// The model or thinking level for the next call changed.
@@ -195,55 +195,55 @@ pub enum AgentEvent {
         /// The level.
         thinking: ThinkingLevel,
     },
-    /// A model call failed and will be tried again.
+    /// A model call failed and will be retried.
     RetryStart {
-        /// Number of the retry, from 1.
+        /// Number of the retry, 1-based.
         attempt: u32,
-        /// How many there are at most.
+        /// The maximum number of retries.
         max_attempts: u32,
-        /// How long it waits before it, in milliseconds.
+        /// The delay before it, in milliseconds.
         delay_ms: u64,
-        /// What went wrong.
+        /// Why the call failed.
         error: String,
     },
     /// The retries of a model call are over.
     RetryEnd {
         /// Number of the last retry.
         attempt: u32,
-        /// Why there is no answer; none when there is one.
+        /// Why there is no answer, or `None` if there is one.
         final_error: Option<String>,
     },
-    /// A summary of the conversation is being made.
+    /// A summary of the conversation is being created.
     CompactionStart {
-        /// Why.
+        /// The reason.
         reason: CompactionReason,
-        /// Tokens of the conversation, about.
+        /// Approximate number of tokens in the conversation.
         tokens_before: u64,
     },
-    /// The summary is in place, or there is none.
+    /// The compaction ended, with or without a summary.
     CompactionEnd {
-        /// Why it was made.
+        /// Why it started.
         reason: CompactionReason,
-        /// What came of it.
+        /// Its outcome.
         outcome: CompactionOutcome,
     },
-    /// Tokens were spent beside the conversation, on what no other event says: a summary that did not
-    /// come about, or that of a branch.
+    /// Tokens were spent outside the conversation and no other event reports them: on a failed
+    /// summary, or on the summary of a branch.
     Spent {
-        /// What for, as the session names it.
+        /// Their purpose, as named in the session.
         kind: &'static str,
-        /// Who was asked.
+        /// The model that was called.
         model: Arc<Model>,
         /// Tokens and cost.
         usage: Usage,
     },
-    /// A trial began, goes on, or ended.
+    /// A trial began, is still open, or ended.
     Trial(TrialEvent),
-    /// Something the user should read; the run goes on or ends by itself.
+    /// A text for the user. Doesn't change what the run does.
     Notice {
-        /// How grave.
+        /// Its severity.
         level: NoticeLevel,
-        /// What happened, and the way out.
+        /// What happened, and what the user can do.
         text: String,
     },
 }
@@ -252,57 +252,57 @@ pub enum AgentEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CompactionReason {
-    /// The user wants it.
+    /// The user requested it.
     Manual,
-    /// It takes too much of the window.
+    /// The conversation fills too much of the window.
     Threshold,
-    /// The provider refused it as too long.
+    /// The provider rejected the conversation as too long.
     Overflow,
 }
 
-/// What came of a compaction.
+/// The outcome of a compaction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CompactionOutcome {
-    /// The summary and the latest messages are the conversation from here on.
+    /// The summary and the latest messages now form the conversation.
     Done {
         /// The summary.
         summary: String,
-        /// The session entry of the first message that stays.
+        /// The session entry of the first message that is kept.
         first_kept_entry_id: String,
-        /// Tokens of the conversation before, about.
+        /// Approximate number of tokens in the conversation before.
         tokens_before: u64,
-        /// Tokens of the conversation after, about.
+        /// Approximate number of tokens in the conversation after.
         tokens_after: u64,
-        /// Tokens the summary took.
+        /// Tokens used for the summary.
         usage: Usage,
     },
-    /// Everything is as it was.
+    /// It failed, and nothing changed.
     Failed {
         /// Message and hint.
         message: String,
     },
-    /// The user wanted something else; everything is as it was.
+    /// The user interrupted it, and nothing changed.
     Aborted,
 }
 
-/// What became of a trial.
+/// What happened to a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrialEvent {
-    /// One is open: the agent works in its worktree.
+    /// It is open: the agent works in its worktree.
     Open(Arc<Trial>),
-    /// Its changes are in the user's files.
+    /// Its changes are now in the user's files.
     Kept(Kept),
-    /// The conversation goes on from before it; the user's files are as they were.
+    /// The conversation continues from before it. The user's files are unchanged.
     Discarded,
 }
 
-/// How grave a notice is.
+/// The severity of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NoticeLevel {
-    /// Good to know.
+    /// Information.
     Info,
-    /// A command cannot be done now, and nothing has changed.
+    /// A command can't be done now. Nothing changed.
     Refusal,
     /// Something was refused or limited.
     Warning,
@@ -315,7 +315,7 @@ pub enum NoticeLevel {
 pub enum RunOutcome {
     /// The model had nothing left to do.
     Done,
-    /// The same, but the last answer was cut at the output limit.
+    /// Like `Done`, but the last answer was cut at the output limit.
     Truncated,
     /// The user stopped it.
     Aborted,
@@ -324,33 +324,33 @@ pub enum RunOutcome {
         /// Message and hint.
         message: String,
     },
-    /// `agent.max_iterations` model calls were made since the last message of the user.
+    /// The run made `agent.max_iterations` model calls since the last user message.
     LimitReached {
         /// The limit.
         limit: u32,
     },
-    /// What the session may spend is spent.
+    /// The session's budget is used up.
     BudgetReached(BudgetReached),
 }
 
 impl RunOutcome {
-    /// Whether it ended with an answer of the model.
+    /// Returns `true` if it ended with an answer from the model.
     pub fn has_answer(&self) -> bool {
         matches!(self, Self::Done | Self::Truncated)
     }
 }
 
-/// A message that waits for its moment. Its serde form is in the data of the stored entry.
+/// A queued message. Its serde form is part of the stored entry's data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Queued {
-    /// Rises by one with each queued message of this agent; names it for taking back.
+    /// Increases with each queued message of this agent. Used to take the message back.
     pub id: u64,
-    /// Which queue.
+    /// The queue it waits in.
     pub kind: QueueKind,
     /// Text and images.
     pub content: Vec<Content>,
-    /// Where it came from, as in [`UserMessage::origin`](crate::llm::UserMessage::origin); none when
-    /// it was typed here.
+    /// The sender, as in [`UserMessage::origin`](crate::llm::UserMessage::origin); `None` if it was
+    /// typed here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
 }
@@ -358,41 +358,41 @@ pub struct Queued {
 /// The `origin` of messages that the user sent from another program.
 pub const STEER_ORIGIN: &str = "steer";
 
-/// Whether the user said it, here or from another program, and not the program in their place.
+/// Returns `true` if the user wrote the message, here or in another program, rather than tiller.
 pub fn is_from_user(origin: Option<&str>) -> bool {
     matches!(origin, None | Some(STEER_ORIGIN))
 }
 
-/// Which queue a message waits in.
+/// The queue of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum QueueKind {
-    /// Goes out before the next group of tool calls or the next model call.
+    /// Sent before the next group of tool calls or the next model call.
     Steering,
-    /// Goes out when the agent would otherwise stop.
+    /// Sent when the agent would otherwise stop.
     FollowUp,
 }
 
-/// What the agent is doing. Sent by the actor; nobody keeps a flag beside it.
+/// What the agent is doing. Only the actor sends this; no one should keep a separate flag.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum RunState {
     /// Waiting for the user.
     #[default]
     Idle,
-    /// A run is under way.
+    /// A run is active.
     Running {
-        /// What it is waiting for right now.
+        /// What it is currently waiting for.
         phase: Phase,
     },
-    /// The run has ended by abort; processes of it are still dying. A new prompt may start.
+    /// The run was aborted, and its last processes are being stopped. A new prompt may start.
     Stopping {
-        /// Processes still alive.
+        /// Number of remaining processes.
         processes: usize,
     },
 }
 
 impl RunState {
-    /// Whether it waits before it tries a failed model call again.
+    /// Returns `true` while it waits to retry a failed model call.
     pub fn is_retrying(&self) -> bool {
         matches!(
             self,
@@ -406,32 +406,32 @@ impl RunState {
 /// What a run is waiting for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
-    /// The request left; no answer yet.
+    /// The request was sent; there is no answer yet.
     Requesting,
     /// The model is answering.
     Streaming,
-    /// Tools run; their names, in call order.
+    /// Tools are running. Contains their names, in call order.
     Tools(Vec<String>),
-    /// A failed call will be tried again.
+    /// A failed call will be retried.
     Retrying {
-        /// Number of the coming retry, from 1.
+        /// Number of the next retry, 1-based.
         attempt: u32,
-        /// How many there are at most.
+        /// The maximum number of retries.
         max_attempts: u32,
-        /// Unix time in milliseconds at which it starts.
+        /// When it starts, as Unix time in milliseconds.
         at: i64,
-        /// What went wrong: one line, without the name of the model.
+        /// Why the call failed: one line, without the model's name.
         reason: String,
     },
-    /// The conversation is being summarised.
+    /// The conversation is being summarized.
     Compacting,
-    /// The files of a trial are copied, taken over or removed.
+    /// The files of a trial are being copied, applied or removed.
     Trial(TrialStep),
-    /// The user is asked.
+    /// The user is being asked.
     Asking,
 }
 
-/// What is done with the files of a trial.
+/// What is happening to the files of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialStep {
     Begin,

@@ -7,7 +7,8 @@ pub(super) struct FileLock(pub File);
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // A program that is just being started still has a copy of the descriptor.
+        // Dropping alone isn't enough: a program that is just starting may still hold a copy of the
+        // descriptor.
         let _ = self.0.unlock();
     }
 }

@@ -1,4 +1,4 @@
-//! The only way in: a handle that is cheap to clone and never blocks.
+//! The only interface to an agent: a handle that is cheap to clone and never blocks.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -21,21 +21,21 @@ use super::session::{HistoryFacts, Session, SessionBranch, SessionSnapshot};
 use super::undo::UndoCommand;
 use crate::llm::{Content, Model, ThinkingLevel};
 
-/// Events a subscriber may leave unread before the agent waits for it.
+/// Events that a subscriber may leave unread before the agent waits for it.
 pub const EVENT_BUFFER: usize = 256;
 
-/// How long the end of an agent may take.
+/// How long shutting down an agent may take.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(6);
 
-/// Speaks to one agent. Cheap to clone; no call blocks or fails: an agent that is gone ignores it.
+/// Controls one agent. Cheap to clone. No call blocks or fails; an agent that has ended ignores it.
 #[derive(Clone, Debug)]
 pub struct AgentHandle {
     commands: mpsc::UnboundedSender<Command>,
     run: CurrentRun,
 }
 
-/// What cancels the run under way, shared by handle and actor so that an abort does not wait for
-/// the command queue. None when no run is under way, or it was cancelled.
+/// Cancels the current run. Shared by handle and actor so that an abort doesn't wait for the
+/// command queue. `None` if there is no run or it was cancelled.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CurrentRun(Arc<Mutex<Option<CancellationToken>>>);
 
@@ -50,8 +50,8 @@ impl CurrentRun {
         *lock(&self.0) = None;
     }
 
-    /// Cancels the run under way and has `send` tell the actor whether there was one. Holding the
-    /// lock while sending means that no run can start between the cancellation and the message.
+    /// Cancels the current run and has `send` tell the actor whether there was one. Holds the lock
+    /// while sending, so that no run can start between the cancellation and the message.
     fn cancel(&self, send: impl FnOnce(bool)) {
         let mut current = lock(&self.0);
         let token = current.take();
@@ -62,34 +62,34 @@ impl CurrentRun {
     }
 }
 
-/// What becomes of a subscriber that does not read its events.
+/// What happens to a subscriber that doesn't read its events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlowReader {
-    /// It is dropped after 5 s, and the others are told: for one of several front ends.
+    /// It is dropped after 5 s, and the others are told. For one of several front ends.
     Drop,
-    /// It holds the run back for as long as it likes and loses nothing: for the only reader.
+    /// It holds the run back as long as needed and loses nothing. For the only reader.
     Wait,
 }
 
-/// Where an agent stands.
+/// The current state of an agent.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// The conversation so far, as a model reads it.
+    /// Facts about the conversation so far, as a model reads it.
     pub facts: Arc<HistoryFacts>,
-    /// The same as the user reads it.
+    /// The same conversation as the user reads it.
     pub branch: Arc<SessionBranch>,
-    /// What the agent does.
+    /// The agent's activity.
     pub state: RunState,
-    /// Questions that wait for an answer.
+    /// Questions without an answer.
     pub questions: Vec<Arc<Question>>,
-    /// Messages that wait to be delivered between tool calls.
+    /// Queued messages to send between tool calls.
     pub steering: Vec<Queued>,
-    /// Messages that wait for the end of the run.
+    /// Queued messages to send at the end of the run.
     pub follow_up: Vec<Queued>,
 }
 
-/// What can be asked of an agent, as the methods of [`AgentHandle`] say that send it. Read by the actor
-/// in order.
+/// The commands sent by the methods of [`AgentHandle`], which document them. The actor reads them in
+/// order.
 #[derive(Debug)]
 pub enum Command {
     Message(QueueKind, Vec<Content>),
@@ -103,7 +103,7 @@ pub enum Command {
     TakeBack(Option<u64>),
     Release(Vec<u64>),
     Abort {
-        /// Whether the handle has cancelled a run.
+        /// `true` if the handle has cancelled a run.
         cancelled: bool,
     },
     Continue,
@@ -129,32 +129,32 @@ pub enum Command {
     Shutdown(oneshot::Sender<Option<String>>),
 }
 
-/// A message of the user from another program.
+/// A user message from another program.
 #[derive(Clone, Debug)]
 pub struct ExternalMessage {
-    /// Which queue it waits in while a run is under way.
+    /// The queue it waits in if a run is active.
     pub kind: QueueKind,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// The id of the session it is meant for; any when there is none.
+    /// The id of the session it is meant for, or `None` for any.
     pub session: Option<String>,
-    /// Whether it may start a run.
+    /// What to do if no run is active.
     pub when_idle: WhenIdle,
 }
 
-/// What a message of another program does when no run is under way.
+/// What a message from another program does if no run is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenIdle {
-    /// It starts one.
+    /// Starts a run.
     Start,
-    /// It is refused: the program is about to end.
+    /// Refuses the message, because the program is about to exit.
     Refuse,
 }
 
-/// What became of a message of another program.
+/// What happened to a message from another program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// It started a run, or starts the next one when an aborted run has ended.
+    /// It started a run, or will once the aborted run has ended.
     Started,
     /// It waits in this queue.
     Queued(QueueKind),
@@ -181,27 +181,27 @@ pub enum TrialCommand {
     Discard,
 }
 
-/// What the model is told of a branch that is left.
+/// What the model is told about a branch that the conversation leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaving {
     /// Nothing.
     Silently,
-    /// A summary, which it makes before.
+    /// A summary, which the model writes first.
     WithSummary,
 }
 
-/// A session to go on with.
+/// A session to switch to.
 #[derive(Debug)]
 pub struct OpenSession {
-    /// Where the conversation is stored from now on.
+    /// The session that will store the conversation.
     pub session: Session,
-    /// The conversation at its leaf, as [`Session::facts`] gives it.
+    /// Facts about the conversation at its leaf, from [`Session::facts`].
     pub facts: HistoryFacts,
-    /// Folder for outputs too long for the model.
+    /// Folder for outputs that are too long for the model.
     pub spill_dir: PathBuf,
-    /// The model it goes on with; none keeps the one in use.
+    /// The model to use, or `None` to keep the current one.
     pub model: Option<Arc<Model>>,
-    /// The thinking level it goes on with; none keeps the one in use.
+    /// The thinking level to use, or `None` to keep the current one.
     pub thinking: Option<ThinkingLevel>,
 }
 
@@ -219,82 +219,83 @@ impl AgentHandle {
         )
     }
 
-    /// Sends a message of the user: starts a run when idle, else steers.
+    /// Sends a user message: starts a run if idle, else steers.
     pub fn prompt(&self, content: Vec<Content>) {
         self.steer(content);
     }
 
-    /// Sends a message of the user: starts a run when idle, else goes out before the next tool group
-    /// or model call.
+    /// Sends a user message: starts a run if idle, else it is sent before the next tool group or
+    /// model call.
     pub fn steer(&self, content: Vec<Content>) {
         self.send(Command::Message(QueueKind::Steering, content));
     }
 
-    /// Sends a message of the user: starts a run when idle, else goes out when the agent would stop.
+    /// Sends a user message: starts a run if idle, else it is sent when the agent would stop.
     pub fn follow_up(&self, content: Vec<Content>) {
         self.send(Command::Message(QueueKind::FollowUp, content));
     }
 
-    /// Sends a message of the user from another program and answers what became of it. Until it
-    /// answers with success, nothing was taken.
+    /// Sends a user message from another program and returns what happened to it. The agent has
+    /// accepted nothing until this succeeds.
     pub async fn send_external(&self, message: ExternalMessage) -> Result<Delivery, Refused> {
         let delivery = self.ask(|answer| Command::External(Box::new(message), answer));
         delivery.await.unwrap_or(Err(Refused::Leaving))
     }
 
-    /// Says where other programs can speak to the agent, for those who look for its session.
+    /// Sets where other programs can send messages to the agent. Programs that look for its session
+    /// find it there.
     pub fn listening(&self, socket: Option<PathBuf>) {
         self.send(Command::Listening(socket));
     }
 
-    /// Tells all subscribers something the user should read.
+    /// Shows the user a notice, through all subscribers.
     pub fn notify(&self, level: NoticeLevel, text: String) {
         self.send(Command::Notify(level, text));
     }
 
-    /// Interrupts what runs and delivers the waiting steering messages.
+    /// Interrupts the run to deliver the waiting steering messages.
     pub fn steer_now(&self) {
         self.send(Command::SteerNow);
     }
 
-    /// Takes one waiting message back, or all of them.
+    /// Takes back one waiting message, or all of them.
     pub fn take_back(&self, id: Option<u64>) {
         self.send(Command::TakeBack(id));
     }
 
-    /// Lets go of messages that were given back: whoever got them keeps them safe from now on. Until then
-    /// they wait again when the session is opened.
+    /// Releases messages that were given back, once their receiver has stored them. Until then they wait
+    /// again when the session is opened.
     pub fn release(&self, ids: Vec<u64>) {
         self.send(Command::Release(ids));
     }
 
-    /// Stops the run at once; a second call while processes still die kills them.
+    /// Stops the run at once. A second call kills the remaining processes.
     pub fn abort(&self) {
         self.run
             .cancel(|cancelled| self.send(Command::Abort { cancelled }));
     }
 
-    /// Goes on after the iteration limit.
+    /// Continues after the iteration limit.
     pub fn go_on(&self) {
         self.send(Command::Continue);
     }
 
-    /// Changes what calls may do without a question, from the next one on.
+    /// Changes the permission mode from the next call on.
     pub fn set_permission(&self, mode: PermissionMode) {
         self.send(Command::SetPermission(mode));
     }
 
-    /// Answers the question with this id; nothing happens when it waits no more.
+    /// Answers the question with this id. Does nothing if it no longer waits.
     pub fn answer(&self, id: u64, answer: Answer) {
         self.send(Command::Answer(id, answer));
     }
 
-    /// Allows the session to spend as much again, where its budget is used up.
+    /// Raises the limits that are used up by another whole budget.
     pub fn raise_budget(&self) {
         self.send(Command::RaiseBudget);
     }
 
-    /// Sets what this session may spend; other sessions have the budget they began with.
+    /// Sets the budget of this session. Other sessions keep their original budget.
     pub fn set_budget(&self, budget: Budget) {
         self.send(Command::SetBudget(budget));
     }
@@ -309,37 +310,37 @@ impl AgentHandle {
         self.send(Command::SetThinking(thinking));
     }
 
-    /// Goes on with another session of the same folder; the one before is closed.
+    /// Switches to another session in the same folder, and closes the previous one.
     ///
     /// # Errors
-    /// A run is under way, or the one before cannot be saved. Then it stays open.
+    /// Fails if a run is active or the current session can't be saved. It stays open then.
     pub async fn open(&self, session: OpenSession) -> Result<(), OpenRefused> {
         let opened = self.ask(|answer| Command::Open(Box::new(session), answer));
         opened.await.unwrap_or(Err(OpenRefused::Gone))
     }
 
-    /// Sends a message of the user in a trial: the conversation forks, and the agent works in a git
-    /// worktree until the trial is kept or discarded. Where that cannot be, the message goes back.
+    /// Sends a user message in a trial: the conversation forks, and the agent works in a git worktree
+    /// until the trial is kept or discarded. If that isn't possible, the message goes back to the user.
     pub fn begin_trial(&self, content: Vec<Content>) {
         self.send(Command::Trial(TrialCommand::Begin(content)));
     }
 
-    /// Ends the open trial and takes its changes over into the user's files.
+    /// Ends the open trial and applies its changes to the user's files.
     pub fn keep_trial(&self) {
         self.send(Command::Trial(TrialCommand::Keep));
     }
 
-    /// Ends the open trial: conversation and files are as they were before it.
+    /// Ends the open trial. Conversation and files are as before it.
     pub fn discard_trial(&self) {
         self.send(Command::Trial(TrialCommand::Discard));
     }
 
-    /// Undoes or redoes changes of files, or says what that would change.
+    /// Undoes or redoes file changes, or previews that.
     pub fn undo(&self, command: UndoCommand) {
         self.send(Command::Undo(command));
     }
 
-    /// Says where instruction files may come from, from the next run on.
+    /// Sets where instruction files may come from, from the next run on.
     pub fn set_instructions(&self, sources: InstructionSources) {
         self.send(Command::SetInstructions(sources));
     }
@@ -349,76 +350,76 @@ impl AgentHandle {
         self.send(Command::SetRules(Box::new(rules)));
     }
 
-    /// Names the session; an empty name takes the name away.
+    /// Names the session. An empty name removes it.
     pub fn name(&self, name: String) {
         self.send(Command::Name(name));
     }
 
-    /// Has a summary stand for all but the latest messages: now, or before the next model call of
-    /// the run under way. The summary pays special attention to `focus`.
+    /// Replaces all but the latest messages with a summary: now, or before the next model call of
+    /// the current run. The summary pays special attention to `focus`.
     pub fn compact(&self, focus: Option<String>) {
         self.send(Command::Compact(focus));
     }
 
-    /// Where the window of the model goes. None when the agent is gone.
+    /// Returns what fills the model's window, or `None` if the agent has ended.
     pub async fn context_usage(&self) -> Option<ContextUsage> {
         self.ask(Command::ContextUsage).await
     }
 
-    /// Goes back to before the last compaction, when no run is under way: the conversation is as it
-    /// was. What was said since stays in the tree, and its first prompt comes back in
+    /// Undoes the last compaction if no run is active, which restores the conversation before it.
+    /// Later messages stay in the tree, and the first later prompt comes back in
     /// [`AgentEvent::Moved`](super::AgentEvent::Moved).
     pub fn uncompact(&self) {
         self.send(Command::Uncompact);
     }
 
-    /// The tree of the session as it is, to be read elsewhere. None when the agent is gone.
+    /// Returns a snapshot of the session's tree, or `None` if the agent has ended.
     pub async fn tree(&self) -> Option<SessionSnapshot> {
         self.ask(|answer| Command::Tree(TreeCommand::Read(answer)))
             .await
     }
 
-    /// Goes on from the entry with this id, when no run is under way; everything stays in the tree.
-    /// A prompt of the user stands for the place it was sent from, and comes back in
+    /// Continues from the entry with this id, if no run is active. Everything stays in the tree. A
+    /// user prompt means the place it was sent from, and comes back in
     /// [`AgentEvent::Moved`](super::AgentEvent::Moved).
     pub fn go_to(&self, entry: String, leaving: Leaving) {
         self.send(Command::Tree(TreeCommand::GoTo { entry, leaving }));
     }
 
-    /// Goes back to where the last prompt of the conversation was sent from, as [`Self::go_to`].
+    /// Goes back to before the last prompt, like [`Self::go_to`].
     pub fn edit_last_prompt(&self) {
         self.send(Command::Tree(TreeCommand::EditLast));
     }
 
-    /// Labels the entry with this id, or the last one of the conversation; no label takes it away.
+    /// Labels the entry with this id, or the last one of the conversation. `None` removes the label.
     pub fn label(&self, entry: Option<String>, label: Option<String>) {
         self.send(Command::Tree(TreeCommand::Label { entry, label }));
     }
 
-    /// Opens what the next prompt will need, so that it leaves at once. Says nothing.
+    /// Prepares what the next prompt needs, so that it is sent without delay. Reports nothing.
     pub fn warm(&self) {
         self.send(Command::Warm);
     }
 
-    /// All events from now on, in order. A reader that leaves 256 events unread slows
-    /// the agent; `slow` says for how long.
+    /// Returns all events from now on, in order. A reader with 256 unread events slows the agent;
+    /// `slow` determines for how long.
     pub fn subscribe(&self, slow: SlowReader) -> mpsc::Receiver<Arc<Event>> {
         let (sender, receiver) = mpsc::channel(EVENT_BUFFER);
         self.send(Command::Subscribe(sender, slow));
         receiver
     }
 
-    /// Where the agent stands, and all events from there on: for a subscriber that was dropped.
-    /// None when the agent is gone.
+    /// Returns the agent's current state and all events after it, for a subscriber that was
+    /// dropped. `None` if the agent has ended.
     pub async fn resubscribe(&self) -> Option<(Snapshot, mpsc::Receiver<Arc<Event>>)> {
         let (sender, receiver) = mpsc::channel(EVENT_BUFFER);
         let snapshot = self.ask(|answer| Command::Resubscribe(sender, answer));
         Some((snapshot.await?, receiver))
     }
 
-    /// Ends everything in order and returns when the agent is done: run aborted, processes told
-    /// to die, session on disk. On a disk that hangs it gives up after 6 s. Where something could not be
-    /// saved, it says so for the user.
+    /// Shuts the agent down: aborts the run, stops its processes, and waits until the session is on
+    /// disk. Gives up after 6 s if the disk hangs. Returns a message for the user if something couldn't
+    /// be saved.
     pub async fn shutdown(&self) -> Option<String> {
         let (done, wait) = oneshot::channel();
         self.run.cancel(|_| self.send(Command::Shutdown(done)));

@@ -1,19 +1,19 @@
-//! Names of contents: the SHA-256 of their bytes, and what git would call them.
+//! Content hashes: the SHA-256 of bytes, and git's names for them.
 
 use std::fmt::Write as _;
 use std::io::{self, Read};
 
 use ring::digest::{Algorithm, Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
 
-/// Bytes read at once.
+/// Size of one read, in bytes.
 const CHUNK: usize = 256 * 1024;
 
-/// The SHA-256 of some bytes.
+/// Returns the SHA-256 of some bytes.
 pub(super) fn of_bytes(bytes: &[u8]) -> String {
     hex(ring::digest::digest(&SHA256, bytes).as_ref())
 }
 
-/// The SHA-256 of all that can be read, and how much that is; `take` gets it piece by piece.
+/// Returns the SHA-256 and the size of everything in `from`. Passes the data to `take` piece by piece.
 pub(super) fn of_reader(
     from: &mut impl Read,
     take: impl FnMut(&[u8]) -> io::Result<()>,
@@ -22,8 +22,8 @@ pub(super) fn of_reader(
     Ok((hex(&hash), size))
 }
 
-/// What git calls a file of `size` bytes that `from` gives, in a repository whose names are `id_len`
-/// bytes long.
+/// Returns git's name for a file of `size` bytes read from `from`, in a repository whose names are
+/// `id_len` bytes long.
 pub(super) fn of_blob(from: &mut impl Read, size: u64, id_len: usize) -> io::Result<Vec<u8>> {
     let algorithm: &Algorithm = match id_len {
         20 => &SHA1_FOR_LEGACY_USE_ONLY,

@@ -1,4 +1,4 @@
-//! Locks that stay usable when whoever held one has panicked: what they guard is whole at every moment.
+//! Locks that stay usable after a holder panicked. What they protect is valid at every moment.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,9 +1,9 @@
-//! Writes the user's files, for everybody who does: file tools, undo, trials. New content is whole on
-//! the disk, beside its place, before the old file is touched, and takes over its owner, mode, access
-//! control list and other extended attributes. A rename puts it in place, so that a crash leaves the
-//! old file or the new one. Where a rename would break something (other names of the file, an owner
-//! that cannot be given) the file is overwritten: once there is room for it, and with the old content
-//! at hand. No link is ever written through.
+//! Writes the user's files, for file tools, undo and trials. New content is completely on the disk,
+//! next to its destination, before the old file is touched. It takes over the old file's owner, mode,
+//! access control list and other extended attributes. A rename puts it in place, so a crash leaves
+//! either the old or the new file. If a rename would break something (other names of the file, an
+//! owner that can't be set), the file is overwritten instead, after reserving space and with the old
+//! content in memory. Never writes through a link.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -16,14 +16,15 @@ use xattr::FileExt;
 use crate::agent::tools::kind;
 use crate::agent::workspace::Place;
 
-/// How the names of files begin and end that wait beside their place.
+/// Prefix and suffix of temporary files next to their destination.
 pub const PREFIX: &str = ".tiller-";
 /// See [`PREFIX`].
 pub const SUFFIX: &str = ".tmp";
-/// Larger files are not overwritten: the old content is kept in memory, to be put back if that fails.
+/// Larger files aren't overwritten, because the old content is kept in memory to restore it if that
+/// fails.
 const MAX_BACKUP: u64 = 64 * 1024 * 1024;
 
-/// A file beside the place that it will take. Dropped instead, it leaves nothing behind.
+/// A file next to the destination that it will replace. Removed if dropped instead.
 #[derive(Debug)]
 pub struct NewFile {
     place: Place,
@@ -31,7 +32,7 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// An empty one beside `place`, with this mode as far as the umask allows.
+    /// Creates an empty file beside `place`, with this mode minus the umask.
     pub fn beside(place: &Place, mode: u32) -> io::Result<Self> {
         let place = place.beside(name(PREFIX));
         let file = place.create(mode)?;
@@ -42,19 +43,19 @@ impl NewFile {
         &mut self.file
     }
 
-    /// Gives it owner, mode, access control list and other extended attributes of `from`.
+    /// Copies owner, mode, access control list and other extended attributes of `from`.
     pub fn copy_attributes(&self, from: &File) -> io::Result<()> {
         let (to, meta) = (&self.file, from.metadata()?);
         to.set_permissions(meta.permissions())?;
         let own = to.metadata()?;
         if own.uid() != meta.uid() || own.gid() != meta.gid() {
             fchown(to, Some(meta.uid()), Some(meta.gid()))?;
-            // A change of owner takes the set-user-id bit away.
+            // Changing the owner clears the set-user-id bit.
             to.set_permissions(meta.permissions())?;
         }
         let names = match from.list_xattr() {
             Ok(names) => names,
-            // This file system has none.
+            // This file system has no attributes.
             Err(error) if error.kind() == io::ErrorKind::Unsupported => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -69,12 +70,12 @@ impl NewFile {
         Ok(())
     }
 
-    /// Puts it at `place`, instead of what is there.
+    /// Moves it to `place`, replacing what is there.
     pub fn replace(self, place: &Place) -> io::Result<()> {
         self.place.rename(place)
     }
 
-    /// Puts it at `place`, where nothing may be.
+    /// Moves it to `place`. Fails if something is there.
     pub fn put(self, place: &Place) -> io::Result<()> {
         self.place.rename_to_free(place)
     }
@@ -86,24 +87,24 @@ impl Drop for NewFile {
     }
 }
 
-/// A name that no file has.
+/// Returns an unused name.
 pub fn name(prefix: &str) -> String {
     format!("{prefix}{}{SUFFIX}", Uuid::new_v4().simple())
 }
 
-/// Puts a link to `target` at `place`, instead of what is there.
+/// Creates a link to `target` at `place`, replacing what is there.
 pub fn put_link(place: &Place, target: &Path) -> io::Result<()> {
     let new = place.beside(name(PREFIX));
     new.symlink(target)?;
     new.rename(place).inspect_err(|_| drop(new.remove()))
 }
 
-/// Overwrites `file`, opened for reading and writing, with `bytes`, so that its other names stay names
-/// of it.
+/// Overwrites `file`, opened for reading and writing, with `bytes`, so that its other names still
+/// refer to it.
 ///
 /// # Errors
-/// The file holds what it held before. Only where putting that back failed too, which the error says,
-/// it may hold a part of the new content (see [`is_cut_off`]).
+/// The file keeps its old content. If restoring that failed too, the error says so and the file may
+/// contain part of the new content (see [`is_cut_off`]).
 pub fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     let size = file.metadata()?.len();
     if size > MAX_BACKUP {
@@ -127,14 +128,14 @@ pub fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     })
 }
 
-/// Fails where the disk has no room for `size` bytes in the file, while nothing is changed yet.
+/// Fails if the disk has no room for `size` bytes in the file, before anything is changed.
 #[cfg_attr(not(target_os = "linux"), allow(unused_variables))]
 fn reserve(file: &File, size: u64) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     if size > 0 {
         use rustix::fs::{FallocateFlags, fallocate};
         use rustix::io::Errno;
-        // Not every file system can.
+        // Not every file system supports this.
         if let Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) =
             fallocate(file, FallocateFlags::KEEP_SIZE, 0, size)
         {
@@ -144,7 +145,7 @@ fn reserve(file: &File, size: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Nothing is cut off before the end: what is not overwritten yet is still the old content.
+/// Truncates only at the end: until then, whatever isn't overwritten is still the old content.
 fn write_over(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     file.rewind()?;
     file.write_all(bytes)?;
@@ -152,8 +153,8 @@ fn write_over(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Whether a file that holds `now` is one that was being overwritten, `old` with `new`, when the
-/// program was killed: it begins as `new`, and goes on as `old` or ends there.
+/// Returns `true` if `now` is what remains of overwriting `old` with `new` when tiller was killed:
+/// it starts like `new`, and ends there or continues like `old`.
 pub fn is_cut_off(now: &[u8], old: &[u8], new: &[u8]) -> bool {
     let same = now.iter().zip(new).take_while(|(a, b)| a == b).count();
     same == now.len() || old.get(same..) == Some(&now[same..])
@@ -163,9 +164,9 @@ pub fn is_cut_off(now: &[u8], old: &[u8], new: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    // Every point at which a kill can stop it.
+    // Every point at which a kill can interrupt it.
     #[test]
-    fn what_a_kill_leaves_of_an_overwritten_file_is_recognized_and_nothing_else_is() {
+    fn only_files_left_by_a_killed_overwrite_are_recognized() {
         for (old, new) in [
             ("old text", "new"),
             ("old", "new text"),

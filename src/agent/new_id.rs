@@ -1,10 +1,10 @@
-//! Ids of sessions and turns, which sort by time.
+//! Ids of sessions and turns. They sort by time.
 
 use std::time::SystemTime;
 
 use uuid::{NoContext, Timestamp, Uuid};
 
-/// A new id. Where the clock is before 1970, which no id can say, one of 1970.
+/// Returns a new id. If the clock is before 1970, which ids can't represent, it is one of 1970.
 pub(crate) fn new_id() -> Uuid {
     at(SystemTime::now())
 }
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_before_1970_gives_ids_too() {
+    fn a_clock_before_1970_still_produces_ids() {
         let before = SystemTime::UNIX_EPOCH - Duration::from_hours(24);
         let (one, other) = (at(before), at(before));
         assert!(one != other && one < new_id() && other < new_id());

@@ -1,5 +1,4 @@
-//! Everything an agent is started with. No defaults for models or prompts: the application
-//! decides, the agent obeys.
+//! Everything an agent starts with. Contains no default models or prompts; the application chooses them.
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
@@ -16,25 +15,25 @@ use super::workspace::Places;
 use crate::llm::auth::Redactor;
 use crate::llm::{Model, Provider, ThinkingLevel};
 
-/// Takes secrets out of what tools answer. They are gathered with the first call.
+/// Removes secrets from tool output. Collects the secrets at the first call.
 #[derive(Clone)]
 pub struct LazyRedactor(Arc<LazyLock<Redactor, Gather>>);
 
 type Gather = Box<dyn FnOnce() -> Redactor + Send>;
 
 impl LazyRedactor {
-    /// One that knows what `gather` finds.
+    /// Creates a redactor for the secrets that `gather` finds.
     pub fn new(gather: impl FnOnce() -> Redactor + Send + 'static) -> Self {
         Self(Arc::new(LazyLock::new(Box::new(gather))))
     }
 
-    /// The redactor.
+    /// Returns the redactor.
     pub fn get(&self) -> &Redactor {
         &self.0
     }
 }
 
-/// Knows no secret.
+/// Knows no secrets.
 impl Default for LazyRedactor {
     fn default() -> Self {
         Self::new(Redactor::default)
@@ -43,58 +42,58 @@ impl Default for LazyRedactor {
 
 /// What `agent::start` takes.
 pub struct AgentOptions {
-    /// The way to models; dispatches on the model's api by itself.
+    /// The model provider, which dispatches on each model's API.
     pub provider: Arc<dyn Provider>,
     /// The model of the first call.
     pub model: Model,
-    /// The models that answer when it cannot, in order.
+    /// The models to fall back to, in order.
     pub fallback: Vec<Model>,
     /// The thinking level of the first call.
     pub thinking: ThinkingLevel,
-    /// The folder the agent works in.
+    /// The agent's working folder.
     pub cwd: PathBuf,
-    /// The tools, already filtered by set and policy.
+    /// The tools, already filtered by tool set and policy.
     pub toolbox: Toolbox,
     /// The scope of the processes that its runs start.
     pub processes: Processes,
     /// Replaces the built-in system prompt.
     pub system_prompt: Option<String>,
-    /// Added behind the system prompt, each a paragraph of its own.
+    /// Paragraphs added after the system prompt.
     pub append_system_prompt: Vec<String>,
     /// Where instruction files (AGENTS.md) may come from.
     pub instructions: InstructionSources,
-    /// Tells the date; asked when a prompt is made and when the user speaks.
+    /// Returns the date. Called when a prompt is built and when the user sends a message.
     pub today: Today,
-    /// Where the conversation is stored.
+    /// The session that stores the conversation.
     pub session: Session,
-    /// The conversation at its leaf, as [`Session::facts`] gives it.
+    /// Facts about the conversation at its leaf, from [`Session::facts`].
     pub facts: HistoryFacts,
-    /// Folder for outputs too long for the model (`CALL.txt`); made when needed.
+    /// Folder for outputs that are too long for the model (`CALL.txt`), created when needed.
     pub spill_dir: PathBuf,
-    /// Where trials are kept; none where the session could be lost, and a trial with it.
+    /// Folder for trials, or `None` if the session could be lost and a trial with it.
     pub trials: Option<PathBuf>,
-    /// Keeps what its calls change; none where nothing is to be kept.
+    /// Records file changes for undo, or `None` to record nothing.
     pub undo: Option<Undo>,
-    /// What its calls may do.
+    /// The permissions of its calls.
     pub permission: PermissionOptions,
     /// The rules of the loop.
     pub rules: LoopRules,
-    /// What each of its sessions may spend.
+    /// The budget of each of its sessions.
     pub budget: Budget,
-    /// Takes secrets out of what tools answer.
+    /// Removes secrets from tool output.
     pub redactor: LazyRedactor,
 }
 
-/// What the calls of an agent may do, to begin with.
+/// The initial permissions of an agent's calls.
 #[derive(Clone, Debug)]
 pub struct PermissionOptions {
     /// The mode and the rules.
     pub policy: Policy,
-    /// What its workspace is made of.
+    /// The folders that define its workspace.
     pub places: Places,
-    /// Where the session's own temporary folders are made when they are needed; whoever starts the
-    /// agent removes it at the end. None: the session has those of all programs.
+    /// Where the session's private temporary folders are created when needed. The caller removes it
+    /// at the end. `None` uses the shared ones.
     pub temporary: Option<PathBuf>,
-    /// Whether somebody can answer questions; else each is refused.
+    /// `true` if a user can answer questions. Otherwise calls that need one are refused.
     pub has_user: bool,
 }

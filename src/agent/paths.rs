@@ -1,5 +1,5 @@
-//! From a path as a model writes it to a path of this machine, and back to one that users and
-//! models can read. Does not check whether a path is allowed, and opens nothing.
+//! Converts paths from models to paths on this machine, and back to readable ones for users and
+//! models. Opens nothing, and doesn't check whether a path is allowed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -10,21 +10,21 @@ use std::path::{Component, Path, PathBuf};
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Symbolic links followed before a path counts as a loop; the kernel's own limit.
+/// Most symbolic links to follow before assuming a loop. The same as the kernel's limit.
 const MAX_LINKS: usize = 40;
 
-/// What a path is wanted for.
+/// The purpose of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To use what is there.
+    /// To use an existing file or folder.
     Existing,
-    /// To put something there: a new file must not land in one that merely looks alike.
+    /// To create something. A new file must not overwrite one that merely looks alike.
     MayBeNew,
 }
 
-/// The file or folder that `raw` means, absolute. `~`, `file://` URLs and a leading `@` are
-/// understood. What does not exist as written is looked for with other blanks, quotes and Unicode
-/// compositions, since models cannot tell those apart.
+/// Returns the absolute path of the file or folder that `raw` means. Understands `~`, `file://`
+/// URLs and a leading `@`. If it doesn't exist as written, also tries other spaces, quotes and
+/// Unicode compositions, since models can't tell these apart.
 pub fn resolve(raw: &str, cwd: &Path, purpose: Purpose) -> PathBuf {
     let written = expand(raw);
     let stripped = raw.strip_prefix('@').filter(|rest| !rest.is_empty());
@@ -40,7 +40,7 @@ pub fn resolve(raw: &str, cwd: &Path, purpose: Purpose) -> PathBuf {
     {
         return path;
     }
-    // A new file: `@` is a part of its name unless only the folder without it is there.
+    // For a new file, `@` is part of its name unless only the folder without it exists.
     let folder = |path: &Path| cwd.join(path).parent().map(Path::to_path_buf);
     let own_folder = folder(&written).is_some_and(|folder| folder != cwd && exists(&folder));
     let stripped =
@@ -48,7 +48,7 @@ pub fn resolve(raw: &str, cwd: &Path, purpose: Purpose) -> PathBuf {
     with_plain_blanks(&stripped.unwrap_or(written), cwd)
 }
 
-/// `path` for users: relative to `cwd` where it is below, with nothing in it that could disturb a
+/// Returns `path` for users: relative to `cwd` if below it, without characters that could disturb a
 /// terminal or a line.
 pub fn display(path: &Path, cwd: &Path) -> String {
     let shown = match path.strip_prefix(cwd) {
@@ -59,7 +59,7 @@ pub fn display(path: &Path, cwd: &Path) -> String {
     readable(shown.as_os_str())
 }
 
-/// The first `most` of `names`, and how many more there are.
+/// Lists the first `most` of `names`, and how many more there are.
 pub fn name_some(names: &[String], most: usize) -> String {
     let more = match names.len().saturating_sub(most) {
         0 => String::new(),
@@ -68,13 +68,13 @@ pub fn name_some(names: &[String], most: usize) -> String {
     format!("{}{more}", names[..names.len().min(most)].join(", "))
 }
 
-/// A name as text: invalid UTF-8 and control characters become U+FFFD.
+/// Returns a name as text. Invalid UTF-8 and control characters become U+FFFD.
 pub fn readable(name: &OsStr) -> String {
     name.to_string_lossy().replace(char::is_control, "\u{fffd}")
 }
 
-/// The path behind all symbolic links, also when the last parts do not exist yet. There is no `..` in
-/// it: behind a folder that does not exist it means the folder above.
+/// Resolves all symbolic links, even if the last parts of the path don't exist yet. The result
+/// contains no `..`: after a missing folder it means the parent folder.
 pub fn real(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..MAX_LINKS {
@@ -83,7 +83,7 @@ pub fn real(path: &Path) -> io::Result<PathBuf> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
-        // A link to something that does not exist yet: what is written goes there.
+        // A link to something that doesn't exist yet. Writing through it creates its target.
         if let Ok(target) = fs::read_link(&path) {
             path = path.parent().unwrap_or(Path::new("/")).join(target);
             continue;
@@ -107,7 +107,7 @@ fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// The path that `raw` is written for: `~` and `file://` URLs are understood.
+/// Expands `~` and `file://` URLs in `raw`.
 pub fn expand(raw: &str) -> PathBuf {
     if let Some(rest) = raw.strip_prefix("file://") {
         let rest = rest.strip_prefix("localhost").unwrap_or(rest);
@@ -137,7 +137,8 @@ fn percent_decode(text: &str) -> OsString {
     OsString::from_vec(out)
 }
 
-/// An existing path whose parts read the same as those of `path`, if each step has just one.
+/// Returns an existing path whose parts look the same as those of `path`, if each part has exactly one
+/// match.
 fn look_alike(path: &Path) -> Option<PathBuf> {
     let mut found = PathBuf::new();
     for part in path.components() {
@@ -176,7 +177,7 @@ fn folded(name: &str) -> String {
         .collect()
 }
 
-/// `raw` below `cwd`, with plain spaces in the names that do not exist as they are written.
+/// Joins `raw` to `cwd`, with plain spaces in names that don't exist as written.
 fn with_plain_blanks(raw: &Path, cwd: &Path) -> PathBuf {
     let mut path = cwd.to_path_buf();
     for part in raw.components() {
@@ -191,7 +192,7 @@ fn with_plain_blanks(raw: &Path, cwd: &Path) -> PathBuf {
     path
 }
 
-/// Blanks that look like a space and are not one.
+/// Returns `true` for characters that look like a space but aren't one.
 pub fn is_odd_blank(c: char) -> bool {
     matches!(
         c,

@@ -1,5 +1,5 @@
-//! What a run asks the user, and waits for. Whoever asks is not told where the user is: at the
-//! screen, or behind another program that answers through [`AgentHandle`](super::AgentHandle).
+//! Questions that a run asks the user and waits for. The caller doesn't know where the user is: at
+//! the screen, or using another program that answers through [`AgentHandle`](super::AgentHandle).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,17 +11,17 @@ use tokio_util::sync::CancellationToken;
 use super::details::Details;
 use super::permission::Rule;
 
-/// Something the user is asked. The call that asks stands still until there is an answer.
+/// A question to the user. Its call waits for the answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Question {
-    /// Rises by one with each question of this agent; an answer names it.
+    /// Increases with each question of this agent. An answer refers to it.
     pub id: u64,
     /// The call that waits.
     pub call_id: String,
-    /// Its tool.
+    /// The call's tool.
     pub tool: String,
-    /// What is asked.
+    /// The question's subject.
     pub subject: Subject,
 }
 
@@ -31,59 +31,58 @@ pub struct Question {
 pub enum Subject {
     /// Whether the call may run.
     Permission(PermissionSubject),
-    /// Something only the user knows.
+    /// A question that only the user can answer.
     Choice(ChoiceSubject),
 }
 
-/// A call that does not run unless the user allows it.
+/// A call that runs only if the user allows it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionSubject {
-    /// Why it is asked, in a sentence without a full stop.
+    /// The reason for asking, as a sentence without a period.
     pub reason: String,
-    /// With what a command that failed in the sandbox would run again (`without the sandbox`, `with the
-    /// network`); none where the call has not run yet.
+    /// How a command that failed in the sandbox would rerun (`without the sandbox`, `with the
+    /// network`), or `None` if the call hasn't run yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub again: Option<String>,
-    /// What would be done, as the screen shows it: the command, or the diff.
+    /// What the call would do, as the screen shows it: the command or the diff.
     pub details: Arc<Details>,
-    /// The simple commands in it that made it ask, where it is a command line.
+    /// For a command line, the simple commands that require permission.
     #[serde(skip)]
     pub flagged: Vec<String>,
-    /// The rules that would answer it the next time; none where nothing general can be said.
+    /// The rules that would allow it next time. Empty if no general rule fits.
     #[serde(skip)]
     pub suggestions: Vec<Rule>,
 }
 
-/// A question of the model.
+/// A question from the model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChoiceSubject {
     /// The question.
     pub question: String,
-    /// The answers it offers, at most four; any other text is an answer too.
+    /// Up to four suggested answers. Any other text is also accepted.
     pub choices: Vec<String>,
 }
 
-/// What the user said.
+/// The user's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// The call may run; and what these rules are about from now on, for as long as the agent
-    /// lives.
+    /// The call may run. Calls that match these rules may run too, as long as the agent lives.
     Allow {
-        /// None: this once.
+        /// Empty to allow only this call.
         rules: Vec<Rule>,
     },
     /// The call must not run.
     Refuse {
-        /// Why, or what to do instead.
+        /// The reason, or what to do instead.
         reason: Option<String>,
     },
     /// The answer to a [`ChoiceSubject`].
     Reply(String),
 }
 
-/// From a call to the agent: a question, or that nobody waits for its answer any more.
+/// Sent from a call to the agent.
 #[derive(Debug)]
 pub(super) enum Asked {
     Put(Question, oneshot::Sender<Answer>),
@@ -99,8 +98,8 @@ pub struct Asker {
     place: Place,
 }
 
-/// The place of a call among those that run beside it: it asks when all before it have asked, or need
-/// nothing of the user to start.
+/// A call's position among parallel calls. It asks once all calls before it have asked or need
+/// nothing from the user to start.
 #[derive(Clone, Debug, Default)]
 struct Place {
     before: Vec<CancellationToken>,
@@ -108,7 +107,7 @@ struct Place {
 }
 
 impl Default for Asker {
-    /// One that nobody listens to.
+    /// An asker whose questions no one receives.
     fn default() -> Self {
         Self::new().0
     }
@@ -119,7 +118,7 @@ impl Question {
         matches!(&self.subject, Subject::Permission(subject) if subject.again.is_some())
     }
 
-    /// Whether it would not have been asked had `rules` held before.
+    /// Returns `true` if `rules` would have prevented the question.
     pub(super) fn is_answered_by(&self, rules: &[Rule]) -> bool {
         let Subject::Permission(subject) = &self.subject else {
             return false;
@@ -130,14 +129,14 @@ impl Question {
 }
 
 impl Answer {
-    /// Yes, this once.
+    /// Allows this call only.
     pub fn once() -> Self {
         Self::Allow { rules: Vec::new() }
     }
 }
 
 impl Asker {
-    /// An asker, and the end that its questions come out of.
+    /// Creates an asker and the receiver of its questions.
     pub(super) fn new() -> (Self, mpsc::UnboundedReceiver<Asked>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         let asker = Self {
@@ -148,7 +147,7 @@ impl Asker {
         (asker, receiver)
     }
 
-    /// Askers for so many calls, which ask in this order.
+    /// Returns askers for this many calls, which ask in this order.
     pub(super) fn in_order(&self, calls: usize) -> Vec<Self> {
         let tokens: Vec<_> = (0..calls).map(|_| CancellationToken::new()).collect();
         let asker = |at: usize| Self {
@@ -165,7 +164,7 @@ impl Asker {
         self.place.own.cancel();
     }
 
-    /// Asks, and waits for the answer. None when `cancel` fires first, or nobody can be asked.
+    /// Asks, and waits for the answer. Returns `None` if `cancel` fires first or there is no user.
     pub async fn ask(
         &self,
         call_id: &str,

@@ -1,29 +1,29 @@
-//! Why the agent does not do what it is asked, for whoever asked.
+//! Why the agent refuses a request.
 
-/// Why a message of another program was not taken.
+/// Why a message from another program was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// It says nothing.
+    /// It is empty.
     #[error("the message is empty")]
     Empty,
-    /// The program has another session open now.
+    /// Another session is open.
     #[error("the session {wanted} is no longer open here; {open} is")]
     OtherSession {
-        /// The one it was meant for.
+        /// The session that the message was for.
         wanted: String,
-        /// The one that is open.
+        /// The open session.
         open: String,
     },
-    /// The session is only read there.
+    /// The session is read-only.
     #[error("the session is open read-only there")]
     ReadOnly,
-    /// No run is under way, and none may start.
+    /// No run is active, and none may start.
     #[error("nothing is running there, and that tiller ends with its run")]
     NoRun,
-    /// The agent is ending.
+    /// The agent is shutting down.
     #[error("the session is closing")]
     Leaving,
-    /// The session cannot be written, for this reason.
+    /// The session can't be written, for this reason.
     #[error("the session can't be saved there: {0}")]
     Unsaved(String),
 }
@@ -31,16 +31,16 @@ pub enum Refused {
 /// Why another session was not opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpenRefused {
-    /// A run is under way.
+    /// A run is active.
     #[error("Stop the run first (Esc), then open another session.")]
     Busy,
-    /// So many entries of the session that is open could not be written, for this reason.
+    /// This many entries of the open session couldn't be written, for this reason.
     #[error(
         "{0} entries of this session aren't saved ({1}). Free disk space or /export them, then open \
          another session."
     )]
     Unsaved(usize, String),
-    /// The agent is gone.
+    /// The agent has ended.
     #[error("The agent has stopped. Start tiller again.")]
     Gone,
 }

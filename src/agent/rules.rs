@@ -1,4 +1,4 @@
-//! The rules of the loop, as the settings have them. Plain data that decides nothing.
+//! The rules of the loop, as configured. Plain data that decides nothing.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -6,21 +6,21 @@ use std::str::FromStr;
 /// The rules of the loop (`[agent]` in the settings).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoopRules {
-    /// Model calls since the last message of the user; 0 is no limit.
+    /// Maximum number of model calls after a user message. 0 means no limit.
     pub max_iterations: u32,
-    /// Whether steering skips the calls that have not started.
+    /// `true` if steering skips calls that haven't started.
     pub skip_on_steering: bool,
-    /// How many waiting steering messages go out together.
+    /// How many waiting steering messages are sent together.
     pub steering_mode: QueueMode,
-    /// How many waiting follow-ups go out together.
+    /// How many waiting follow-ups are sent together.
     pub follow_up_mode: QueueMode,
-    /// Whether consecutive read-only calls run at the same time.
+    /// `true` if consecutive read-only calls run in parallel.
     pub parallel_tools: bool,
-    /// When a failed model call is tried again.
+    /// When to retry a failed model call.
     pub retry: RetryRules,
-    /// When the model goes in circles.
+    /// How to detect a model that goes in circles.
     pub loop_guard: LoopGuardRules,
-    /// When the conversation is shortened.
+    /// When to shorten the conversation.
     pub compaction: CompactionRules,
 }
 
@@ -39,31 +39,31 @@ impl Default for LoopRules {
     }
 }
 
-/// When the conversation is shortened (`[compaction]` in the settings).
+/// When to shorten the conversation (`[compaction]` in the settings).
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompactionRules {
-    /// Whether it happens by itself.
+    /// `true` if it happens automatically.
     pub enabled: bool,
     /// The share of the window that may be used.
     pub threshold: f64,
-    /// What counts instead for models of these names (`provider/id`).
+    /// Thresholds for single models (`provider/id`).
     pub thresholds: BTreeMap<String, Threshold>,
-    /// Tokens of the window that stay free.
+    /// Tokens of the window to keep free.
     pub reserve_tokens: u64,
-    /// Tokens of the latest messages that stay as they are.
+    /// Tokens of the latest messages to keep unchanged.
     pub keep_recent_tokens: u64,
-    /// Whether old tool results are left out of requests first.
+    /// `true` if old tool results are left out of requests first.
     pub prune: bool,
-    /// What the model is asked for; empty for tiller's own words.
+    /// The prompt for the summary, or empty for tiller's own.
     pub prompt: String,
 }
 
 /// How much of a window may be used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Threshold {
-    /// A share of it.
+    /// A share of the window.
     Share(f64),
-    /// So many tokens.
+    /// A number of tokens.
     Tokens(u64),
 }
 
@@ -99,17 +99,17 @@ impl Default for CompactionRules {
     }
 }
 
-/// When a failed model call is tried again (`[retry]` in the settings).
+/// When to retry a failed model call (`[retry]` in the settings).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetryRules {
-    /// The most retries of one model call; 0 turns retrying off.
+    /// Maximum number of retries of a model call. 0 disables retries.
     pub max: u32,
-    /// Delay before the first retry, in milliseconds; it doubles with each further retry.
+    /// Delay before the first retry, in milliseconds. Doubles with each further retry.
     pub base_ms: u64,
-    /// The longest delay accepted from a server's `Retry-After`, in seconds.
+    /// Longest accepted delay from a server's `Retry-After`, in seconds.
     pub max_wait_s: u64,
-    /// Whether each delay is changed by a random part of up to 25 %, so that many clients do not
-    /// retry at the same moment.
+    /// `true` to vary each delay randomly by up to 25 %, so that clients don't all retry at the
+    /// same moment.
     pub jitter: bool,
 }
 
@@ -124,14 +124,14 @@ impl Default for RetryRules {
     }
 }
 
-/// When the model goes in circles (`[agent.loop_guard]` in the settings).
+/// How to detect a model that goes in circles (`[agent.loop_guard]` in the settings).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopGuardRules {
     /// Enables the loop guard.
     pub enabled: bool,
-    /// Tool calls that are compared.
+    /// Number of tool calls to compare.
     pub window: usize,
-    /// So many identical calls with identical results in a row trip it; 0 disables that.
+    /// Number of identical calls with identical results in a row that trip it. 0 disables this check.
     pub early_trip: usize,
     /// The message for the model.
     pub message: String,
@@ -153,8 +153,8 @@ impl Default for LoopGuardRules {
 /// How many waiting messages leave a queue at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueMode {
-    /// All, in order.
+    /// All of them, in order.
     All,
-    /// The oldest.
+    /// Only the oldest.
     One,
 }

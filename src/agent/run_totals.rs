@@ -1,5 +1,5 @@
-//! What a run came to: how long it took, what it called and changed, what it cost. Counted from its
-//! events as they are published, and stored at its end.
+//! The totals of a run: its duration, calls, changes and cost. Counted from its events as they are
+//! published, and stored at its end.
 
 use std::collections::BTreeSet;
 use std::iter;
@@ -10,11 +10,11 @@ use super::event::{AgentEvent, CompactionOutcome, RunOutcome, ToolStatus};
 use super::tool::Details;
 use crate::llm::Message;
 
-/// What a run came to.
+/// The totals of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RunTotals {
-    /// How long it took.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
     /// Tool calls.
     pub calls: u64,
@@ -24,19 +24,19 @@ pub struct RunTotals {
     pub added: u64,
     /// Lines it removed.
     pub removed: u64,
-    /// What it cost, in dollars.
+    /// Cost in dollars.
     pub cost: f64,
 }
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RunEnd {
-    /// By itself.
+    /// It finished.
     #[default]
     Done,
     /// The user stopped it.
     Stopped,
-    /// It could not go on.
+    /// It couldn't continue.
     Failed,
 }
 
@@ -50,17 +50,17 @@ impl From<&RunOutcome> for RunEnd {
     }
 }
 
-/// Counts the run under way.
+/// Counts the totals of the current run.
 #[derive(Debug, Default)]
 pub struct RunCounter {
-    /// When it began (Unix ms).
+    /// When it started (Unix ms).
     since: Option<i64>,
     files: BTreeSet<String>,
     totals: RunTotals,
 }
 
 impl RunCounter {
-    /// Counts an event that happened `now` (Unix ms).
+    /// Counts an event that happened at `now` (Unix ms).
     pub fn count(&mut self, event: &AgentEvent, now: i64) {
         match event {
             AgentEvent::AgentStart => {
@@ -95,7 +95,7 @@ impl RunCounter {
         }
     }
 
-    /// What the run came to that ends `now` (Unix ms); nothing where none began.
+    /// Returns the totals of a run that ends at `now` (Unix ms). Empty if no run has started.
     pub fn totals(&self, now: i64) -> RunTotals {
         let Some(since) = self.since else {
             return RunTotals::default();

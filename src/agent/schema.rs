@@ -1,30 +1,30 @@
-//! Validates arguments against a tool's JSON schema. Values are coerced first (`"42"` to 42); for
-//! built-in tools also names (`path` to `file_path`) and single items to lists. Everything that is
-//! wrong is listed at once, so that a model can act on it. Knows no tool.
+//! Validates arguments against a tool's JSON schema. First coerces values (`"42"` to 42), and for
+//! built-in tools also parameter names (`path` to `file_path`) and single items to lists. Reports
+//! all problems at once, so that a model can fix them. Knows no tools.
 
 use serde_json::{Map, Value};
 
 use super::violations::{describe, type_of};
 
-/// Violations named in one error at most.
+/// Most violations named in one error.
 const MAX_VIOLATIONS: usize = 50;
 
-/// Parameter names that models take for each other.
+/// Parameter names that models confuse.
 const ALIASES: [(&str, &str); 5] = [
     ("path", "file_path"),
     ("old_string", "old_text"),
     ("new_string", "new_text"),
     ("allow_multiple", "replace_all"),
-    // What a custom call's text is kept under.
+    // The argument name for a custom call's text.
     ("input", "patch"),
 ];
 
-/// What is coerced before validation.
+/// What to coerce before validation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Coercion {
-    /// A value of another type that can only mean one thing.
+    /// Values of another type with only one possible meaning.
     Values,
-    /// Also names of parameters, and a single item to a list.
+    /// Also parameter names, and single items to lists.
     Everything,
 }
 
@@ -32,12 +32,12 @@ enum Coercion {
 pub struct Schema {
     schema: Value,
     coercion: Coercion,
-    /// None when the schema itself is wrong: then its tool checks its arguments alone.
+    /// `None` if the schema itself is invalid. Only the tool checks its arguments then.
     validator: Option<jsonschema::Validator>,
 }
 
 impl Schema {
-    /// Compiles the schema of a tool that is not ours: names mean what they say.
+    /// Compiles the schema of a tool that isn't built in: names are taken literally.
     pub fn strict(schema: &Value) -> Self {
         Self::compile(schema, Coercion::Values)
     }
@@ -58,10 +58,10 @@ impl Schema {
         }
     }
 
-    /// The arguments as the tool should get them.
+    /// Returns the arguments as the tool should receive them.
     ///
     /// # Errors
-    /// All violations, joined by `; `.
+    /// Returns all violations, joined by `; `.
     pub fn check(&self, args: Value) -> Result<Value, String> {
         let args = coerce(self.coercion, &self.schema, args);
         let Some(validator) = &self.validator else {
@@ -87,7 +87,7 @@ impl Schema {
     }
 }
 
-/// The arguments that fit `schema` once coerced: what can be known of a call before its validation.
+/// Returns the arguments that fit `schema` after coercion: what is known of a call before validation.
 pub(super) fn fitting(schema: &Value, args: &Value) -> Value {
     let mut args = coerce(Coercion::Everything, schema, args.clone());
     if let Some(map) = args.as_object_mut() {
@@ -109,7 +109,7 @@ fn fits(schema: &Value, value: &Value) -> bool {
         }
 }
 
-/// Coerces what can be coerced without guessing. What cannot stays as it is, for the validator.
+/// Coerces what needs no guessing. The rest stays unchanged for the validator.
 fn coerce(coercion: Coercion, schema: &Value, value: Value) -> Value {
     let wanted = types(schema);
     let fits = wanted.is_empty() || wanted.iter().any(|name| is_type(name, &value));
@@ -171,7 +171,7 @@ fn coerce_object(
         .collect()
 }
 
-/// The types a schema allows; none listed means any.
+/// Returns the types that a schema allows. Empty means any.
 fn types(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(name)) => vec![name],
@@ -193,7 +193,7 @@ fn convert(wanted: &str, value: &Value) -> Option<Value> {
         ("integer", Value::String(text)) => text.trim().parse::<i64>().ok().map(Value::from),
         ("integer", Value::Number(number)) => {
             let number = number.as_f64()?;
-            // Beyond 2^53 a float no longer says which integer was meant.
+            // Beyond 2^53, a float doesn't determine the integer.
             let exact = number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0;
             exact.then(|| Value::from(number as i64))
         }
@@ -207,7 +207,7 @@ fn convert(wanted: &str, value: &Value) -> Option<Value> {
             _ => None,
         },
         ("string", Value::Number(_) | Value::Bool(_)) => Some(Value::String(value.to_string())),
-        // Models send these in quotes at times.
+        // Models sometimes send these as quoted text.
         ("array" | "object", Value::String(text)) => {
             let value = serde_json::from_str(text).ok();
             value.filter(|value| type_of(value) == wanted)
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn harmless_slips_are_coerced() {
+    fn harmless_mistakes_are_coerced() {
         for (args, expected) in [
             (json!({ "limit": "42" }), json!({ "limit": 42 })),
             (json!({ "limit": 42.0 }), json!({ "limit": 42 })),
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_lists_of_other_tools_mean_what_they_say() {
+    fn strict_schemas_take_names_and_lists_literally() {
         let strict = Schema::strict(&json!({
             "type": "object",
             "properties": { "file_path": {}, "n": { "type": "integer" }, "list": { "type": "array" } },
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_faults_stay_readable() {
+    fn a_thousand_violations_stay_readable() {
         let edits: Vec<_> = (0..1_000).map(|n| json!({ "at": n })).collect();
         let text = schema()
             .check(json!({ "file_path": "a", "edits": edits }))

@@ -1,5 +1,5 @@
-//! What there is to see of the work in a session: the todo list and the files that tools changed.
-//! Read off the details of results, live and from a stored session alike.
+//! The visible work of a session: the todo list and the files changed by tools. Taken from the
+//! details of results, in the same way for live and stored sessions.
 
 use std::iter;
 use std::path::Path;
@@ -12,31 +12,31 @@ use super::todo::TodoDetails;
 use super::undo::Direction;
 use crate::llm::{Message, ToolResultMessage};
 
-/// Files that are remembered, the latest.
+/// Most files to remember, keeping the latest.
 const MOST_FILES: usize = 100;
 
 /// The work of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionWork {
-    /// The list as the model sent it last; empty where there is none.
+    /// The list as last sent by the model; empty if there is none.
     pub todo: TodoDetails,
-    /// The files that were changed, the one changed last stands last.
+    /// The changed files, last changed last.
     pub files: Vec<ChangedFile>,
 }
 
-/// A file that was changed.
+/// A changed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedFile {
-    /// As users read it.
+    /// The path as shown to users.
     pub path: String,
-    /// Lines added in all; with none removed either where it is not known.
+    /// Total lines added. If `removed` is also 0, the numbers may be unknown.
     pub added: u64,
-    /// Lines removed in all.
+    /// Total lines removed.
     pub removed: u64,
 }
 
 impl SessionWork {
-    /// Takes in what a call came to that went well.
+    /// Adds the details of a successful call.
     pub fn note(&mut self, details: &Details) {
         match details {
             Details::Todo(list) => self.todo = list.clone(),
@@ -49,7 +49,7 @@ impl SessionWork {
         }
     }
 
-    /// Takes over what the `details` of a summary carry of before it: the list, and the names of the files.
+    /// Restores earlier work from the `details` of a summary: the list and the names of the files.
     pub(super) fn carry(&mut self, details: &Value, cwd: &Path) {
         self.todo = TodoDetails::carried(details);
         let files = details["modifiedFiles"].as_array().into_iter().flatten();
@@ -58,7 +58,7 @@ impl SessionWork {
         }
     }
 
-    /// The same from a stored message.
+    /// Like [`Self::note`], for a stored message.
     pub(super) fn note_message(&mut self, message: &Message) {
         let Message::ToolResult(ToolResultMessage {
             is_error: false,
@@ -73,7 +73,7 @@ impl SessionWork {
         }
     }
 
-    /// Takes in what came and went when changes of files were undone, or made again.
+    /// Updates the lines of files whose changes were undone or redone.
     pub fn undone(&mut self, direction: Direction, files: &[ChangedFile]) {
         for file in files {
             if direction == Direction::Redo {

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use rustix::fs::{FileType, Stat};
 use serde::{Deserialize, Serialize};
 
-/// When a file was last touched in any way; not to be set back.
+/// Identifies a file's last change of any kind. Programs can't set it back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamp {
     pub mode: u32,
@@ -17,7 +17,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// That of what `stat` is about. Of a folder only what it is counts, not what is in it.
+    /// Returns the stamp for `stat`. A folder's stamp doesn't depend on its contents.
     #[allow(
         clippy::unnecessary_cast,
         reason = "not every system has the same types"
@@ -34,7 +34,7 @@ impl Stamp {
         if is_folder { whole.of_folder() } else { whole }
     }
 
-    /// The same for a folder, without what changes with what is in it.
+    /// Returns the stamp without the parts that change with a folder's contents.
     pub fn of_folder(self) -> Self {
         Self {
             mode: self.mode,

@@ -1,5 +1,5 @@
-//! Paths in what is stored, which need not be UTF-8: in JSON as text where they are, else as a list of
-//! bytes; in binary forms as bytes.
+//! Stores paths that may not be UTF-8. In JSON they are text if valid, else a list of bytes; in binary
+//! formats they are bytes.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -1,40 +1,40 @@
-//! The todo list of a task: what the model plans to do, and how far it is. The model sends the whole
-//! list each time, so the last one counts and nothing else is kept.
+//! The todo list of a task: the model's plan and its progress. The model always sends the whole
+//! list, so only the last one is kept.
 
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Items that are carried over a compaction, and characters of each.
+/// Most items kept by a compaction, and most characters of each.
 const MOST_CARRIED: usize = 40;
 const LONGEST_CARRIED: usize = 200;
 
-/// One thing to do.
+/// One item.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TodoItem {
-    /// What is to be done.
+    /// What to do.
     pub content: String,
-    /// How far it is.
+    /// Its status.
     pub status: TodoStatus,
 }
 
-/// How far something is.
+/// The status of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoStatus {
-    /// Not begun.
+    /// Not started.
     #[default]
     Pending,
-    /// Under way.
+    /// In progress.
     InProgress,
     /// Done.
     Completed,
 }
 
 impl TodoStatus {
-    /// The box of a task list in markdown.
+    /// Returns the check box of a task list in markdown.
     fn markdown(self) -> &'static str {
         match self {
             Self::Pending => "[ ]",
@@ -44,16 +44,16 @@ impl TodoStatus {
     }
 }
 
-/// A todo list, as the screen shows it and the session keeps it.
+/// A todo list, as shown on the screen and stored in the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TodoDetails {
-    /// All of it, in the order of the work.
+    /// All items, in working order.
     pub items: Vec<TodoItem>,
 }
 
 impl TodoDetails {
-    /// The list of these items, each on one line.
+    /// Creates a list of these items, each reduced to one line.
     pub fn new(mut items: Vec<TodoItem>) -> Self {
         for item in &mut items {
             let words: Vec<&str> = item.content.split_whitespace().collect();
@@ -62,7 +62,7 @@ impl TodoDetails {
         Self { items }
     }
 
-    /// The one that the `details` of a summary carry over.
+    /// Returns the list stored in the `details` of a summary.
     pub(super) fn carried(details: &Value) -> Self {
         let items = Deserialize::deserialize(&details["todos"]);
         Self {
@@ -70,7 +70,7 @@ impl TodoDetails {
         }
     }
 
-    /// How many items are done.
+    /// Returns the number of done items.
     pub fn done(&self) -> usize {
         let items = self.items.iter();
         items
@@ -78,7 +78,7 @@ impl TodoDetails {
             .count()
     }
 
-    /// How far it is, in words.
+    /// Returns the progress in words.
     pub fn progress(&self) -> String {
         match (self.done(), self.items.len()) {
             (_, 0) => "nothing to do".to_owned(),
@@ -87,18 +87,18 @@ impl TodoDetails {
         }
     }
 
-    /// Whether nothing is left to do.
+    /// Returns `true` if nothing is left to do.
     pub fn is_done(&self) -> bool {
         self.done() == self.items.len()
     }
 
-    /// What is under way, or else comes next; none when all is done.
+    /// Returns the item in progress, else the next one. `None` if all are done.
     pub fn current(&self) -> Option<&TodoItem> {
         let with = |status| self.items.iter().find(|item| item.status == status);
         with(TodoStatus::InProgress).or_else(|| with(TodoStatus::Pending))
     }
 
-    /// As a task list in markdown.
+    /// Formats it as a task list in markdown.
     pub fn markdown(&self) -> String {
         let mut text = String::new();
         for TodoItem { content, status } in &self.items {
@@ -107,7 +107,7 @@ impl TodoDetails {
         text
     }
 
-    /// So much of it as a summary carries over: what is left comes before what is done.
+    /// Shortens the list to what a summary keeps, dropping done items first.
     pub(super) fn fit(&mut self) {
         while self.items.len() > MOST_CARRIED {
             let done = |item: &TodoItem| item.status == TodoStatus::Completed;

@@ -1,5 +1,5 @@
-//! What a tool is: a schema, a function, and a result split in two. `content` is for the model,
-//! [`Details`] is for users; neither is ever made from the other.
+//! Tools: a schema, a function, and a result in two parts. `content` is for the model and
+//! [`Details`] is for users. Neither is ever derived from the other.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,35 +21,35 @@ use super::workspace::Reach;
 use crate::llm::auth::Redactor;
 use crate::llm::{Content, EditFormat, ToolSpec};
 
-/// Something the model can have done.
+/// An action that the model can request.
 pub trait Tool: Send + Sync {
     /// Name, description and argument schema, as the model sees them.
     fn spec(&self) -> &ToolSpec;
 
-    /// What arguments are validated against; compiled when first needed.
+    /// The schema that validates arguments; compiled when first needed.
     fn schema(&self) -> Schema {
         Schema::strict(&self.spec().parameters)
     }
 
-    /// The shape of editing this is, for a tool that edits files: a model is offered one of them.
+    /// The edit format, for a tool that edits files. A model is offered only one of these tools.
     fn edit_format(&self) -> Option<EditFormat> {
         None
     }
 
-    /// What a call with these arguments may do. They may be missing or of the wrong type: this is
-    /// called before validation, as `preview` is.
+    /// Returns what a call with these arguments may do. They may be missing or have the wrong type,
+    /// because this is called before validation, like `preview`.
     fn effects(&self, _args: &Value) -> Effects {
         Effects::unknown()
     }
 
-    /// What the screen shows before the tool has anything to say.
+    /// Returns what the screen shows before the tool reports anything.
     fn preview(&self, args: &Value) -> Details;
 
-    /// Works out what a call would change, without changing anything. None where that cannot be known
-    /// before; done only for calls that the user is asked about. `args` are as for `execute`.
+    /// Determines what a call would change, without changing anything. Returns `None` if that isn't
+    /// known in advance. Only called if the user must be asked. `args` are as for `execute`.
     ///
     /// # Errors
-    /// What `execute` would fail with.
+    /// Returns the error that `execute` would return.
     fn rehearse(
         &self,
         _args: Value,
@@ -58,8 +58,8 @@ pub trait Tool: Send + Sync {
         Box::pin(ready(Ok(None)))
     }
 
-    /// Does the work. `args` were validated against the schema. Must stop soon after
-    /// `context.cancel` fires; when it does not, its result is dropped and the run goes on.
+    /// Runs the call. `args` are validated against the schema. It must stop soon after
+    /// `context.cancel` fires; otherwise its result is dropped and the run continues.
     fn execute(
         &self,
         args: Value,
@@ -67,8 +67,8 @@ pub trait Tool: Send + Sync {
     ) -> BoxFuture<'_, Result<ToolOutput, ToolError>>;
 }
 
-/// What a call may do, known before it starts: what permission is decided by, and which calls run
-/// at the same time. Paths are as the arguments name them; an empty one is the working directory.
+/// What a call may do, known before it starts. Decides permissions and which calls run in parallel.
+/// Paths are as in the arguments; an empty one means the working directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
     /// Files and folders it reads.
@@ -77,14 +77,14 @@ pub struct Effects {
     pub writes: Vec<String>,
     /// The command it runs.
     pub command: Option<String>,
-    /// Whether it may do anything: its tool does not declare what.
+    /// `true` if it may do anything, because its tool doesn't declare its effects.
     pub unknown: bool,
-    /// Whether it asks the user something.
+    /// `true` if it asks the user something.
     pub asks: bool,
 }
 
 impl Effects {
-    /// A call that reads this path.
+    /// Returns the effects of reading this path.
     pub fn read(path: String) -> Self {
         Self {
             reads: vec![path],
@@ -92,7 +92,7 @@ impl Effects {
         }
     }
 
-    /// A call that writes these paths.
+    /// Returns the effects of writing these paths.
     pub fn write(paths: Vec<String>) -> Self {
         Self {
             writes: paths,
@@ -100,7 +100,7 @@ impl Effects {
         }
     }
 
-    /// A call that may do anything.
+    /// Returns the effects of a call that may do anything.
     pub fn unknown() -> Self {
         Self {
             unknown: true,
@@ -108,84 +108,83 @@ impl Effects {
         }
     }
 
-    /// Whether nothing changes by it. Consecutive calls of this kind run at the same time.
+    /// Returns `true` if the call changes nothing. Consecutive calls of this kind run in parallel.
     pub fn only_reads(&self) -> bool {
         self.writes.is_empty() && self.command.is_none() && !self.unknown
     }
 }
 
-/// What a call knows of its surroundings.
+/// What a call knows about its surroundings.
 #[derive(Clone, Debug)]
 pub struct ToolContext {
     /// The call's id.
     pub call_id: String,
-    /// The folder that relative paths are relative to.
+    /// The base folder of relative paths.
     pub cwd: PathBuf,
-    /// Where output too long for the model may be written whole; the folder may not exist yet.
+    /// Where to write output that is too long for the model. The folder may not exist yet.
     pub spill_file: PathBuf,
     /// Fires when the user stops the call.
     pub cancel: CancellationToken,
-    /// Where live details go.
+    /// Receives live details.
     pub progress: Progress,
-    /// The scope of the processes that the call starts: they end with the run.
+    /// The scope of the processes that the call starts. They end with the run.
     pub processes: Processes,
     /// Asks the user.
     pub asker: Asker,
-    /// Takes secrets out of what is kept on disk; the result is taken care of.
+    /// Removes secrets from what the tool stores on disk. The result is redacted separately.
     pub redactor: Redactor,
-    /// What its commands are held to; nothing where there is none.
+    /// The sandbox of its commands, if any.
     pub sandbox: Option<Arc<Sandbox>>,
     /// What the call was allowed to do: the tool's effects with these arguments.
     pub effects: Effects,
-    /// The files it was allowed to touch.
+    /// The files it may touch.
     pub reach: Reach,
-    /// The change that the user was shown and allowed, as [`Rehearsal::fingerprint`] has it: no other
-    /// one is made.
+    /// The [`Rehearsal::fingerprint`] of the change that the user saw and allowed. The call must make
+    /// no other change.
     pub shown: Option<u64>,
 }
 
 /// What a call would do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rehearsal {
-    /// For users: the whole change.
+    /// The whole change, for users.
     pub details: Details,
-    /// Stands for the change: another one, also to another content, has another fingerprint.
+    /// Identifies the change, including the resulting content.
     pub fingerprint: u64,
-    /// Whether there would be any.
+    /// `true` if anything would change.
     pub changes: bool,
 }
 
-/// Live details of a running call: lossy, the latest wins.
+/// Live details of a running call. Lossy: only the latest is kept.
 #[derive(Clone, Debug)]
 pub struct Progress(watch::Sender<Arc<Details>>);
 
 impl Progress {
-    /// A progress that starts with `details`, and the end to watch it from.
+    /// Creates a progress that starts with `details`, and a receiver to watch it.
     pub fn new(details: Arc<Details>) -> (Self, watch::Receiver<Arc<Details>>) {
         let (sender, receiver) = watch::channel(details);
         (Self(sender), receiver)
     }
 
-    /// Replaces what the screen shows of the call.
+    /// Replaces what the screen shows for the call.
     pub fn set(&self, details: Details) {
         self.0.send_replace(Arc::new(details));
     }
 }
 
-/// What a call came to. A command that exits with 1 is an output with `is_error`, not a
-/// [`ToolError`].
+/// The result of a call. A command that exits with 1 is an output with `is_error`, not a [`ToolError`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolOutput {
-    /// For the model.
+    /// Content for the model.
     pub content: Vec<Content>,
-    /// For users; stored with the session, never sent.
+    /// Details for users: stored with the session, never sent.
     pub details: Details,
-    /// Whether the model gets it as an error result.
+    /// `true` if the model gets it as an error result.
     pub is_error: bool,
 }
 
 impl ToolOutput {
-    /// The output of a call that did what it should.
+    /// Creates the output of a successful call.
     pub fn new(text: impl Into<String>, details: Details) -> Self {
         Self {
             content: vec![Content::text(text)],
@@ -195,17 +194,17 @@ impl ToolOutput {
     }
 }
 
-/// A call that could not be done. The text goes to the model as an error result, as it stands.
+/// A call that failed. The model gets the text unchanged, as an error result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolError {
-    /// For the model, and for users unless there are details.
+    /// For the model, and for users if there are no details.
     pub message: String,
-    /// For users, where the preview would say too little.
+    /// For users, if the preview isn't enough.
     pub details: Option<Details>,
 }
 
 impl ToolError {
-    /// An error with nothing but its text.
+    /// Creates an error with only a text.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),

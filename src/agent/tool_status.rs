@@ -1,4 +1,4 @@
-//! How a tool call ended, as events say it and as it is stored with the result.
+//! How a tool call ended, as reported in events and stored with the result.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -10,38 +10,38 @@ use crate::llm::message::content_text;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ToolStatus {
-    /// It did what it was asked.
+    /// It succeeded.
     Ok,
-    /// It failed; the model is told.
+    /// It failed, and the model was told.
     Error,
-    /// It never started: the user steered.
+    /// It never started, because the user steered.
     Skipped,
-    /// The user stopped it, before or while it ran.
+    /// The user stopped it before or while it ran.
     Cancelled,
 }
 
-/// The key of the details of a result that holds the status.
+/// The status key in a result's details.
 const STATUS: &str = "status";
-/// Begins what is said of a call that was cut short.
+/// Prefix of the result of a call that was cut short.
 pub const CANCELLED: &str = "Execution cancelled";
-/// Begins what is said of a call that was cut short before it ran.
+/// Prefix of the result of a call that was cut short before it ran.
 pub const NOT_STARTED: &str = "Execution cancelled before start";
-/// Begins what is said of a call that was not allowed.
+/// Prefix of the result of a call that was not allowed.
 pub const NOT_PERMITTED: &str = "Not permitted: ";
-/// What is said of a call that waited for the user's answer when the program ended.
+/// The result of a call that waited for the user's answer when tiller ended.
 pub const UNANSWERED: &str =
     "Execution cancelled before start: the session ended while this waited for the user's answer";
 
 impl ToolStatus {
-    /// Keeps the status of a call that did not succeed with its `details`.
+    /// Stores the status of an unsuccessful call in its `details`.
     pub(super) fn note_in(self, details: &mut Value) {
         if let (true, Value::Object(details)) = (self.is_error(), details) {
             details.insert(STATUS.into(), json!(self));
         }
     }
 
-    /// The status of a stored result. Those of other programs and older versions do not say it beside
-    /// the text: there the fixed texts of calls that did not run to their end do.
+    /// Returns the status of a stored result. Results from other programs and older versions don't
+    /// store it, so this recognizes the fixed texts of calls that didn't finish.
     pub fn of(result: &ToolResultMessage) -> Self {
         if !result.is_error {
             return Self::Ok;
@@ -60,7 +60,7 @@ impl ToolStatus {
         }
     }
 
-    /// Whether the model sees an error result.
+    /// Returns `true` if the model sees an error result.
     pub fn is_error(self) -> bool {
         self != Self::Ok
     }

@@ -1,5 +1,5 @@
-//! The tools of one agent: which are there, which of them the model may use, which shape of editing
-//! it is offered, and whether arguments fit. Runs none of them.
+//! The tools of one agent: which exist, which of them the model may use, which edit format it is
+//! offered, and whether arguments are valid. Runs none of them.
 
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -11,31 +11,31 @@ use super::tool::Tool;
 use crate::llm::nearest::nearest;
 use crate::llm::{EditFormat, ToolSpec};
 
-/// What policies call the editing tools: they are shapes of one. Which is offered depends on the
-/// model; a call to any of them is understood, and a policy for one holds for all.
+/// The name of all editing tools in policies. They are variants of one tool: the model determines
+/// which is offered, calls to any of them are accepted, and a policy applies to all.
 const EDIT: &str = "edit";
 
-/// The tools an agent may use, and those it knows but may not.
+/// The tools that an agent may use, and the names of the blocked ones.
 #[derive(Clone, Default)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
-    /// Schemas of `tools`, compiled when first needed: each costs milliseconds.
+    /// Schemas of `tools`, compiled when first needed because each takes milliseconds.
     schemas: Vec<Arc<OnceLock<Schema>>>,
     blocked: Vec<String>,
 }
 
-/// What a name stands for.
+/// The meaning of a tool name.
 pub enum Lookup<'a> {
-    /// A tool that may be used.
+    /// A tool that the model may use.
     Tool(&'a Arc<dyn Tool>),
-    /// A tool that policy keeps from the model.
+    /// A tool that a policy blocks.
     Blocked,
-    /// Nothing.
+    /// An unknown tool.
     Unknown,
 }
 
 impl Toolbox {
-    /// A toolbox of `tools`, all allowed. Of two with one name the first counts.
+    /// Creates a toolbox of `tools`, all allowed. If two have the same name, the first is used.
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
         let mut toolbox = Self::default();
         for tool in tools {
@@ -47,10 +47,10 @@ impl Toolbox {
         toolbox
     }
 
-    /// Of `tools`, those that `selection` allows; the others are known as blocked.
+    /// Keeps those of `tools` that `selection` allows. The others are known as blocked.
     ///
     /// # Errors
-    /// When the selection names a tool that is not among them, with the names that are.
+    /// Fails if the selection names an unknown tool, and lists the known names.
     pub fn select(tools: Vec<Arc<dyn Tool>>, selection: &ToolSelection) -> Result<Self, String> {
         let names = |keep: fn(&Arc<dyn Tool>) -> bool| -> Vec<String> {
             let kept = tools.iter().filter(|tool| keep(tool));
@@ -66,14 +66,13 @@ impl Toolbox {
         Ok(toolbox)
     }
 
-    /// The tools, in the order the model sees them.
+    /// Returns the tools, in the order the model sees them.
     pub fn tools(&self) -> &[Arc<dyn Tool>] {
         &self.tools
     }
 
-    /// The tools as a model that edits in `format` gets them: of the editing tools only the one
-    /// of its shape, or the first there is when that one is missing. Blocked tools are not
-    /// mentioned.
+    /// Returns the tools for a model that edits in `format`. Of the editing tools, that is only the
+    /// one with this format, or the first if it is missing. Blocked tools aren't mentioned.
     pub fn specs(&self, format: EditFormat) -> Vec<ToolSpec> {
         let formats = || self.tools.iter().filter_map(|tool| tool.edit_format());
         let offered = formats()
@@ -87,7 +86,7 @@ impl Toolbox {
         tools.map(|tool| tool.spec().clone()).collect()
     }
 
-    /// What `name` stands for.
+    /// Looks up `name`.
     pub fn find(&self, name: &str) -> Lookup<'_> {
         match self.position(name) {
             Some(index) => Lookup::Tool(&self.tools[index]),
@@ -96,10 +95,10 @@ impl Toolbox {
         }
     }
 
-    /// Arguments for the tool `name` as it should get them: coerced where it takes that.
+    /// Returns arguments as the tool `name` should receive them, coerced if it allows that.
     ///
     /// # Errors
-    /// Everything that does not fit the tool's schema, joined by `; `.
+    /// Returns everything that violates the tool's schema, joined by `; `.
     pub fn check(&self, name: &str, args: Value) -> Result<Value, String> {
         let Some(index) = self.position(name) else {
             return Ok(args);
@@ -114,7 +113,7 @@ impl Toolbox {
     }
 }
 
-/// What policies call a tool.
+/// Returns a tool's name in policies.
 fn policy_name<'a>(name: &'a str, editing: &[String]) -> &'a str {
     if editing.iter().any(|editing| editing == name) {
         EDIT
@@ -123,28 +122,28 @@ fn policy_name<'a>(name: &'a str, editing: &[String]) -> &'a str {
     }
 }
 
-/// The sets by the names users write, and what is in them; none means everything.
+/// The tool sets by name. `None` means everything.
 const SETS: [(&str, Option<&[&str]>); 4] = [
     ("all", None),
-    // What changes code, without the searching tools (bash searches too).
+    // Tools that change code, without the search tools, because bash can search too.
     ("coding", Some(&["read", "bash", EDIT, "write"])),
     ("read_only", Some(&["read", "grep", "find", "ls"])),
     ("none", Some(&[])),
 ];
 
-/// Which tools a user lets the model use. Written as `all`, `coding`, `read_only` or `none`, or
-/// as names (`read,grep`), then `+name` and `-name`, in any order, joined by commas. Names count
-/// instead of a set, and what is taken away is taken away last.
+/// Which tools a user lets the model use. Written as `all`, `coding`, `read_only` or `none`, or as
+/// names (`read,grep`), then `+name` and `-name`, in any order, joined by commas. Names replace a
+/// set, and removals apply last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolSelection {
-    /// The base; none is every tool.
+    /// The base; `None` means every tool.
     base: Option<Vec<String>>,
     add: Vec<String>,
     block: Vec<String>,
 }
 
 impl ToolSelection {
-    /// Whether the tool `name` may be used; `editing` are the names of the editing tools.
+    /// Returns `true` if the tool `name` may be used. `editing` are the names of the editing tools.
     fn allows(&self, name: &str, editing: &[String]) -> bool {
         let name = policy_name(name, editing);
         let listed = |list: &Vec<String>| {
@@ -214,7 +213,7 @@ mod tests {
     use crate::agent::tools::{ToolSettings, builtin};
 
     #[test]
-    fn schemas_compile_when_first_needed_and_once_for_all_clones() {
+    fn schemas_compile_lazily_and_once_for_all_clones() {
         let toolbox = Toolbox::new(builtin(&ToolSettings::default()));
         let clone = toolbox.clone();
         toolbox.check("ls", Value::Null).unwrap_err();

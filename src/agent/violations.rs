@@ -1,4 +1,4 @@
-//! Describes violations of a JSON schema so that a model can act on them.
+//! Describes violations of a JSON schema so that a model can fix them.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
 
-/// Describes a violation; several, when one keyword found several.
+/// Describes a violation. Returns several texts if one keyword found several.
 pub(super) fn describe(error: &ValidationError<'_>) -> Vec<String> {
     let place = place(error.instance_path().as_str());
     let named = if place.is_empty() {
@@ -54,13 +54,13 @@ pub(super) fn describe(error: &ValidationError<'_>) -> Vec<String> {
         ValidationErrorKind::MinLength { limit } => {
             format!("{named} must have at least {limit} character(s)")
         }
-        // The value itself may be a whole file; only what is wrong with it is named.
+        // The value itself may be a whole file, so only the problem is named.
         _ => format!("{named}: {}", error.masked()),
     };
     vec![one]
 }
 
-/// `/edits/0/old_text` as users write it: `edits[0].old_text`.
+/// Converts `/edits/0/old_text` to `edits[0].old_text`.
 fn place(pointer: &str) -> String {
     let mut out = String::new();
     for part in pointer.split('/').skip(1) {

@@ -1,4 +1,4 @@
-//! Names of programs, options or files, written as one text with blanks between them.
+//! Names of programs, options or files in one text, separated by spaces.
 
 #[derive(Clone, Copy, Default)]
 pub(crate) struct WordList(pub(crate) &'static str);
@@ -12,13 +12,13 @@ impl WordList {
         self.words().any(|known| known == word)
     }
 
-    /// Whether one of its words is a pattern that `text` matches, see [`like`].
+    /// Returns `true` if one of its words is a pattern that `text` matches, see [`like`].
     pub fn matches(self, text: &str) -> bool {
         self.words().any(|pattern| like(text, pattern))
     }
 }
 
-/// Whether `text` is like `pattern`, whose `*` stands for any text.
+/// Returns `true` if `text` matches `pattern`, in which `*` stands for any text.
 pub(in crate::agent) fn like(text: &str, pattern: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else {
         return text == pattern;

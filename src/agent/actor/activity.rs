@@ -1,4 +1,4 @@
-//! What the agent is doing, as the one enum that commands are judged by. Decides nothing itself.
+//! What the agent is doing, as one enum that every command is judged by. Decides nothing itself.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,14 +14,14 @@ use crate::agent::question::Asker;
 use crate::agent::runner::{RunEnv, RunLink, RunMessage};
 use crate::llm::{Content, Model};
 
-/// How long a run may take to end once it was cancelled. What holds it up longer is a disk that hangs.
+/// How long a cancelled run may take to end. Only a hanging disk holds it up longer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A message of the user with the queue it is for.
+/// A user message and the queue it is for.
 pub(super) struct Typed {
     pub kind: QueueKind,
     pub content: Vec<Content>,
-    /// Where it came from; none when it was typed here.
+    /// The sender, or `None` if it was typed here.
     pub origin: Option<String>,
 }
 
@@ -38,19 +38,19 @@ impl Typed {
 
 #[derive(Default)]
 pub(super) enum Activity {
-    /// Nothing: the next message starts a run.
+    /// Idle: the next message starts a run.
     #[default]
     Idle,
     Running(Run),
-    /// A run was aborted and comes to its end. What was typed since belongs to the next one.
+    /// An aborted run is ending. Messages typed since belong to the next run.
     Ending {
         run: Run,
         next: Vec<Queued>,
     },
-    /// No command is read any more; the run, if there is one, was aborted.
+    /// Shutting down: reads no more commands. The run, if any, was aborted.
     Leaving {
         run: Option<Run>,
-        /// Waits for the agent to be gone.
+        /// Notified once the agent has ended.
         done: Option<oneshot::Sender<Option<String>>>,
     },
 }
@@ -61,23 +61,22 @@ pub(super) struct Run {
     pub cancel: CancellationToken,
     /// When it is abandoned.
     deadline: Option<Instant>,
-    /// Cuts the turn under way short; a child of `cancel`.
+    /// Cuts the current turn short; a child of `cancel`.
     pub interrupt: CancellationToken,
-    /// The scope of what its calls started.
+    /// The scope of the processes its calls started.
     pub processes: Processes,
-    /// Whether it adds nothing to the conversation: a compaction, or a trial that ends or is not
-    /// begun yet.
+    /// `true` if it adds nothing to the conversation: a compaction, or a trial that ends or hasn't begun.
     pub silent: bool,
-    /// Model calls since the last message of the user.
+    /// Model calls since the last user message.
     pub calls: u32,
-    /// Answers in place of the chosen model, which could not, until the run is over.
+    /// Replaces the chosen model, which couldn't answer, until the run is over.
     pub fallback: Option<Arc<Model>>,
-    /// Whether the user has chosen another model since the last turn began.
+    /// `true` if the user has chosen another model since the last turn began.
     pub model_chosen: bool,
 }
 
 impl Run {
-    /// A run of `task` that `cancel` ends.
+    /// Starts a run of `task` that `cancel` ends.
     pub fn start<F>(
         cancel: CancellationToken,
         env: Arc<RunEnv>,
@@ -104,13 +103,13 @@ impl Run {
         }
     }
 
-    /// Cancels it. With `abandon` nobody waits longer than [`PATIENCE`] for its end.
+    /// Cancels the run. With `abandon`, its end is awaited for at most [`PATIENCE`].
     pub fn cancel(&mut self, abandon: bool) {
         self.cancel.cancel();
         self.deadline = abandon.then(|| Instant::now() + PATIENCE);
     }
 
-    /// How it ended; none if it had to be abandoned.
+    /// Returns how it ended, or `None` if it had to be abandoned.
     pub async fn outcome(&mut self) -> Option<RunOutcome> {
         let ended = match self.deadline {
             Some(deadline) => timeout_at(deadline, &mut self.task).await,
@@ -134,7 +133,7 @@ impl Run {
         }
     }
 
-    /// Fails when all model calls that `limit` allows were made; 0 is no limit.
+    /// Fails once the run has made `limit` model calls. 0 means no limit.
     pub fn check_limit(&self, limit: u32) -> Result<(), RunOutcome> {
         if limit > 0 && self.calls >= limit {
             return Err(RunOutcome::LimitReached { limit });
@@ -144,7 +143,7 @@ impl Run {
 }
 
 impl Activity {
-    /// The run, also one that is ending.
+    /// Returns the run, even if it is ending.
     pub fn run(&mut self) -> Option<&mut Run> {
         match self {
             Self::Running(run) | Self::Ending { run, .. } => Some(run),
@@ -153,13 +152,13 @@ impl Activity {
         }
     }
 
-    /// The run, unless it is to end.
+    /// Returns the run unless it is being cancelled.
     pub fn live_run(&mut self) -> Result<&mut Run, RunOutcome> {
         let run = self.run().filter(|run| !run.cancel.is_cancelled());
         run.ok_or(RunOutcome::Aborted)
     }
 
-    /// Takes the run out when it is over, with what was typed since its abort.
+    /// Removes and returns a run that has ended, with the messages typed since its abort.
     pub fn take_run(&mut self) -> Option<(Run, Vec<Queued>)> {
         match std::mem::take(self) {
             Self::Running(run) => Some((run, Vec::new())),
@@ -172,7 +171,7 @@ impl Activity {
         }
     }
 
-    /// Takes what was typed since the run was aborted.
+    /// Removes and returns the messages typed since the run was aborted.
     pub fn take_messages_since_abort(&mut self) -> Vec<Queued> {
         match self {
             Self::Ending { next, .. } => std::mem::take(next),
@@ -184,7 +183,7 @@ impl Activity {
         matches!(self, Self::Leaving { .. })
     }
 
-    /// The run's next report; none when its task has ended, or should have by now.
+    /// Returns the run's next report, or `None` if its task has ended or is overdue.
     pub async fn next_message(&mut self) -> Option<RunMessage> {
         match self.run() {
             Some(run) => run.next_message().await,

@@ -1,5 +1,5 @@
-//! The conversation within the tree of its session: it goes on from another entry, entries get
-//! labels, and others read the tree. Nothing here ever takes an entry away.
+//! The conversation within its session's tree: it can continue from another entry, entries get
+//! labels, and clients read the tree. Nothing here removes an entry.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use crate::agent::session::entry::{BranchSummary, Kind};
 use crate::agent::session::{Body, NodeId, prompt_of};
 use crate::llm::Content;
 
-/// Bytes of the message that a branch begins with, for the question about it.
+/// How much of a branch's first message to quote in the question about it, in bytes.
 const QUOTED: usize = 400;
-/// Why the conversation does not go to an entry.
+/// Why the conversation can't go to an entry.
 const BEFORE_TRIAL: &str = "That is before the trial. End it first: /keep or /discard";
 
 impl Actor {
@@ -71,7 +71,7 @@ impl Actor {
         }
     }
 
-    /// Goes on from elsewhere, with a summary of the branch that is left.
+    /// Continues elsewhere, with a summary of the branch it leaves.
     pub(super) fn leave(&mut self, mut leave: Leave, (text, usage): BranchText) {
         let window = Window::of(&self.model, &self.rules.compaction);
         let mut summary = text.trim().to_owned();
@@ -85,19 +85,19 @@ impl Actor {
             details: Some(leave.files.file_details()),
             usage: Some(usage.clone()),
         }));
-        // Stored with the summary, and only heard of.
+        // Only sent: the usage is already stored with the summary.
         let (kind, model) = (BRANCH_SUMMARY, Arc::clone(&self.model));
         conversation.send(AgentEvent::Spent { kind, model, usage });
         self.moved(leave.prompt);
     }
 
-    /// Moves the conversation to `target`; `prompt` goes back into the editor.
+    /// Moves the conversation to `target`. `prompt` goes back into the editor.
     pub(super) fn move_to(&mut self, target: Option<NodeId>, prompt: Option<Vec<Content>>) {
         self.conversation.go_to(target);
         self.moved(prompt);
     }
 
-    /// The conversation is the one at the leaf from now on.
+    /// Switches the conversation to the one that ends at the leaf.
     pub(super) fn moved(&mut self, prompt: Option<Vec<Content>>) {
         let conversation = &mut self.conversation;
         let facts = conversation.session.facts();
@@ -113,8 +113,8 @@ impl Actor {
 }
 
 impl Conversation {
-    /// The node that the prompt `entry` follows, and what was typed. Tells the user why if the conversation
-    /// can't be rewound to it.
+    /// Returns the node before the prompt `entry`, and the prompt's content. Tells the user why if the
+    /// conversation can't be rewound to it.
     pub(super) fn before(&mut self, entry: &str) -> Option<(Option<NodeId>, Option<Vec<Content>>)> {
         let Some(node) = self.session.tree().find(entry) else {
             self.unknown(entry);
@@ -128,8 +128,8 @@ impl Conversation {
         Some((target, self.prompt_at(node)))
     }
 
-    /// The entries that are left when the conversation goes on from `target`, the last one first.
-    /// None where nothing was said since.
+    /// Returns the entries that are left when the conversation continues from `target`, last one
+    /// first. `None` if there are none.
     fn left_behind(&self, target: Option<NodeId>) -> Option<Vec<NodeId>> {
         let tree = self.session.tree();
         let leaf = tree.leaf()?;
@@ -143,7 +143,7 @@ impl Conversation {
         (!left.is_empty()).then_some(left)
     }
 
-    /// What is to be known of the branch of the entries `left`.
+    /// Collects the facts about the branch with the entries `left`.
     fn leave_for(
         &mut self,
         target: Option<NodeId>,

@@ -1,5 +1,5 @@
-//! What the actor does for a compaction: starts it when nothing else runs, keeps it for the run under
-//! way, puts the summary in place, and goes back to before it. Makes no summary itself.
+//! The actor's part of a compaction: starts it when nothing else runs, else leaves it to the
+//! current run; replaces messages with the summary, and undoes that. Creates no summaries.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::agent::session::entry::Kind;
 use crate::agent::session::{Body, NodeId};
 
 impl Actor {
-    /// Compacts the conversation: at once when idle, else before the next call or after the run.
+    /// Compacts the conversation: at once if idle, else before the next call or after the run.
     pub(super) fn compact(&mut self, request: CompactRequest) {
         match self.activity {
             Activity::Idle => {
@@ -27,7 +27,7 @@ impl Actor {
         }
     }
 
-    /// Undoes the last compaction; it does not run again automatically.
+    /// Undoes the last compaction. It doesn't run again automatically.
     pub(super) fn uncompact(&mut self) {
         let conversation = &mut self.conversation;
         if !matches!(self.activity, Activity::Idle) {
@@ -83,7 +83,7 @@ impl Actor {
         let model = Arc::clone(self.asked());
         let window = Window::of(&model, &self.rules.compaction);
         self.conversation.compact(summary, &model, &window);
-        // A summary may stand for what said so.
+        // The summary may have replaced the message about the trial's folder.
         if let Some(trial) = &self.env.trial
             && self.conversation.prompts.place_is_forgotten()
         {

@@ -1,6 +1,6 @@
-//! The end of the conversation: the last message of the user or call of tools with what came of it, and
-//! what is left to answer there. What was said before stands in the session. Its iterations are a view
-//! of the session (`session::Iteration`); limits are with whoever asks (A12).
+//! The end of the conversation: the last user message or tool calls with what followed, and which calls
+//! still need a result. The session holds everything earlier. Its iterations are a view of the session
+//! (`session::Iteration`); callers check limits (A12).
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ impl Context {
         Self { messages }
     }
 
-    /// Appends a message. Of those before it only what the next step depends on stays.
+    /// Appends a message. Drops earlier messages that the next step doesn't depend on.
     pub fn push(&mut self, message: Arc<Message>) {
         if begins_end(&message) {
             self.messages.clear();
@@ -34,8 +34,8 @@ impl Context {
         is_unanswered(&self.messages)
     }
 
-    /// The calls of the last answer that have no result, in call order, as long as nothing but results
-    /// stands behind it: what is left to do when the program ended, or a run died under them.
+    /// Returns the calls of the last answer without a result, in call order, if only results follow
+    /// the answer. They were open when the program ended or a run died.
     pub fn open_calls(&self) -> Vec<ToolCall> {
         let is_result = |message: &Message| matches!(message, Message::ToolResult(_));
         let last = self.messages.iter().rposition(|it| !is_result(it));
@@ -53,7 +53,7 @@ impl Context {
             })
             .collect();
         let mut calls: Vec<ToolCall> = answer.tool_calls().cloned().collect();
-        // Two calls may have one id.
+        // Two calls may have the same id.
         calls.retain(|call| match answered.iter().position(|id| *id == call.id) {
             Some(at) => {
                 answered.swap_remove(at);
@@ -71,7 +71,7 @@ mod tests {
     use crate::llm::{AssistantMessage, Content, ToolResultMessage};
 
     #[test]
-    fn calls_without_result_are_found_by_their_ids() {
+    fn calls_without_a_result_are_found_by_id() {
         let call = |id: &str| {
             Content::ToolCall(ToolCall {
                 id: id.into(),
@@ -106,7 +106,7 @@ mod tests {
             assert_eq!(open(&context), left);
         }
         assert!(context.awaits_model());
-        // What was sent without a result stays so.
+        // Calls that were sent without a result stay without one.
         context.push(Arc::new(Message::user("on", 0)));
         assert!(open(&context).is_empty());
     }

@@ -1,5 +1,5 @@
-//! The conversation with its session file and its subscribers: nothing is sent to a subscriber
-//! before it is stored. Decides nothing.
+//! The conversation with its session file and its subscribers. Nothing reaches a subscriber before
+//! it is stored. Decides nothing.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -25,30 +25,30 @@ use crate::llm::handoff::{CONTINUE_PROMPT, ends_with_answer};
 use crate::llm::{Content, Message, Model, ThinkingLevel};
 
 pub(super) struct Conversation {
-    /// Its end.
+    /// The end of the conversation.
     pub context: Context,
-    /// The messages of the run under way, or of the last one.
+    /// The messages of the current run, or of the last one.
     pub(super) said: Vec<NodeId>,
-    /// What the model reads of it.
+    /// The part that the model reads.
     view: View,
-    /// What is known of it without reading it, but for how it ends and what it took.
+    /// Session facts available without loading its messages, except for its end and its usage.
     facts: HistoryFacts,
-    /// What the requests begin with.
+    /// The beginning of the requests.
     pub prompts: SessionPrompts,
     pub instructions: InstructionSources,
-    /// Whether a first prompt waits for git: nobody is there who waits for an answer.
+    /// `true` if a first prompt waits for git, because no user is waiting for an answer.
     pub waits_for_git: bool,
     look: Option<PlaceLook>,
-    /// The place as the run under way has found it.
+    /// The surroundings as the current run found them.
     surroundings: Option<Surroundings>,
     pub subscribers: Subscribers,
-    /// What the user was told of files that are left out.
+    /// The notices about skipped files that the user has seen.
     told_faults: BTreeSet<String>,
     pub(super) session: Session,
     counter: RunCounter,
-    /// What other programs see of the session.
+    /// The session's record for other programs.
     presence: Option<Presence>,
-    /// Where other programs can speak to it.
+    /// The socket for messages from other programs.
     socket: Option<PathBuf>,
 }
 
@@ -73,7 +73,7 @@ impl Conversation {
         }
     }
 
-    /// Goes on with another session, which will call `model` next. Gives back the one before.
+    /// Switches to another session, which uses `model` next. Returns the previous session.
     pub fn open(&mut self, session: Session, facts: HistoryFacts, model: &Model) -> Session {
         self.restart(facts.clone());
         self.presence = None;
@@ -110,7 +110,7 @@ impl Conversation {
         }
     }
 
-    /// Lets go of what stands in the session, until a run needs it.
+    /// Frees what can be reloaded from the session when a run needs it.
     pub fn rest(&mut self) {
         if self.session.path().is_some() {
             self.view.rest(&self.session);
@@ -121,7 +121,7 @@ impl Conversation {
         self.view.read(&self.session, &mut self.prompts)
     }
 
-    /// Lets other programs see the session, which is idle and will call `model` next.
+    /// Makes the session visible to other programs: idle, with `model` as its next model.
     pub fn appear(&mut self, model: &Model) {
         let session = &self.session;
         let (Some(root), Some(path)) = (session.root(), session.path()) else {
@@ -143,7 +143,7 @@ impl Conversation {
         }
     }
 
-    /// Other programs can speak to the agent at `socket`, or no longer.
+    /// Announces the `socket` for messages from other programs, or that there is none.
     pub fn listening(&mut self, socket: Option<PathBuf>) {
         self.socket.clone_from(&socket);
         if let Some(presence) = &mut self.presence {
@@ -157,18 +157,18 @@ impl Conversation {
         }
     }
 
-    /// Hands out an event that is not stored.
+    /// Sends an event that isn't stored.
     pub fn send(&mut self, event: AgentEvent) {
         self.subscribers.send(event);
     }
 
-    /// Stores what an event says, then hands it out.
+    /// Stores an event's content, then sends the event.
     pub fn publish(&mut self, event: AgentEvent) {
         self.take_in(&event);
         self.subscribers.send(event);
     }
 
-    /// Stores the result of a call, then hands out that the call has `ended`, and the result.
+    /// Stores a call's result, then sends that the call has `ended`, and the result.
     pub fn publish_result(&mut self, ended: AgentEvent, result: Arc<Message>) {
         let message = Arc::clone(&result);
         let said = AgentEvent::MessageEnd { message };
@@ -214,7 +214,7 @@ impl Conversation {
         self.session.run_messages(&self.said, self.context.end())
     }
 
-    /// Stores and hands out a message that is whole from its start.
+    /// Stores and sends a message that is complete from the start.
     pub fn publish_whole(&mut self, message: Arc<Message>) {
         self.subscribers.send(AgentEvent::MessageStart {
             message: Arc::clone(&message),
@@ -222,8 +222,8 @@ impl Conversation {
         self.publish(AgentEvent::MessageEnd { message });
     }
 
-    /// Takes in what the user said, and before it what `model` has to be told. When this returns,
-    /// there is something to answer, and the prompt for the next call is in force.
+    /// Adds the user's messages, preceded by what `model` must be told. When this returns, there is
+    /// something to answer, and the prompt for the next call is in effect.
     pub fn deliver(
         &mut self,
         due: Vec<Queued>,
@@ -254,7 +254,7 @@ impl Conversation {
         self.begin_prompt(model, toolbox, user_spoke);
     }
 
-    /// Begins to look at the place, unless that has been done.
+    /// Starts to examine the surroundings, unless that has been done.
     pub fn look(&mut self) -> &PlaceLook {
         let sources = &self.instructions;
         let known = self.look.take().filter(|look| look.is_of(sources));
@@ -264,7 +264,8 @@ impl Conversation {
         }))
     }
 
-    /// The user begins to type. A prompt that has to be made tells of the place as it is now.
+    /// Prepares for a message that the user has begun to type. A new system prompt must describe the
+    /// surroundings as they are now.
     pub fn warm(&mut self, model: &Model) {
         if self.prompts.in_force(model.edit_format).is_none() {
             self.look = None;
@@ -272,7 +273,7 @@ impl Conversation {
         self.look();
     }
 
-    /// What a run that calls `model` first is started with.
+    /// Returns what a run that starts with `model` needs.
     pub fn opening(&mut self, model: &Arc<Model>, toolbox: &Arc<Toolbox>) -> Opening {
         self.tell_of_damage();
         let (messages, folders) = self.view.look_at(&self.session, &mut self.prompts);
@@ -288,7 +289,7 @@ impl Conversation {
         }
     }
 
-    /// Takes in how the place is now. The user is told once of each file that is left out for `model`.
+    /// Records the surroundings. Tells the user once about each file that `model` won't see.
     pub fn set_surroundings(&mut self, found: Surroundings, model: &Model) {
         for fault in found.faults(model) {
             if self.told_faults.insert(fault.clone()) {
@@ -298,7 +299,8 @@ impl Conversation {
         self.surroundings = Some(found);
     }
 
-    /// Begins a prompt for a call of `model`, if one is due. A run has told of the place before.
+    /// Starts a new system prompt for a call of `model`, if one is due. A run has reported the
+    /// surroundings before.
     pub fn begin_prompt(&mut self, model: &Model, toolbox: &Toolbox, user_spoke: bool) {
         let messages = self.view().messages.len();
         let begun = self.surroundings.as_ref().and_then(|surroundings| {
@@ -313,8 +315,8 @@ impl Conversation {
         &self.view().messages
     }
 
-    /// Puts `summary` in the place of what stands before its kept messages, for a model with this
-    /// window. What it stands for stays in the session.
+    /// Replaces everything before the kept messages with `summary`, for a model with this window.
+    /// The replaced messages stay in the session.
     pub fn compact(&mut self, summary: Summary, model: &Model, window: &Window) {
         let view = self.view.read(&self.session, &mut self.prompts);
         let Some(first_kept) = view.nodes.get(summary.kept_from) else {
@@ -369,19 +371,19 @@ impl Conversation {
         }
         self.read_view();
         let messages = &self.view().messages;
-        // What was left out is no more to be answered.
+        // Messages left out no longer need an answer.
         self.context = Context::ending_with(&messages[end_of(messages)..]);
     }
 
-    /// Reads what the model reads back from the session, so that one that is opened again goes on
-    /// from the same bytes.
+    /// Reloads what the model reads from the session, so that a reopened session continues from the
+    /// same bytes.
     fn read_view(&mut self) {
         self.view = View::default();
         self.tell_of_damage();
     }
 
-    /// Tells the user when entries that were read before cannot be read now: the model gets less of the
-    /// conversation than it had.
+    /// Tells the user if entries that were read before are now unreadable: the model gets less of the
+    /// conversation than before.
     fn tell_of_damage(&mut self) {
         let damaged = self.view().damaged;
         let before = std::mem::replace(&mut self.facts.damaged, damaged);
@@ -396,14 +398,14 @@ impl Conversation {
         }
     }
 
-    /// Sends the thinking so far no more to `model`.
+    /// Stops sending the earlier thinking to `model`.
     pub fn drop_thinking(&mut self, model: &Model) {
         let messages = self.view().messages.len();
         self.prompts.drop_thinking(model, messages);
         self.store(Body::thinking_from(model));
     }
 
-    /// The next entry will stand below `target`.
+    /// Puts the next entry below `target`.
     pub(super) fn go_to(&mut self, target: Option<NodeId>) {
         let notice = self.session.go_to(target);
         self.report(notice);
@@ -425,7 +427,7 @@ impl Conversation {
         }
     }
 
-    /// Says why a command cannot be done now.
+    /// Tells the user why a command can't be done now.
     pub fn refuse(&mut self, why: &str) {
         self.notice(NoticeLevel::Refusal, why);
     }
@@ -435,14 +437,14 @@ impl Conversation {
         self.subscribers.send(AgentEvent::Notice { level, text });
     }
 
-    /// Tries once more to write what waits for it: how many entries still do, and why.
+    /// Retries writing unsaved entries. Returns how many remain, and why.
     pub fn save(&mut self) -> Option<(usize, String)> {
         let (notice, unsaved) = self.session.save();
         self.report(notice);
         unsaved
     }
 
-    /// Returns when everything is on disk, or cannot be: then it says so.
+    /// Waits until everything is on disk. Reports it if that fails.
     pub async fn close(&mut self) -> SaveNotice {
         self.presence = None;
         let notice = self.session.close().await;

@@ -1,5 +1,5 @@
-//! Messages of the user, typed here or sent from another program: what becomes of each is decided,
-//! stored and answered at the same moment.
+//! User messages, typed here or sent from another program. Each one's fate is decided, stored and
+//! answered in one step.
 
 use super::activity::{Activity, Typed};
 use super::task::Actor;
@@ -9,7 +9,7 @@ use crate::agent::session::Body;
 use crate::llm::Content;
 
 impl Actor {
-    /// Takes a message as if it had been typed here, or says why not.
+    /// Accepts a message as if it had been typed here, or returns why not.
     pub(super) fn receive(&mut self, message: ExternalMessage) -> Result<Delivery, Refused> {
         if message.text.trim().is_empty() {
             return Err(Refused::Empty);
@@ -34,7 +34,7 @@ impl Actor {
             origin: Some(STEER_ORIGIN.to_owned()),
         });
         if let Some((_, error)) = self.conversation.save() {
-            // Who sent it keeps it.
+            // The sender keeps it.
             self.let_go(&[queued.id]);
             return Err(Refused::Unsaved(error));
         }
@@ -42,8 +42,7 @@ impl Actor {
         Ok(delivery)
     }
 
-    /// A message of the user: it is stored, and waits while a run is under way, else it starts one.
-    /// One without content is none.
+    /// Stores a user message. It waits while a run is active, else it starts one. Ignores empty messages.
     pub(super) fn enqueue(&mut self, typed: Typed) {
         if !typed.content.is_empty() {
             let queued = self.keep(typed);
@@ -51,7 +50,7 @@ impl Actor {
         }
     }
 
-    /// Stores a message that is to wait.
+    /// Stores a message that will wait.
     pub(super) fn keep(&mut self, typed: Typed) -> Queued {
         let queued = self.queues.number(typed);
         let body = Body::queued(self.conversation.session.id(), &queued);
@@ -60,7 +59,7 @@ impl Actor {
         queued
     }
 
-    /// The user keeps these messages: they wait no more.
+    /// Hands these messages over to the user: they no longer wait.
     pub(super) fn release(&mut self, ids: &[u64]) {
         let back = ids.iter().flat_map(|id| self.queues.take_back(Some(*id)));
         if back.count() > 0 {
@@ -69,7 +68,7 @@ impl Actor {
         self.let_go(ids);
     }
 
-    /// Stores that these messages wait no more.
+    /// Stores that these messages no longer wait.
     pub(super) fn let_go(&mut self, ids: &[u64]) {
         let (ids, left) = self.queues.let_go(ids);
         if !ids.is_empty() {
@@ -83,7 +82,7 @@ impl Actor {
                 self.queues.push_opening(queued);
                 self.start_run();
             }
-            // Also when the run is cancelled: its `Abort` was sent later than this message.
+            // Even if the run is cancelled: its `Abort` was sent after this message.
             Activity::Running(_) => {
                 self.queues.push(queued);
                 self.show_queues();
@@ -93,7 +92,7 @@ impl Actor {
         }
     }
 
-    /// Lets what was typed for the next run go back with the queue of the run that is ending.
+    /// Gives the messages for the next run back together with the queue of the ending run.
     pub(super) fn recall_next(&mut self) {
         for queued in self.activity.take_messages_since_abort() {
             self.queues.push(queued);

@@ -1,5 +1,5 @@
-//! The task that owns an agent's state: it reads commands and answers the run. It waits for no
-//! model, tool or subscriber.
+//! The task that owns an agent's state. It reads commands and answers the run, and never waits for
+//! a model, tool or subscriber.
 
 mod task;
 mod turns;

@@ -1,4 +1,4 @@
-//! What the program tells the model in stored messages, at the moment when it has to be told.
+//! What tiller tells the model in stored messages, as soon as the model must know it.
 
 use std::sync::Arc;
 
@@ -8,13 +8,14 @@ use crate::agent::memory::NOTE_ORIGIN;
 use crate::llm::{Content, Message, UserMessage};
 
 impl Conversation {
-    /// Stores and hands out a message to the model, if it says anything, from the part of the program that
-    /// `origin` names.
+    /// Stores and sends a message to the model unless it is empty. `origin` names the part of tiller it
+    /// comes from.
     pub(super) fn tell_model(&mut self, content: Vec<Content>, origin: &str) {
         self.say(content, Some(origin.to_owned()), None);
     }
 
-    /// The same, of the user where `origin` names no other; `queue_id` is its number if it waited.
+    /// Like [`Self::tell_model`], but from the user if there is no `origin`. `queue_id` is the
+    /// message's number if it was queued.
     pub(super) fn say(
         &mut self,
         content: Vec<Content>,
@@ -31,17 +32,17 @@ impl Conversation {
         }
     }
 
-    /// Tells the model something that has changed: it is stored now, and read with the user's next words.
+    /// Tells the model about a change. Stored now, and sent with the user's next message.
     pub(super) fn note(&mut self, text: String) {
-        // The results of calls stand before it.
+        // Results of calls must come before the note.
         self.repair(false);
         self.tell_model(vec![Content::text(text)], NOTE_ORIGIN);
     }
 
-    /// Tells the model where it works, where it does not know that, and `text`.
+    /// Sends `text` to the model, and where it works if it doesn't know that.
     pub(super) fn tell_of_place(&mut self, text: String) {
         self.repair(false);
-        // What the model knows is read with the conversation.
+        // What the model knows is read together with the conversation.
         self.view();
         let place = self.prompts.place_forgotten();
         let news = place.into_iter().chain([text]).map(Content::text);

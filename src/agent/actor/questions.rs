@@ -1,5 +1,5 @@
-//! Questions that calls of the run wait with. The first one asked is the first to be answered on
-//! the screen, but any may be answered at any time.
+//! Questions that calls of the run are waiting on. The screen shows the oldest one first, but they
+//! can be answered in any order.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) struct Questions {
     asked: mpsc::UnboundedReceiver<Asked>,
     pub has_user: bool,
     pub list: Vec<(Arc<Question>, oneshot::Sender<Answer>)>,
-    /// What the run waits for beside the answers.
+    /// What the run waits for besides the answers.
     pub phase: Option<Phase>,
 }
 
@@ -34,7 +34,7 @@ impl Questions {
         }
     }
 
-    /// What a call has to say about questions. Waits for it.
+    /// Waits for the next question, or the end of one, from a call.
     pub async fn next(&mut self) -> Option<Asked> {
         self.asked.recv().await
     }
@@ -48,7 +48,7 @@ impl Questions {
 impl Actor {
     pub(super) fn on_asked(&mut self, asked: Option<Asked>) {
         match asked {
-            // One whose run is over gets no answer.
+            // A question from a run that has ended gets no answer.
             Some(Asked::Put(question, reply)) => {
                 let waits = self.activity.live_run().is_ok() && self.questions.has_user;
                 if waits && !reply.is_closed() {
@@ -68,8 +68,8 @@ impl Actor {
         }
     }
 
-    /// Gives `answer` to the call that waits with the question `id`. If it does so no more, what was
-    /// typed goes back to the user.
+    /// Sends `answer` to the call that waits with the question `id`. If it no longer waits, the
+    /// typed text goes back to the user.
     pub(super) fn answer(&mut self, id: u64, answer: Answer) {
         let mut open = self.questions.list.iter();
         let Some(place) = open.position(|(question, _)| question.id == id) else {
@@ -102,7 +102,7 @@ impl Actor {
         }
     }
 
-    /// Answers the questions that would not have been asked had `rules` held before.
+    /// Answers the questions that the new `rules` would have prevented.
     fn allow_others(&mut self, rules: &[Rule]) {
         let open = std::mem::take(&mut self.questions.list);
         for (question, reply) in open {
@@ -115,7 +115,7 @@ impl Actor {
         }
     }
 
-    /// Else a session that is cut off says that the call had not run.
+    /// Otherwise a session that is cut off would claim that the call hadn't run.
     fn note_answer(&mut self, question: &Question) {
         let body = Body::of_question(&question.call_id, true);
         self.conversation.store(body);
@@ -129,7 +129,7 @@ impl Actor {
         }
     }
 
-    /// The run waits for something else; as long as a question is open, for its answer first.
+    /// Changes what the run waits for. While a question is open, it waits for the answer first.
     pub(super) fn enter_phase(&mut self, phase: Phase) {
         if self.questions.list.is_empty() {
             self.enter(RunState::Running { phase });

@@ -1,7 +1,7 @@
-//! The messages that wait: steering goes out before the next tool group or model call, follow-ups
-//! when the agent would stop. A message is always in exactly one place (here, in the conversation,
-//! or back with the user), and stored while it is here, so that nothing typed is ever lost. Sends no
-//! events and stores nothing: the actor does.
+//! Queued messages: steering is sent before the next tool group or model call, follow-ups when the
+//! agent would stop. A message is always in exactly one place (here, in the conversation, or back
+//! with the user) and is stored while it is here, so nothing typed is ever lost. The actor sends the
+//! events and stores the messages.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,12 +16,12 @@ pub(super) struct Queues {
     pub(super) opening: VecDeque<Queued>,
     steering: VecDeque<Queued>,
     follow_up: VecDeque<Queued>,
-    /// The ids of those that wait as the session has it.
+    /// Ids of the waiting messages that the session has stored.
     stored: BTreeSet<u64>,
 }
 
 impl Queues {
-    /// Takes these over from a session, and knows of no others that are stored.
+    /// Restores the queues from a session, and forgets all other stored messages.
     pub fn restore(&mut self, waiting: Vec<Queued>) {
         self.stored = waiting.iter().map(|queued| queued.id).collect();
         self.last_id = self.last_id.max(self.stored.last().copied().unwrap_or(0));
@@ -34,7 +34,7 @@ impl Queues {
         self.stored.insert(queued.id);
     }
 
-    /// Those of `ids` that are stored, which they need be no longer; and how many others are.
+    /// Forgets those of `ids` that are stored. Returns them, and how many other messages are stored.
     pub fn let_go(&mut self, ids: &[u64]) -> (Vec<u64>, usize) {
         let ids = ids.iter().copied();
         let ids = ids.filter(|id| self.stored.remove(id)).collect();
@@ -45,20 +45,19 @@ impl Queues {
         self.queue(queued.kind).push_back(queued);
     }
 
-    /// Adds a message that opens the next turn. It is not shown as waiting, because it is sent at
-    /// once.
+    /// Adds a message that opens the next turn. It isn't shown as waiting because it is sent at once.
     pub fn push_opening(&mut self, queued: Queued) {
         self.opening.push_back(queued);
     }
 
-    /// Moves the follow-ups that are due to where the next turn finds them.
+    /// Moves the follow-ups that are due to the next turn.
     pub fn release_follow_ups(&mut self, mode: QueueMode) {
         let due = due(&self.follow_up, mode);
         self.opening.extend(self.follow_up.drain(..due));
     }
 
-    /// Takes what the next turn sends: its opening messages and the steering messages that are
-    /// due, in the order they were typed.
+    /// Removes and returns what the next turn sends: its opening messages, then the steering
+    /// messages that are due, in the order they were typed.
     pub fn take_for_turn(&mut self, mode: QueueMode) -> Vec<Queued> {
         let due = due(&self.steering, mode);
         let mut taken: Vec<Queued> = self.opening.drain(..).collect();
@@ -67,7 +66,7 @@ impl Queues {
         taken
     }
 
-    /// Takes one waiting message, or all: steering first, then follow-ups.
+    /// Removes and returns one waiting message, or all: steering first, then follow-ups.
     pub fn take_back(&mut self, id: Option<u64>) -> Vec<Queued> {
         let mut taken = Vec::new();
         for queue in [&mut self.steering, &mut self.follow_up] {
@@ -98,14 +97,14 @@ impl Queues {
         self.steering_waits() || self.follow_up_waits()
     }
 
-    /// The waiting messages as the user sees them: steering, follow-ups.
+    /// The waiting messages as shown to the user: steering, follow-ups.
     pub fn shown(&self) -> (Vec<Queued>, Vec<Queued>) {
         let list = |queue: &VecDeque<Queued>| queue.iter().cloned().collect();
         (list(&self.steering), list(&self.follow_up))
     }
 
-    /// The message with the number that it goes by. None comes again, in whatever session: drafts that
-    /// hold the message name it too.
+    /// Numbers a message. Numbers are never reused, in any session, because drafts that contain the
+    /// message refer to it too.
     pub fn number(&mut self, typed: Typed) -> Queued {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let now = now.map_or(0, |since| since.as_micros() as u64);

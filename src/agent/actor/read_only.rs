@@ -1,5 +1,5 @@
-//! A session that is only read: what would send or store something is refused, and said so. Messages go
-//! back to who typed them.
+//! A read-only session: refuses commands that would send or store something, and tells the user.
+//! Messages go back to their author.
 
 use super::activity::Typed;
 use super::task::Actor;
@@ -12,7 +12,7 @@ const READ_ONLY: &str =
     "This session is read-only here: tiller can't send or save anything. Continue in a copy of it.";
 
 impl Actor {
-    /// Gives the command back if it may be done.
+    /// Returns the command if it is allowed.
     pub(super) fn admit(&mut self, command: Command) -> Option<Command> {
         if !self.conversation.session.is_read_only() {
             return Some(command);
@@ -38,11 +38,11 @@ impl Actor {
     }
 }
 
-/// Whether it neither sends nor stores anything, nor touches a file of the user. Every command is
-/// judged here: a new one is not forgotten.
+/// Returns `true` if the command neither sends nor stores anything, nor touches a file of the user.
+/// The match lists every command, so that a new one isn't forgotten.
 fn is_allowed(command: &Command) -> bool {
     match command {
-        // It has an answer of its own, which says so.
+        // These report the refusal themselves.
         Command::External(..)
         | Command::Listening(_)
         | Command::Notify(..)
@@ -92,7 +92,7 @@ mod tests {
     use crate::agent::undo::{Direction, Rewind, RewindPoint};
 
     #[test]
-    fn what_sends_stores_or_changes_files_is_refused() {
+    fn commands_that_send_store_or_change_files_are_refused() {
         let point = RewindPoint {
             entry: String::new(),
             prompt: String::new(),

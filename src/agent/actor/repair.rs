@@ -1,6 +1,6 @@
-//! The results of calls that have none, because the program ended or the run died under them: what the
-//! entries behind the answer say of each. What no entry speaks of, in sessions of other programs, is
-//! left to [`crate::llm::handoff`].
+//! Adds results for calls that have none, because the program ended or the run died. The entries after
+//! the answer tell what happened to each call. Calls without any entry, in sessions of other programs,
+//! are left to [`crate::llm::handoff`].
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use crate::agent::event::{CANCELLED, NOT_STARTED, UNANSWERED, now_ms};
 use crate::agent::session::CallState;
 use crate::llm::{Content, Message, ToolCall, ToolResultMessage};
 
-/// What the model is told of a call that was cut off.
+/// Told to the model about a call that was cut off.
 const CUT_OFF: &str = ": tiller stopped while this ran; it may have done part of its work";
-/// The same of one that had ended.
+/// The same for a call that had ended.
 const LOST: &str = "The call finished, but its result is lost: tiller stopped before saving it.";
-/// The same of one that might have run again.
+/// The same for a call that might have rerun.
 const RAN_ONCE: &str =
     "[tiller stopped here. If the user let it run again, the result is unknown.]";
 
 impl Conversation {
-    /// Stores a result for each call of the last answer that has none. `is_own`: a run of this program
-    /// made the calls.
+    /// Stores a result for each call of the last answer that has none. `is_own` means that a run of
+    /// this process made the calls.
     pub fn repair(&mut self, is_own: bool) {
         let open = self.context.open_calls();
         if open.is_empty() {

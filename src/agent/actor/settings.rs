@@ -8,7 +8,8 @@ use crate::agent::permission::{PermissionMode, Policy, Rule};
 use crate::llm::{Model, ThinkingLevel};
 
 impl Actor {
-    /// The user wants this model, also where it is the chosen one and another answers in its place.
+    /// Switches to the model that the user chose, even if it is already chosen but a fallback answers
+    /// for it.
     pub(super) fn choose_model(&mut self, model: Model) {
         if let Some(run) = self.activity.run() {
             run.fallback = None;
@@ -17,7 +18,7 @@ impl Actor {
         self.change_model(Arc::new(model), self.thinking);
     }
 
-    /// Asks the model that answered in place of the chosen one from here on.
+    /// Makes the current fallback model the chosen one.
     pub(super) fn keep_fallback(&mut self) {
         if let Some(model) = self.activity.run().and_then(|run| run.fallback.take()) {
             self.change_model(model, self.thinking);
@@ -38,7 +39,7 @@ impl Actor {
         });
     }
 
-    /// Takes the window of `model` for that of the same model from now on, here and on the screen.
+    /// Corrects the context window of `model`, here and on the screen.
     pub(super) fn correct_window(&mut self, model: Arc<Model>) {
         let fallback = self.activity.run().and_then(|run| run.fallback.as_mut());
         if let Some(asked) = fallback
@@ -57,7 +58,8 @@ impl Actor {
         self.conversation.send(AgentEvent::Budget(limit));
     }
 
-    /// Sets the mode for calls that start from now on; the model learns of it with the user's next message.
+    /// Sets the mode for calls that start from now on. The model learns of it with the user's next
+    /// message.
     pub(super) fn set_permission(&mut self, mode: PermissionMode) {
         self.change_policy(|policy| policy.mode = mode);
         self.conversation.prompts.mode = told(mode);

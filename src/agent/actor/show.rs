@@ -1,4 +1,4 @@
-//! What subscribers are told of the agent itself: its state, its queues, and all of it at once.
+//! What subscribers learn about the agent itself: its state, its queues, and both at once.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::agent::event::{AgentEvent, Queued, RunState};
 use crate::agent::handle::Snapshot;
 
 impl Actor {
-    /// Gives messages back to who typed them. They stay with the session until they are released.
+    /// Returns messages to their author. They stay in the session until they are released.
     pub(super) fn give_back(&mut self, messages: Vec<Queued>) {
         if !messages.is_empty() {
             self.show_queues();
@@ -24,7 +24,7 @@ impl Actor {
         }
     }
 
-    /// Says again what the agent does: who expected a run to begin sees that none has.
+    /// Sends the state again, so that a client that expected a run sees that none has started.
     pub(super) fn show_state(&mut self) {
         self.conversation
             .send(AgentEvent::State(self.state.clone()));

@@ -1,6 +1,6 @@
-//! The subscribers of an agent. Gives each event its number and time and sends it to every
-//! subscriber in order. A subscriber that reads slowly holds the run back, never the actor: what
-//! does not fit its channel waits here, and the actor reads nothing more from the run meanwhile.
+//! The subscribers of an agent. Numbers and timestamps each event and sends it to every subscriber
+//! in order. A slow subscriber holds the run back, but never the actor: events that don't fit its
+//! channel wait here, and meanwhile the actor reads nothing more from the run.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use crate::agent::handle::SlowReader;
 /// How long a subscriber may read nothing before it is dropped.
 const STUCK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The timeout counts in steps of this length. A step that is noticed late counts once: after the
-/// program was suspended, a subscriber had no chance to read.
+/// The timeout elapses in steps of this length. A late step counts only once: while the program was
+/// suspended, subscribers couldn't read.
 const TICK: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Default)]
@@ -30,9 +30,9 @@ pub(super) struct Subscribers {
 struct Subscriber {
     sender: mpsc::Sender<Arc<Event>>,
     backlog: VecDeque<Arc<Event>>,
-    /// What is left since its backlog last became shorter, or began.
+    /// Time left since its backlog last became shorter, or started.
     time_left: Duration,
-    /// When the next step of it is over.
+    /// When its next step ends.
     tick_at: Instant,
     slow: SlowReader,
 }
@@ -48,7 +48,7 @@ impl Subscribers {
         });
     }
 
-    /// Hands an event to everyone. Never waits.
+    /// Sends an event to all subscribers. Never waits.
     pub fn send(&mut self, kind: AgentEvent) {
         let lossy = matches!(kind, AgentEvent::ToolUpdate { .. });
         self.last_seq += 1;
@@ -61,15 +61,15 @@ impl Subscribers {
             .retain_mut(|subscriber| subscriber.offer(&event, lossy));
     }
 
-    /// Whether someone has not taken everything yet.
+    /// Returns `true` if a subscriber has unread events waiting here.
     pub fn behind(&self) -> bool {
         self.subscribers
             .iter()
             .any(|subscriber| !subscriber.backlog.is_empty())
     }
 
-    /// Waits a moment, or until a subscriber that is behind takes something. Drops those that have
-    /// been stuck for 5 s of running time and returns how many they were. Safe to cancel.
+    /// Waits for one step, or until a slow subscriber reads. Drops subscribers that were stuck for
+    /// 5 s of running time and returns their number. Cancel safe.
     pub async fn catch_up(&mut self) -> usize {
         let waits: Vec<_> = self
             .subscribers
@@ -100,7 +100,7 @@ impl Subscribers {
 }
 
 impl Subscriber {
-    /// Sends or keeps an event; false when the reader is gone.
+    /// Sends or keeps an event. Returns `false` if the reader is gone.
     fn offer(&mut self, event: &Arc<Event>, lossy: bool) -> bool {
         if self.backlog.is_empty() {
             match self.sender.try_send(Arc::clone(event)) {
@@ -120,7 +120,7 @@ impl Subscriber {
         self.tick_at = now + TICK;
     }
 
-    /// Whether to go on waiting for it; false when it was stuck for too long.
+    /// Returns `false` if the subscriber was stuck for too long.
     fn wait_on(&mut self, now: Instant) -> bool {
         if !self.backlog.is_empty() && now >= self.tick_at {
             self.time_left = self.time_left.saturating_sub(TICK);
@@ -129,7 +129,7 @@ impl Subscriber {
         self.slow == SlowReader::Wait || !self.time_left.is_zero()
     }
 
-    /// Sends what fits now; false when the reader is gone.
+    /// Sends what fits now. Returns `false` if the reader is gone.
     fn drain(&mut self, now: Instant) -> bool {
         while let Some(event) = self.backlog.pop_front() {
             match self.sender.try_send(event) {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_program_that_was_suspended_drops_nobody() {
+    async fn suspending_the_program_drops_no_subscriber() {
         let mut subscribers = Subscribers::default();
         let (sender, mut reader) = mpsc::channel(1);
         subscribers.join(sender, SlowReader::Drop);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn progress_is_not_kept_for_a_reader_that_is_behind() {
+    async fn progress_is_not_kept_for_a_slow_reader() {
         let mut subscribers = Subscribers::default();
         let (sender, mut reader) = mpsc::channel(1);
         subscribers.join(sender, SlowReader::Drop);

@@ -1,6 +1,6 @@
-//! The task that owns an agent: its conversation (with session and subscribers), queues and state,
-//! each in one place. It reads commands and the run's messages one after the other and never waits
-//! for a model, a tool or a subscriber, so it answers at once whatever is under way.
+//! The task that owns an agent: conversation (with session and subscribers), queues and state, each
+//! in one place. It handles commands and the run's messages one at a time and never waits for a
+//! model, tool or subscriber, so it always answers at once.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,11 +33,11 @@ use crate::agent::session::{Body, SaveNotice, SessionState};
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Model, ThinkingLevel};
 
-/// How long the last events wait for slow subscribers when the agent shuts down.
+/// How long slow subscribers get for the last events at shutdown.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(100);
 
-/// Starts an agent on the current tokio runtime. It lives until it is shut down or every handle
-/// is gone.
+/// Starts an agent on the current tokio runtime. It lives until it is shut down or every handle is
+/// dropped.
 pub fn start(options: AgentOptions) -> AgentHandle {
     let (handle, commands, current) = AgentHandle::new();
     tokio::spawn(Actor::new(options, current).serve(commands));
@@ -50,22 +50,22 @@ pub(super) struct Actor {
     pub(super) conversation: Conversation,
     pub(super) queues: Queues,
     pub(super) questions: Questions,
-    /// Its mode and its rules.
+    /// The permission mode and rules.
     pub(super) policy: watch::Sender<Arc<Policy>>,
     pub(super) activity: Activity,
-    /// The same as subscribers know it.
+    /// The activity as shown to subscribers.
     pub(super) state: RunState,
     pub(super) model: Arc<Model>,
     pub(super) thinking: ThinkingLevel,
     pub(super) toolbox: Arc<Toolbox>,
     pub(super) rules: Arc<LoopRules>,
-    /// Where trials are kept, if they can be.
+    /// Folder for trials, if there is one.
     pub(super) trials: Option<PathBuf>,
-    /// Waits for the run under way to allow it.
+    /// A requested compaction that waits for the current run.
     pub(super) compact_next: Option<CompactRequest>,
     /// Shared with the handles, which cancel it before any command is read.
     pub(super) current: CurrentRun,
-    /// The sessions before, until all of them is on disk.
+    /// Closing previous sessions that aren't fully on disk yet.
     closing: JoinSet<SaveNotice>,
 }
 
@@ -151,7 +151,7 @@ impl Actor {
         }
         tracing::info!("shutdown: the session is on disk");
         let subscribers = &mut self.conversation.subscribers;
-        // Until everyone has taken everything, or was dropped.
+        // Until every subscriber has read everything or was dropped.
         let all = async {
             while subscribers.behind() {
                 subscribers.catch_up().await;
@@ -167,8 +167,8 @@ impl Actor {
         }
     }
 
-    /// A subscriber that is behind holds the run back; not once the turn was cut short, for its
-    /// end must not wait for anyone.
+    /// A slow subscriber holds the run back, but not once the turn was cut short: its end must not
+    /// wait for anyone.
     fn may_read_run(&mut self) -> bool {
         let behind = self.conversation.subscribers.behind();
         let run = self.activity.run();
@@ -271,7 +271,7 @@ impl Actor {
         Ok(())
     }
 
-    /// What waits stays in the session; where there is none, it goes back.
+    /// Leaves queued messages in the session, or gives them back if there is none.
     fn leave_messages(&mut self) {
         let waiting = self.queues.take_all();
         if self.conversation.session.path().is_none() {
@@ -279,14 +279,14 @@ impl Actor {
         }
     }
 
-    /// Ends whatever runs: what began before this was read was asked for before it was sent, also
-    /// a run that began after the one that the handle has `cancelled`.
+    /// Aborts everything that runs, including a run that started after the one that the handle has
+    /// `cancelled`: it was requested before this abort was sent.
     fn abort(&mut self, cancelled: bool) {
         match std::mem::take(&mut self.activity) {
             Activity::Running(mut run) => {
                 tracing::info!("run aborted");
                 self.compact_next = None;
-                // One that changes the user's files has to say what it did.
+                // A run that changes the user's files must report what it did.
                 run.cancel(!run.silent);
                 let next = Vec::new();
                 self.activity = Activity::Ending { run, next };
@@ -305,7 +305,7 @@ impl Actor {
         }
     }
 
-    /// Goes on where a limit or a failure stopped the last run, or with what waits.
+    /// Resumes after a limit or a failure stopped the last run, or with the queued messages.
     pub(super) fn resume(&mut self) {
         if self.activity.run().is_some() {
             return;
@@ -343,7 +343,7 @@ impl Actor {
     where
         F: Future<Output = RunOutcome> + Send + 'static,
     {
-        // Not when the session is opened: looking at one leaves its file as it is.
+        // Not when the session is opened: viewing it must not change its file.
         self.conversation.store_model(&self.model, self.thinking);
         self.conversation.said.clear();
         let (cancel, processes) = (self.current.begin(), self.processes.scope());
@@ -406,7 +406,7 @@ impl Actor {
         self.current.end();
         self.close(|_| true);
         let ended = run.outcome().await;
-        // It may have come to its end just before it noticed that it was cancelled.
+        // The run may have finished just before it noticed the cancellation.
         let ended = ended.filter(|_| !run.cancel.is_cancelled());
         let outcome = ended.unwrap_or(RunOutcome::Aborted);
         self.conversation.repair(!run.silent);
@@ -415,7 +415,7 @@ impl Actor {
             outcome,
             RunOutcome::LimitReached { .. } | RunOutcome::BudgetReached(_)
         );
-        // At the end of the program they stay in the session: the screen is gone.
+        // At shutdown they stay in the session, since the screen is gone.
         if aborted && !self.activity.is_leaving() {
             let messages = self.queues.take_all();
             self.give_back(messages);
@@ -437,7 +437,7 @@ impl Actor {
             _ => RunState::Idle,
         };
         if self.state == state {
-            // It ended before its first phase, and who began it shows it as running.
+            // It ended before its first phase, and clients still show it as running.
             self.show_state();
         }
         self.enter(state);
@@ -446,7 +446,7 @@ impl Actor {
         }
         let waits = self.queues.anything_waits();
         if answered && (waits || !run.silent) {
-            // What was typed after the run's last look at the queue.
+            // Messages typed after the run last checked the queue.
             self.resume();
         }
         for queued in next {

@@ -1,5 +1,5 @@
-//! What the actor does for a trial: lets one begin when nothing else runs, works in its folder while
-//! it is open, and goes back when it ends. Touches no file of it.
+//! The actor's part of a trial: starts one when nothing else runs, works in its folder while it is
+//! open, and goes back when it ends. Touches none of its files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Actor {
         if !matches!(self.activity, Activity::Idle) {
             return (self.conversation).refuse("Stop the run first (Esc), then end the trial");
         }
-        // What its runs started must not write any more.
+        // Processes from its runs must stop writing.
         self.processes.stop_all();
         let processes = self.processes.clone();
         if let Some(undo) = self.env.undo.as_ref().filter(|_| keeps) {
@@ -102,7 +102,7 @@ impl Actor {
             let opened = open_trial(&self.conversation.session).map(|(_, opened)| opened);
             let tree = self.conversation.session.tree();
             let before = opened.and_then(|opened| tree.node(opened).parent);
-            // In this order: killed in between, the trial is still open.
+            // The order matters: if tiller is killed in between, the trial is still open.
             self.move_to(before, None);
             self.conversation.note_trial(trial, TrialState::Discarded);
             (self.conversation).send(AgentEvent::Trial(TrialEvent::Discarded));
@@ -122,7 +122,7 @@ impl Actor {
         self.work_in(open.map(|(trial, _)| Arc::new(trial)));
     }
 
-    /// Works in the folder of `trial` from now on, or in that of the session.
+    /// Switches to the folder of `trial`, or back to the session's folder.
     pub(super) fn work_in(&mut self, trial: Option<Arc<Trial>>) {
         self.env = Arc::new(self.env.with_trial(trial));
         self.conversation.prompts.place.clone_from(&self.env.cwd);
@@ -138,7 +138,7 @@ impl Actor {
 }
 
 impl Conversation {
-    /// Whether a conversation that goes on from `target` has left the trial that is open.
+    /// Returns `true` if a conversation that continues from `target` is outside the open trial.
     pub fn leaves_trial(&self, target: Option<NodeId>) -> bool {
         let Some((_, opened)) = open_trial(&self.session) else {
             return false;

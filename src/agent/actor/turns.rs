@@ -1,5 +1,5 @@
-//! What the actor answers a run that asks for its next turn: the messages that are due, and everything
-//! as it is now. Decides nothing about what runs.
+//! How the actor answers a run that requests its next turn: with the messages that are due and the
+//! current settings. Doesn't decide what runs.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ impl Actor {
             Step::Compact(summary) => self.put_summary(summary),
             Step::Prune(pruned) => self.conversation.prune(pruned),
         }
-        // Adds nothing to the conversation; the model chosen meanwhile may need a system prompt of its own.
+        // Adds nothing to the conversation, but a newly chosen model may need its own system prompt.
         let model = Arc::clone(self.asked());
         self.conversation.begin_prompt(&model, &self.toolbox, false);
         self.next_turn()
@@ -32,7 +32,7 @@ impl Actor {
         if let Some(reached) = self.env.account.reached() {
             let queued = !self.queues.opening.is_empty() || self.queues.steering_waits();
             if advice.is_some() || queued {
-                // It is kept, and answered when the user goes on.
+                // The messages are kept, and answered when the user resumes.
                 self.deliver(advice);
             }
             return Err(RunOutcome::BudgetReached(reached));
@@ -52,10 +52,10 @@ impl Actor {
             run.fallback = Some(Arc::clone(model));
         }
         if self.queues.steering_waits() {
-            // The call that is made again is the first since then.
+            // The repeated call is the first since the user steered.
             run.calls = 1;
         }
-        // From here on a user who hurries means the steering queue, no longer the wait.
+        // From here on an impatient user wants the steering queue, not the end of the wait.
         self.enter(RunState::Running {
             phase: Phase::Requesting,
         });
@@ -67,7 +67,7 @@ impl Actor {
         self.next_turn()
     }
 
-    /// The run's next turn: everything as it is now, and a fresh way to cut it short.
+    /// Returns the run's next turn, with the current settings and a new token to cut it short.
     fn next_turn(&mut self) -> Result<Turn, RunOutcome> {
         let model = Arc::clone(self.asked());
         let messages = self.conversation.for_model().to_vec();

@@ -1,5 +1,5 @@
-//! What the actor does for undo: says which prompt changes answer to, keeps the turns in the tree of
-//! the session, and lets one be undone when nothing else runs. Touches no file.
+//! The actor's part of undo: names the prompt that causes changes, keeps the turns in the session's
+//! tree, and starts an undo when nothing else runs. Touches no files.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,13 +19,13 @@ use crate::agent::session::entry::Kind;
 use crate::agent::undo::{Rewind, RewindPoint, Undo, UndoCommand, UndoError};
 use crate::llm::message::content_text;
 
-/// How long what a run has started may go on writing before its turn is closed.
+/// How long a run's processes may keep writing before its turn is closed.
 const LAST_WRITES: Duration = Duration::from_secs(5);
-/// How long the end of the program waits for its turn to be closed.
+/// How long shutdown waits for the turn to be closed.
 const LEAVING: Duration = Duration::from_secs(3);
 
 impl Actor {
-    /// What changes from now on answers to these messages.
+    /// Attributes changes from now on to these messages.
     pub(super) fn prompt_undo(&self, due: &[Queued]) {
         if let Some(undo) = &self.env.undo
             && let Some(prompt) = due.last()
@@ -35,8 +35,8 @@ impl Actor {
         }
     }
 
-    /// The run is over without having closed its turn: that is done once what it has started is over
-    /// too, unless another turn begins.
+    /// Closes the turn of a run that ended without doing so, once its processes have ended too,
+    /// unless another turn begins.
     pub(super) fn close_undo(&self, processes: Processes) {
         let Some(undo) = self.env.undo.clone().filter(|undo| undo.is_open()) else {
             return;
@@ -51,7 +51,7 @@ impl Actor {
         });
     }
 
-    /// Closes the turn that is open, before the program ends.
+    /// Closes the open turn before the program ends.
     pub(super) async fn settle_undo(&self) {
         if let Some(undo) = self.env.undo.clone().filter(|undo| undo.is_open()) {
             let closed = spawn_blocking(move || undo.close());
@@ -103,7 +103,7 @@ impl Actor {
             UndoCommand::Rewind(point, Rewind::Conversation) => {
                 self.rewind_to(&point.entry);
             }
-            // Before any file is touched.
+            // Checked before any file is touched.
             UndoCommand::Rewind(point, Rewind::Both)
                 if self.conversation.before(&point.entry).is_none() => {}
             UndoCommand::Rewind(point, what) => {
@@ -119,7 +119,7 @@ impl Actor {
         }
     }
 
-    /// Something was undone: the model is told, or the conversation goes back too.
+    /// Handles a finished undo: tells the model, or rewinds the conversation too.
     pub(super) fn on_undone(&mut self, undone: Undone) {
         let (direction, files) = (undone.direction, undone.files);
         self.conversation
@@ -140,7 +140,7 @@ impl Actor {
     }
 }
 
-/// The turns of the conversation, once what was cut short is completed.
+/// Returns the turns of the conversation, after completing an interrupted undo.
 async fn recovered(
     undo: &Arc<Undo>,
     recover: impl FnOnce(&Undo) -> Result<Vec<String>, UndoError> + Send + 'static,
@@ -161,7 +161,7 @@ fn answer_with<T: Send + 'static>(
 }
 
 impl Conversation {
-    /// The turns of the conversation, the oldest first; and those of the whole session.
+    /// Returns the turns of the conversation, oldest first, and those of the whole session.
     fn turns(&self) -> (Vec<String>, Vec<String>) {
         let tree = self.session.tree();
         let path = tree.leaf_to_root();

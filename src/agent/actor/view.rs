@@ -1,5 +1,5 @@
-//! What the model reads of the conversation. It stands in the session, so it is held only while a run
-//! needs it: read when one begins, let go of where none goes on and it is large.
+//! The part of the conversation that the model reads. It can be loaded from the session, so it is in
+//! memory only while a run needs it: a large one is freed when no run is active.
 
 use std::sync::Arc;
 
@@ -8,23 +8,23 @@ use crate::agent::runner::Folders;
 use crate::agent::session::{History, NodeId, Place, Session};
 use crate::llm::{Message, ToolResultMessage};
 
-/// Bytes of entries that are held while nothing runs: so much is read again unnoticed.
+/// Bytes of entries that stay in memory while idle. Rereading this much isn't noticeable.
 const HELD: u64 = 1024 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct View {
-    /// None while nobody has read it.
+    /// `None` until it is read.
     history: Option<History>,
-    /// The prompts were read with it before, and what they say has been kept up to date since.
+    /// `true` if the prompts were read with it before; they have been kept up to date since.
     knows_prompts: bool,
     /// The folders that its tools have looked into.
     folders: Folders,
-    /// How many entries there were when those of its calls were last looked for.
+    /// Number of entries when their calls were last examined.
     looked_to: usize,
 }
 
 impl View {
-    /// The conversation, read from `session` where that is still to be done.
+    /// Returns the conversation, reading it from `session` if needed.
     pub fn read(&mut self, session: &Session, prompts: &mut SessionPrompts) -> &mut History {
         let knows_prompts = std::mem::replace(&mut self.knows_prompts, true);
         self.history.get_or_insert_with(|| {
@@ -37,8 +37,8 @@ impl View {
         })
     }
 
-    /// The messages since the last time, with the calls of which a run has to look into folders, and
-    /// those folders.
+    /// Returns the messages since the last time, whose calls a run has to examine for folders, and
+    /// the folders so far.
     pub fn look_at(
         &mut self,
         session: &Session,
@@ -52,8 +52,7 @@ impl View {
         (since, Arc::clone(&self.folders))
     }
 
-    /// Takes in a message that was stored at `node`. Where nobody has read the others, it is read with
-    /// them.
+    /// Adds a message stored at `node`. If the conversation isn't loaded, it will be read with the rest.
     pub fn push(&mut self, node: NodeId, message: &Arc<Message>, session: &Session) {
         let Some(history) = &mut self.history else {
             return;
@@ -63,7 +62,7 @@ impl View {
             && let Message::ToolResult(result) = &*message
             && result.details.is_some()
         {
-            // No model reads them, and the screen reads them from the file.
+            // The model doesn't read them, and the screen reads them from the file.
             message = Arc::new(Message::ToolResult(ToolResultMessage {
                 details: None,
                 ..result.clone()
@@ -72,7 +71,7 @@ impl View {
         history.push(node, message);
     }
 
-    /// Lets go of a conversation that is large, and all in the file of `session`.
+    /// Frees a large conversation if all of it is in the file of `session`.
     pub fn rest(&mut self, session: &Session) {
         let nodes = self.history.iter().flat_map(|history| &history.nodes);
         let bytes = nodes.map(|node| match session.tree().node(*node).place {

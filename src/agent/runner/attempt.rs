@@ -1,7 +1,6 @@
-//! One request to a model: sends it, folds the streamed answer into a message and passes the events
-//! on. A stream that is cut short ends as an aborted message with the text so far. A stream that
-//! fails ends with its error; `turn` decides what to do about it. Knows no vendor and retries
-//! nothing.
+//! One request to a model: sends it, folds the streamed answer into a message and passes the events on. A
+//! stream that is cut short ends as an aborted message with the text so far. A stream that fails ends
+//! with its error; `turn` decides what to do about it. Knows no vendor and retries nothing.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -209,7 +208,7 @@ async fn loaded_model(link: &RunLink, turn: &Turn) -> Arc<Model> {
     model
 }
 
-/// Books the usage of `message` and warns if the budget runs low.
+/// Books the usage of `message`, and reports what the account warns about.
 pub(super) async fn spend(link: &RunLink, turn: &Turn, message: &AssistantMessage) {
     for text in link.env.account.spend(&turn.model, &message.usage) {
         link.notice(NoticeLevel::Warning, text).await;

@@ -33,8 +33,7 @@ const MAX_DETAILS: usize = 256 * 1024;
 const UNSAVED: &str =
     "Not run: tiller can't save the session, so it would not show that the call ran";
 
-/// Runs the calls of `reply` and returns their results in call order. `guard` notes the calls that
-/// ran.
+/// Runs the calls of `reply` and returns their results in call order. `guard` notes the calls that ran.
 pub(super) async fn run_calls(
     link: &RunLink,
     turn: &Turn,

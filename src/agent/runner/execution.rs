@@ -24,9 +24,8 @@ const UPDATE_EVERY: Duration = Duration::from_millis(50);
 /// How long a call that is cut short may take to report that it finished anyway.
 const GRACE: Duration = Duration::from_millis(20);
 
-/// The same for a call that writes files. It normally stops at once. But if its change is just
-/// being put in place, a slow disk takes longer, and the model must not be told that nothing
-/// changed.
+/// The same for a call that writes files. It normally stops at once. But if its change is just being put
+/// in place, a slow disk takes longer, and the model must not be told that nothing changed.
 const WRITE_GRACE: Duration = Duration::from_secs(1);
 
 type TaskResult = Result<Result<ToolOutput, ToolError>, JoinError>;

@@ -83,8 +83,7 @@ pub(super) async fn judge(
     if asks {
         ask(scope, &judged.decision, &mut allowed).await?;
     }
-    // Only after the answer, so that files the user creates meanwhile aren't attributed to this
-    // command.
+    // Only after the answer, so that files the user creates meanwhile aren't attributed to this command.
     let sandbox = link.env.permissions.sandbox(&judged, confinement);
     if let Some((sandbox, running)) = turn.unless_cut_short(sandbox).await?? {
         (allowed.sandbox, allowed.running) = (Some(sandbox), running);
@@ -122,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn broken_argument_text_is_quoted_with_its_fault() {
+    fn invalid_arguments_are_quoted_with_their_error() {
         let of = |text: &str| {
             whole_arguments(&ToolCall {
                 arguments: json!({"a": 1}),

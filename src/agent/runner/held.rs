@@ -13,9 +13,8 @@ use crate::agent::process::Processes;
 use crate::agent::tool::Effects;
 use crate::agent::workspace::{Access, GitRemotes, Workspace};
 
-/// Asks about a command that a rule lets out of the sandbox if it works in a folder outside the
-/// project. Git and other programs read settings there that name programs to run, and nobody knows who
-/// wrote them.
+/// Asks about a command that a rule lets out of the sandbox if it works in a folder outside the project.
+/// Git and other programs read settings there that name programs to run, and nobody knows who wrote them.
 pub(super) fn held_to_project(
     decision: Decision,
     policy: &Policy,
@@ -193,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_about_what_runs_outside_says_what_is_unusual() {
+    fn a_question_about_an_unsandboxed_command_explains_what_is_unusual() {
         let judged = |verdict| Decision {
             verdict,
             reason: String::from("why"),

@@ -61,8 +61,7 @@ pub(in crate::agent) async fn leave_branch(
     }
 }
 
-/// Asks at the end of the conversation, or of the branch's last messages if the conversation is too
-/// long.
+/// Asks at the end of the conversation, or of the branch's last messages if the conversation is too long.
 async fn summarize(
     link: &RunLink,
     turn: &Turn,

@@ -138,7 +138,7 @@ mod tests {
 
     // M1, M3
     #[test]
-    fn patterns_of_one_to_three_calls_and_identical_results() {
+    fn trips_on_short_patterns_and_identical_results() {
         for (window, early_trip, calls, expected) in [
             // The same call with a new result each time: ten in a row.
             (10, 3, "aaaaaaaaa", &[][..]),
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_the_same_by_name_and_meaning() {
+    fn calls_are_compared_by_name_and_arguments() {
         let hash = |name: &str, arguments: &str, partial: &str| {
             hash_call(&ToolCall {
                 partial_arguments: partial.into(),

@@ -131,8 +131,7 @@ impl Permissions {
         self.for_session(cwd, self.places.readable.clone())
     }
 
-    /// Returns the permissions for calls that work in `cwd`, of a session with long outputs in
-    /// `outputs`.
+    /// Returns the permissions for calls that work in `cwd`, of a session with long outputs in `outputs`.
     pub fn for_session(&self, cwd: &Path, outputs: Vec<PathBuf>) -> Self {
         Self {
             places: Places {

@@ -31,7 +31,7 @@ pub(super) enum RetryDecision {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Retry {
-    /// From 1.
+    /// Number of the retry, 1-based.
     pub number: u32,
     /// The maximum number of retries.
     pub most: u32,
@@ -82,8 +82,7 @@ impl RetryPolicy {
             | ErrorClass::NoModel
             | ErrorClass::Allowance
             | ErrorClass::Refused => self.fallback(),
-            // The conversation was already shortened, or can't be. The same request would overflow
-            // again.
+            // The conversation was already shortened, or can't be. The same request would overflow again.
             ErrorClass::Overflow => RetryDecision::GiveUp,
             // No model accepts an invalid request.
             ErrorClass::Client | ErrorClass::Thinking => RetryDecision::GiveUp,
@@ -172,7 +171,7 @@ mod tests {
 
     // G2
     #[test]
-    fn five_retries_at_growing_distances() {
+    fn five_retries_with_growing_delays() {
         assert_eq!(delays(&rules(), 0.9), [1000, 2000, 4000, 8000, 16_000]);
         let spread = RetryRules::default();
         assert_eq!(delays(&spread, 0.0), [750, 1500, 3000, 6000, 12_000]);
@@ -192,7 +191,7 @@ mod tests {
 
     // G3
     #[test]
-    fn what_a_server_asks_for_is_waited_exactly_and_no_longer_than_a_minute() {
+    fn a_servers_delay_is_kept_exactly_up_to_a_minute() {
         for (asked, expected) in [
             (Some(3000), Some(3000)),
             (Some(30_000), Some(30_000)),

@@ -47,8 +47,7 @@ pub(super) async fn respond(link: &RunLink, turn: &mut Turn) -> Reply {
     let mut policy = RetryPolicy::new(&turn.rules.retry, &link.env.fallback, &turn.model);
     let mut may_compact = turn.rules.compaction.enabled;
     let mut compacted = false;
-    // Number of messages in the last request that a model refused, even if other models were tried
-    // after.
+    // Number of messages in the last request that a model refused, even if other models were tried after.
     let mut refused = None;
     loop {
         let retries = policy.retries();

@@ -44,8 +44,7 @@ pub(in crate::agent) async fn undo_turn(
     RunOutcome::Done
 }
 
-/// Undoes all of `turns` (listed oldest first), then continues from before the entry `to`, if
-/// given.
+/// Undoes all of `turns` (listed oldest first), then continues from before the entry `to`, if given.
 pub(in crate::agent) async fn rewind(
     link: &RunLink,
     undo: Arc<Undo>,

@@ -1,5 +1,5 @@
-//! Trials whose session is gone: nothing will ever end them. They are only named, because what they
-//! hold may be the user's only copy.
+//! Trials whose session is gone, so nothing will ever end them. They are only listed, because they
+//! may hold the user's only copy.
 
 use std::fs;
 use std::path::Path;
@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use super::record::{RECORD, Trial};
 
-/// The file of a session appears with its first message, soon after the trial begins.
+/// A session's file appears with its first message, soon after the trial begins.
 const YOUNG: Duration = Duration::from_mins(10);
 
-/// The trials below `home` whose session has no file.
+/// Returns the trials below `home` whose session has no file.
 pub fn abandoned(home: &Path) -> Vec<Trial> {
     let folders = fs::read_dir(home).into_iter().flatten().flatten();
     let old = folders.filter(|folder| {

@@ -1,4 +1,4 @@
-//! Begins a trial: a worktree, and in it the user's files as they are now.
+//! Begins a trial: a worktree with the user's files in their current state.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,20 +18,20 @@ use super::record::{Modules, RECORD, Trial};
 use super::repository::Repository;
 use crate::agent::session::folder::make_private;
 
-/// Bytes of the disk that stay free.
+/// Bytes that must stay free on the disk.
 const SPARE: u64 = 256 * 1024 * 1024;
 
-/// A trial that has begun.
+/// A trial that has just begun.
 #[derive(Debug)]
 pub struct Started {
     /// The trial.
     pub trial: Trial,
-    /// Files that could not be read, so that the trial lacks them.
+    /// Unreadable files, missing from the trial.
     pub left_out: Vec<PathBuf>,
 }
 
-/// Begins a trial for the working folder `cwd` of the session in the file `session`, in a folder of
-/// its own below `home`. Leaves nothing behind when it fails or is cancelled.
+/// Begins a trial of the working folder `cwd` for the session in the file `session`, in its own
+/// folder below `home`. Leaves nothing behind if it fails or is cancelled.
 pub fn begin(
     home: &Path,
     cwd: &Path,
@@ -46,7 +46,7 @@ pub fn begin(
     let id = format!("{:08x}", uuid::Uuid::new_v4().as_fields().0);
     let folder = home.join(&id);
     private(&folder)?;
-    // Some builds look at the name of their folder.
+    // Some builds depend on the name of their folder.
     let name = repository.root.file_name().unwrap_or("tree".as_ref());
     let mut trial = Trial {
         session: session.to_owned(),
@@ -74,7 +74,7 @@ fn fill(
     home: &Path,
     cancel: &CancellationToken,
 ) -> Result<Vec<PathBuf>, TrialError> {
-    // First, so that it can be told whose the folder is, whatever comes next.
+    // First, so that the folder's owner is known if anything goes wrong later.
     write_record(trial)?;
     repository.add_worktree(&trial.tree, &trial.folder)?;
     trial.git_dir = Git::within(&trial.tree).path(&["rev-parse", "--absolute-git-dir"])?;
@@ -107,7 +107,7 @@ fn write_record(trial: &Trial) -> Result<(), TrialError> {
     write_whole(&path, &json).map_err(TrialError::io("can't write", &path))
 }
 
-/// Fails when the copies do not fit on the disk.
+/// Fails if the copies don't fit on the disk.
 fn check_room(trial: &Trial, files: &BTreeSet<PathBuf>) -> Result<(), TrialError> {
     let sizes = files.iter().map(|path| {
         let meta = fs::symlink_metadata(trial.root.join(path));

@@ -1,4 +1,4 @@
-//! What a trial has changed: its files as they are now beside those it began with.
+//! What a trial has changed: compares its files with their state when it began.
 
 use std::path::PathBuf;
 
@@ -13,23 +13,23 @@ use super::snapshot::{Entry, Snapshot};
 use crate::agent::stamp::Stamp;
 use crate::agent::tool::FileChange;
 
-/// A file that the trial has changed.
+/// A file changed by the trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
-    /// Below the root of the repository.
+    /// The path below the repository's root.
     pub path: PathBuf,
-    /// What became of it.
+    /// The kind of change.
     pub change: FileChange,
 }
 
-/// What `trial` has changed so far.
+/// Returns what `trial` has changed so far.
 pub fn changes(trial: &Trial) -> Result<Vec<Changed>, TrialError> {
     let begun = trial.begun()?;
     let now = scan(trial, &begun, &trial.objects(), &CancellationToken::new())?;
     Ok(between(&begun, &now))
 }
 
-/// The files of the trial as they are now. Only those that were touched since it began are read.
+/// Returns the current state of the trial's files. Reads only those touched since it began.
 pub(super) fn scan(
     trial: &Trial,
     begun: &Snapshot,
@@ -37,7 +37,7 @@ pub(super) fn scan(
     cancel: &CancellationToken,
 ) -> Result<Snapshot, TrialError> {
     let mut files = Listing::of_copy(&trial.git_dir, &trial.tree, &trial.modules)?.files;
-    // One that is ignored by now is not gone.
+    // Files that are ignored by now still exist.
     files.extend(begun.entries.keys().cloned());
     let mut now = Snapshot::default();
     let mut looker = Looker::new(&trial.tree);

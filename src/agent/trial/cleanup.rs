@@ -1,5 +1,5 @@
-//! Removes what a trial leaves: its worktree, what git knows of that, its folder. Takes nothing else
-//! away, whatever state these are in.
+//! Removes everything that belongs to a trial: its worktree, git's record of it, its folder. Removes
+//! nothing else, regardless of their state.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -10,18 +10,18 @@ use super::error::TrialError;
 use super::git::Git;
 use super::record::Trial;
 
-/// How often a folder is removed into which something is still being written.
+/// Most attempts to remove a folder that is still being written to.
 const TRIES: usize = 100;
 
-/// Removes the worktree and everything else of `trial`. The user's files stay as they are.
+/// Removes the worktree and everything else of `trial`. The user's files stay unchanged.
 pub fn remove(trial: &Trial) -> Result<(), TrialError> {
     remove_tree(&trial.tree).map_err(TrialError::io("can't remove", &trial.tree))?;
     forget_worktree(trial)?;
     remove_tree(&trial.folder).map_err(TrialError::io("can't remove", &trial.folder))
 }
 
-/// Removes `trial` in the same way, but keeps the files of its worktree until another trial is discarded;
-/// gives the folder they are in.
+/// Removes `trial` like [`remove`], but keeps the files of its worktree until another trial is discarded.
+/// Returns the folder they are in.
 pub fn discard(trial: &Trial) -> Result<PathBuf, TrialError> {
     let trash = trial.folder.with_file_name(".trash");
     let kept = trash.join(&trial.id);
@@ -33,8 +33,8 @@ pub fn discard(trial: &Trial) -> Result<PathBuf, TrialError> {
     Ok(kept)
 }
 
-/// Has git forget the worktree, whose files are gone. `git worktree prune` would forget others too,
-/// for example one on a disk that is not mounted.
+/// Makes git forget the worktree, whose files are gone. `git worktree prune` would forget others
+/// too, such as one on an unmounted disk.
 fn forget_worktree(trial: &Trial) -> Result<(), TrialError> {
     let own = trial.common_dir.join("worktrees");
     if !own.is_dir() {
@@ -49,9 +49,9 @@ fn forget_worktree(trial: &Trial) -> Result<(), TrialError> {
     let named = trial.git_dir.parent() == Some(own.as_path());
     match removed {
         Err(_) if named => {
-            // Git cannot, perhaps because the trial has damaged its `.git` file.
+            // Git failed, perhaps because the trial has damaged its `.git` file.
             remove_tree(&trial.git_dir).map_err(TrialError::io("can't remove", &trial.git_dir))?;
-            // As git does it with the last one.
+            // Git also does this when the last one is removed.
             let _ = fs::remove_dir(&own);
             Ok(())
         }
@@ -60,8 +60,7 @@ fn forget_worktree(trial: &Trial) -> Result<(), TrialError> {
     }
 }
 
-/// Removes a folder and all that is in it, also where folders in it are read-only, or where something
-/// is still being written into it.
+/// Removes a folder with all its contents, even if folders in it are read-only or still being written to.
 fn remove_tree(folder: &Path) -> io::Result<()> {
     let not_empty = |error: &io::Error| error.kind() == io::ErrorKind::DirectoryNotEmpty;
     let mut removed = fs::remove_dir_all(folder);
@@ -83,7 +82,7 @@ fn remove_tree(folder: &Path) -> io::Result<()> {
 
 fn open_folders(folder: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(folder)?.is_dir() {
-        // A link leads to folders of somebody else.
+        // A link may lead to other folders.
         return Ok(());
     }
     fs::set_permissions(folder, Permissions::from_mode(0o700))?;

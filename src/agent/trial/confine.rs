@@ -1,15 +1,14 @@
-//! What file tools may write while a trial is open: everything but the user's own copies of the files
-//! that are tried on.
+//! Which files tools may write while a trial is open: all but the user's originals of the files in it.
 
 use super::record::Trial;
 use crate::agent::paths::resolve;
 use crate::agent::workspace::{Access, destinations};
 
-/// The reason for the model why a call that writes these paths must not run. Asks the file
-/// system, which may block.
+/// Fails with the reason, for the model, if a call that writes these paths must not run. Accesses
+/// the file system, which may block.
 pub(in crate::agent) fn refuse(trial: &Trial, paths: &[String]) -> Result<(), String> {
     for raw in paths {
-        // A path that cannot be followed is none that a tool can write.
+        // No tool can write to a path that can't be resolved.
         let destinations = destinations(
             |purpose| resolve(raw, &trial.working_folder(), purpose),
             Access::Write,

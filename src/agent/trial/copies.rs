@@ -1,5 +1,5 @@
-//! Copies the user's files into the worktree and names their versions, with as many threads as the
-//! machine has processors: what takes the time is the file system making files, one after the other.
+//! Copies the user's files into the worktree and names their versions, with one thread per
+//! processor: most of the time goes into creating files, one after the other.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,15 +17,15 @@ use super::objects::Objects;
 use super::record::Trial;
 use super::snapshot::{Entry, Snapshot};
 
-/// Files that a thread takes at once; git is started once for them.
+/// Files per batch of a thread. Git is started once per batch.
 const BATCH: usize = 1000;
-/// Threads at most: more only wait for the disk.
+/// Most threads. More would only wait for the disk.
 const THREADS: usize = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct Copies {
     pub begun: Snapshot,
-    /// Files that could not be read.
+    /// Files that couldn't be read.
     pub left_out: Vec<PathBuf>,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn copy_all(
         let mut looker = Looker::new(&trial.root);
         while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
             let copied = copies.add(trial, &objects, &mut looker, batch, &stop);
-            // The others need not go on.
+            // The other threads can stop.
             copied.inspect_err(|_| stop.cancel())?;
         }
         Ok(copies)
@@ -51,7 +51,7 @@ pub(super) fn copy_all(
     let most = thread::available_parallelism().map_or(1, NonZero::get);
     let threads = most.min(THREADS).min(batches.len());
     let done: Vec<Result<Copies, TrialError>> = thread::scope(|scope| {
-        // Under a limit on processes there are fewer.
+        // Fewer threads start if a process limit applies.
         let start = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
         let others: Vec<_> = (1..threads).map_while(start).collect();
         let own = work();
@@ -64,7 +64,7 @@ pub(super) fn copy_all(
     merge(done)
 }
 
-/// All of it; of several errors the one that made the others stop.
+/// Joins all parts. Of several errors, returns the one that made the others stop.
 fn merge(done: Vec<Result<Copies, TrialError>>) -> Result<Copies, TrialError> {
     let mut all = Copies::default();
     let mut failed = None;
@@ -109,7 +109,7 @@ impl Copies {
         Ok(())
     }
 
-    /// Copies one file; `folder` is the one that was made last.
+    /// Copies one file. `folder` is the last folder created.
     fn copy(
         &mut self,
         trial: &Trial,
@@ -134,7 +134,7 @@ impl Copies {
             }
             Found::File(meta) => match copy_file(&from, &to) {
                 Ok(()) => Ok(Some(Entry::unnamed(&meta))),
-                // Its owner may have removed it since it was listed.
+                // It may have been removed since it was listed.
                 Err(error) if is_gone(&error) && !from.exists() => Ok(None),
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                     self.left_out.push(path.to_owned());
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_several_errors_the_first_cause_is_told() {
+    fn the_first_of_several_errors_is_reported() {
         let cause = || Err(TrialError::NoGit);
         let stopped = || Err(TrialError::Cancelled);
         for done in [

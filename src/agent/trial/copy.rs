@@ -1,5 +1,4 @@
-//! Copies of files, byte by byte with mode and time, and what stands at a path now. No link is ever
-//! followed.
+//! Copies files byte by byte with mode and time, and finds out what is at a path. Never follows links.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -11,24 +10,24 @@ use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
 
 use super::error::TrialError;
 
-/// Bytes of a file up to which reading and writing it is quicker than having the system copy it.
+/// Up to this size in bytes, reading and writing a file is faster than having the system copy it.
 const SMALL: u64 = 128 * 1024;
 
-/// What stands at a path.
+/// What is at a path.
 #[derive(Debug)]
 pub(in crate::agent) enum Found {
     Nothing,
     File(Metadata),
     Link(PathBuf),
     Folder,
-    /// Something else: a pipe, a socket, a device.
+    /// A pipe, a socket or a device.
     Special,
 }
 
-/// Looks at paths below a folder. One behind a link is not below it.
+/// Examines paths below a folder. A path behind a link is not below it.
 pub(in crate::agent) struct Looker<'a> {
     root: &'a Path,
-    /// Folders that are known to be some.
+    /// Known folders.
     folders: BTreeSet<PathBuf>,
 }
 
@@ -68,8 +67,8 @@ impl<'a> Looker<'a> {
             .map_err(TrialError::io("can't read", &whole))
     }
 
-    /// Whether all that is above `path` are folders. One that cannot be looked at is not gone: what is
-    /// in it would be taken for removed.
+    /// Returns `true` if everything above `path` is a folder. An unreadable folder isn't treated as
+    /// missing, or its files would seem removed.
     fn is_reachable(&mut self, path: &Path) -> io::Result<bool> {
         let Some(parent) = path.parent().filter(|it| !it.as_os_str().is_empty()) else {
             return Ok(true);
@@ -91,7 +90,7 @@ impl<'a> Looker<'a> {
 }
 
 pub(super) fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
-    // Should it have become a pipe or a link by now, nothing is waited for or followed.
+    // If it has become a pipe or a link by now, this neither blocks nor follows it.
     let mut source = OpenOptions::new()
         .read(true)
         .custom_flags(O_NOFOLLOW | O_NONBLOCK)
@@ -103,7 +102,7 @@ pub(super) fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
         (&source).take(u64::MAX).read_to_end(&mut bytes)?;
         copy.write_all(&bytes)?;
     } else {
-        // The bytes are shared where the file system can do that.
+        // Shares the bytes if the file system supports that.
         io::copy(&mut source, &mut copy)?;
     }
     if let Ok(modified) = meta.modified() {
@@ -127,7 +126,7 @@ pub(in crate::agent) fn is_gone(error: &io::Error) -> bool {
     )
 }
 
-/// Writes a file so that it is there whole or not at all.
+/// Writes a file atomically.
 pub(in crate::agent) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(Path::new("/")))?;
     file.write_all(bytes)?;
@@ -141,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_that_cannot_be_looked_at_is_not_gone() {
+    fn an_unreadable_folder_is_not_treated_as_missing() {
         let root = tempfile::tempdir().unwrap();
         let mut looker = Looker::new(root.path());
         fs::write(root.path().join("file"), "").unwrap();
@@ -149,7 +148,7 @@ mod tests {
             let found = looker.look(Path::new(gone)).unwrap();
             assert!(matches!(found, Found::Nothing), "{gone}: {found:?}");
         }
-        // As unreadable for root as for everybody.
+        // Unreadable even for root.
         let path = Path::new(&"x".repeat(300)).join("below/it");
         assert!(looker.look(&path).is_err());
     }

@@ -1,13 +1,13 @@
-//! Why a trial cannot begin or be kept, each with the way out.
+//! Why a trial can't begin or be kept, and what the user can do.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Most files that a text names.
+/// Most files named in a text.
 const NAMED: usize = 10;
 
-/// Why a trial cannot begin, be kept or be removed.
+/// Why a trial can't begin, be kept or be removed.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
     /// There is no git program.
@@ -16,7 +16,7 @@ pub enum TrialError {
          conversation and changes files in place"
     )]
     NoGit,
-    /// The folder is in no working tree of a repository.
+    /// The folder isn't in a repository's working tree.
     #[error(
         "{} isn't in a git repository. Run `git init` and make a first commit, or use /fork, which \
          branches only the conversation and changes files in place", .0.display()
@@ -28,73 +28,73 @@ pub enum TrialError {
          working tree", .0.display()
     )]
     NoWorkTree(PathBuf),
-    /// There is nothing checked out that a worktree could begin with.
+    /// Nothing is checked out that a worktree could begin with.
     #[error(
         "the repository {} has no commit yet, and a trial needs one. Make one, for example: git commit \
          --allow-empty -m Begin", .0.display()
     )]
     NoCommit(PathBuf),
-    /// The copy does not fit on the disk.
+    /// The copy doesn't fit on the disk.
     #[error(
         "the files need {needed} bytes, and {} has {free} free. Free space, add large files to \
          .gitignore, or set TILLER_DATA_DIR to another disk", .folder.display()
     )]
     NoRoom {
-        /// Bytes of all files.
+        /// Size of all files, in bytes.
         needed: u64,
-        /// Bytes that are free.
+        /// Free space, in bytes.
         free: u64,
         /// Where the copy would be.
         folder: PathBuf,
     },
-    /// Git refused.
+    /// Git failed.
     #[error("git {command} failed: {text}")]
     Git {
-        /// Its first words.
+        /// The first words of the command.
         command: String,
-        /// What it said.
+        /// Git's message.
         text: String,
     },
-    /// A file or folder cannot be read or written.
+    /// A file or folder can't be read or written.
     #[error("{what} {}: {error}", .path.display())]
     Io {
-        /// What was done.
+        /// The failed operation.
         what: &'static str,
-        /// To what.
+        /// The file or folder.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         error: io::Error,
     },
-    /// A fault of the program.
+    /// A bug in tiller.
     #[error("internal error: {0}")]
     Internal(String),
     /// The user stopped it.
     #[error("stopped")]
     Cancelled,
-    /// The user's files and those of the trial were both changed, so nothing was written.
+    /// Both the user and the trial changed these files, so nothing was written.
     #[error("{}", obstacles(.0))]
     Conflicts(Vec<Obstacle>),
-    /// What is kept of the trial is damaged.
+    /// The trial's stored data is damaged.
     #[error("the trial's data in {} is damaged: {what}", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong with it.
         what: String,
     },
 }
 
-/// A file that stands in the way of keeping a trial.
+/// A file that prevents keeping a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
-    /// Below the root of the repository.
+    /// The path below the repository's root.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     pub why: &'static str,
 }
 
 impl TrialError {
-    /// For `map_err`: what was done to `path`.
+    /// For `map_err`: builds the error of an operation on `path`.
     pub(in crate::agent) fn io(
         what: &'static str,
         path: &Path,

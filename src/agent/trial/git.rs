@@ -1,6 +1,6 @@
-//! Runs git so that nothing of the user's starts with it: no hooks, no file system monitor, no pager, no
-//! maintenance, no question, and none of tiller's secrets in the environment. Filters are not run,
-//! because no command that is used here applies them.
+//! Runs git so that it starts nothing of the user's: no hooks, no file system monitor, no pager, no
+//! maintenance, no prompts, and none of tiller's secrets in its environment. Filters don't run, because
+//! no command used here applies them.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -13,9 +13,9 @@ use std::thread;
 use super::error::TrialError;
 use crate::agent::memory::search_path;
 
-/// The variables of tiller that git sees: what it needs to find its settings, and no secrets.
+/// Variables passed on to git: what it needs to find its settings, and no secrets.
 const VARIABLES: [&str; 3] = ["HOME", "XDG_CONFIG_HOME", "TMPDIR"];
-/// Settings of the user that would start programs or write beside what is asked for.
+/// Overrides of user settings that would start programs or write to more files.
 const SETTINGS: [&str; 7] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -25,7 +25,7 @@ const SETTINGS: [&str; 7] = [
     "maintenance.auto=false",
     "advice.detachedHead=false",
 ];
-/// Most bytes of what git says of a failure.
+/// Most bytes of git's error message to keep.
 const MAX_TEXT: usize = 600;
 
 #[derive(Clone, Debug)]
@@ -47,13 +47,13 @@ impl Git {
         self
     }
 
-    /// The same with the hooks off that settings name, for what would run them.
+    /// Also disables the hooks defined in settings, for commands that would run them.
     pub fn without_hooks(self) -> Result<Self, TrialError> {
         let list = ["config", "--list", "--name-only", "-z"];
         let listed = self.run(&list)?;
         let names: BTreeSet<&[u8]> = listed.split(|byte| *byte == 0).filter_map(hook).collect();
         let count = names.len().to_string();
-        // Not by `-c`: a name may hold a `=`.
+        // Not with `-c`, because a name may contain `=`.
         let git = self.with("GIT_CONFIG_COUNT", count);
         let off = |git: Self, (at, name): (usize, &[u8])| {
             let key = [b"hook.", name, b".enabled"].concat();
@@ -63,7 +63,7 @@ impl Git {
         Ok(names.into_iter().enumerate().fold(git, off))
     }
 
-    /// What git prints.
+    /// Runs git and returns its output.
     pub fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<Vec<u8>, TrialError> {
         let output = self
             .command(arguments)
@@ -76,14 +76,14 @@ impl Git {
         Err(refused(arguments, &output.stderr))
     }
 
-    /// The path that git prints as its only line.
+    /// Returns the path that git prints as its only line.
     pub fn path<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<PathBuf, TrialError> {
         let mut line = self.run(arguments)?;
         line.pop_if(|byte| *byte == b'\n');
         Ok(PathBuf::from(OsString::from_vec(line)))
     }
 
-    /// Gives git `input` while `read` takes what it prints.
+    /// Writes `input` to git while `read` reads its output.
     pub fn converse<S: AsRef<OsStr>, T>(
         &self,
         arguments: &[S],
@@ -115,7 +115,8 @@ impl Git {
         }
     }
 
-    /// Reads the contents `ids`, in this order; `take` gets none for one that the repository does not have.
+    /// Reads the contents `ids` in this order. `take` gets `None` for one that is missing from the
+    /// repository.
     pub fn blobs(
         &self,
         ids: &[&str],
@@ -152,7 +153,7 @@ impl Git {
                 ("LC_ALL", "C"),
                 ("GIT_TERMINAL_PROMPT", "0"),
                 ("GIT_OPTIONAL_LOCKS", "0"),
-                // Of a repository that fetches what it lacks: not now.
+                // Don't fetch missing objects of a partial clone now.
                 ("GIT_NO_LAZY_FETCH", "1"),
             ])
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
@@ -161,7 +162,7 @@ impl Git {
         command
     }
 
-    /// The same error says that there is no program and that there is no such folder.
+    /// The same error means that the program or the folder is missing.
     fn cannot_start(&self, error: io::Error) -> TrialError {
         if error.kind() == io::ErrorKind::NotFound && self.folder.is_dir() {
             return TrialError::NoGit;
@@ -184,7 +185,7 @@ fn next_blob(out: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     Ok((kind == "blob").then_some(bytes))
 }
 
-/// The name of the hook that the setting `key` is about.
+/// Returns the name of the hook that the setting `key` is about.
 fn hook(key: &[u8]) -> Option<&[u8]> {
     let key = key.strip_prefix(b"hook.")?;
     let end = key.iter().rposition(|byte| *byte == b'.')?;
@@ -212,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hooks_that_settings_name_are_off() {
+    fn hooks_from_settings_are_disabled() {
         let folder = tempfile::tempdir().unwrap();
         let git = Git::within(folder.path());
         git.run(&["init", "-q"]).unwrap();
@@ -226,7 +227,7 @@ mod tests {
             let key = format!("hook.{name}.{key}");
             git.run(&["config", &key, "true"]).unwrap();
         }
-        // One for all hooks names none.
+        // A setting for all hooks has no hook name.
         git.run(&["config", "hook.jobs", "2"]).unwrap();
         let git = git.without_hooks().unwrap();
         for name in hooks {

@@ -1,5 +1,5 @@
-//! What a keep is about to do, written down before it begins: a keep that fails or is killed in the
-//! middle is taken back from it. Where somebody else has written since, their file stays.
+//! The journal of a keep, written before it starts. A keep that fails or is killed halfway is
+//! rolled back from it. Files that anyone else has written since stay.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,17 +18,17 @@ use super::snapshot::{Entry, Snapshot};
 use super::write::{Staged, remove_file};
 use crate::agent::new_file::is_cut_off;
 
-/// What will be there. Written last: with it the journal counts.
+/// The state after the keep. Written last: it makes the journal valid.
 const AFTER: &str = "keep.after";
 const BEFORE: &str = "keep.before";
 
-/// Writes down what `plan` is about to do.
+/// Records what `plan` is about to do.
 pub(super) fn open(trial: &Trial, plan: &Plan) -> Result<(), TrialError> {
     plan.before.save(&trial.folder.join(BEFORE))?;
     plan.after.save(&trial.folder.join(AFTER))
 }
 
-/// Takes back what the journal says was begun. Returns whether there is one.
+/// Rolls back what the journal records. Returns `false` if there is no journal.
 pub(super) fn roll_back(trial: &Trial, objects: &Objects) -> Result<bool, TrialError> {
     let path = trial.folder.join(AFTER);
     if !path.exists() {
@@ -38,10 +38,11 @@ pub(super) fn roll_back(trial: &Trial, objects: &Objects) -> Result<bool, TrialE
     let before = Snapshot::load(&trial.folder.join(BEFORE))?;
     let (here, linked) = look_at(trial, &before, &after, objects)?;
     let half = half_written(trial, objects, [&after, &before], &here, &linked)?;
-    // Only what stands as the keep has left it.
+    // Only files in the state that the keep left them in.
     let ours = |path: &&PathBuf| here.get(path) == after.get(path) || half.contains(*path);
     let former = before.entries.iter().filter(|(path, _)| ours(path));
-    // Before anything is removed: on a full disk, or killed here, this can be done again.
+    // Before removing anything, so that this can be repeated if the disk is full or tiller is killed
+    // here.
     let former = Staged::new(trial, objects, former, &before.stamps)?;
     let new = |path: &&PathBuf| before.get(path).is_none();
     for path in after.entries.keys().filter(ours).filter(new) {
@@ -56,8 +57,8 @@ pub(super) fn roll_back(trial: &Trial, objects: &Objects) -> Result<bool, TrialE
     }
 }
 
-/// Files with several names, which are written in place: those in which the writing of one of
-/// `versions` was cut off, or that have not its permissions yet.
+/// Returns files with several names (written in place) in which writing one of `versions` was cut
+/// off, or whose permissions weren't set yet.
 fn half_written(
     trial: &Trial,
     objects: &Objects,
@@ -99,7 +100,7 @@ fn half_written(
     Ok(half)
 }
 
-/// What stands at the paths now, and the files among them that have several names.
+/// Returns what is at the paths now, and which of them are files with several names.
 fn look_at(
     trial: &Trial,
     before: &Snapshot,

@@ -1,5 +1,5 @@
-//! Keeps a trial: puts a plan into effect in the user's files, all of it or nothing. What fails or is
-//! killed in the middle is taken back.
+//! Keeps a trial: applies a plan to the user's files, all or nothing. If it fails or is killed
+//! halfway, it is rolled back.
 
 use tokio_util::sync::CancellationToken;
 
@@ -14,17 +14,17 @@ use super::snapshot::Entry;
 use super::write::{Staged, remove_file};
 use crate::agent::stamp::Stamp;
 
-/// What was taken over.
+/// The result of keeping a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
-    /// The files, below the root of the repository.
+    /// The changed files, below the repository's root.
     pub changed: Vec<Changed>,
     /// How many of them the user had changed too.
     pub merged: usize,
 }
 
-/// Takes the changes of `trial` over into the user's files: all of them, or none with the files that
-/// stand in the way. A keep that was killed is taken back first.
+/// Applies the changes of `trial` to the user's files: either all, or none, reporting the files in
+/// conflict. First rolls back a keep that was killed.
 pub fn keep(trial: &Trial, cancel: &CancellationToken) -> Result<Kept, TrialError> {
     recover(trial)?;
     let objects = trial.objects();
@@ -48,8 +48,8 @@ fn plan(
     Ok((plan, changed))
 }
 
-/// Brings the user's files back to before a keep of `trial` that was killed in the middle. Returns
-/// whether there was one.
+/// Restores the user's files to before a keep of `trial` that was killed halfway. Returns whether
+/// there was one.
 pub fn recover(trial: &Trial) -> Result<bool, TrialError> {
     journal::roll_back(trial, &trial.objects())
 }
@@ -80,7 +80,7 @@ fn remove_all(trial: &Trial, plan: &Plan) -> Result<(), TrialError> {
     Ok(())
 }
 
-/// Fails when the user has changed a file since the plan was made.
+/// Fails if the user has changed a file since the plan was made.
 fn must_be_as_planned(trial: &Trial, plan: &Plan) -> Result<(), TrialError> {
     let mut looker = Looker::new(&trial.root);
     let paths = plan.before.entries.keys().chain(plan.after.entries.keys());
@@ -131,8 +131,8 @@ mod tests {
         names.iter().filter_map(read).collect()
     }
 
-    /// A trial that changes, removes, adds, and puts a folder in the place of a file; the user has
-    /// changed `b` too.
+    /// A trial that changes, removes and adds files, and replaces a file with a folder. The user
+    /// has changed `b` too.
     fn trial(folder: &Path) -> Trial {
         let root = folder.join("repo");
         fs::create_dir(&root).unwrap();
@@ -159,9 +159,9 @@ mod tests {
         trial
     }
 
-    // Every point at which a keep can be killed, by the number of its steps that were done.
+    // Every point at which a keep can be killed, by the number of completed steps.
     #[test]
-    fn a_keep_that_is_killed_at_any_step_is_taken_back_and_can_be_done_again() {
+    fn a_keep_killed_at_any_step_is_rolled_back_and_can_be_repeated() {
         let cancel = CancellationToken::new();
         for steps in 0.. {
             let folder = tempfile::tempdir().unwrap();
@@ -200,11 +200,11 @@ mod tests {
         }
     }
 
-    // A file with several names is written in place: a rename would cut the other names off.
+    // A file with several names is written in place, because a rename would separate its other names.
     #[test]
-    fn a_keep_that_is_killed_in_the_middle_of_a_file_with_several_names_is_taken_back() {
+    fn a_keep_killed_while_writing_a_hard_linked_file_is_rolled_back() {
         let cancel = CancellationToken::new();
-        // What the kill has left, and whether it is of the keep.
+        // The content after the kill, and whether the keep wrote it.
         for (left, is_ours) in [
             ("", true),
             ("2", true),
@@ -238,9 +238,9 @@ mod tests {
         }
     }
 
-    // As on a full disk: what cannot be brought back must not be removed first, and is tried again.
+    // Like a full disk: what can't be restored must not be removed first, and a retry must work.
     #[test]
-    fn taking_back_what_fails_can_be_done_again() {
+    fn a_failed_rollback_can_be_repeated() {
         let cancel = CancellationToken::new();
         let folder = tempfile::tempdir().unwrap();
         let trial = trial(folder.path());
@@ -257,9 +257,9 @@ mod tests {
         assert_eq!(read(&trial.root), before);
     }
 
-    // Changes are counted whenever the screen likes.
+    // The screen may count changes at any time.
     #[test]
-    fn what_is_counted_during_the_removal_brings_no_folder_back() {
+    fn counting_changes_during_removal_recreates_no_folder() {
         let folder = tempfile::tempdir().unwrap();
         let trial = trial(folder.path());
         let objects = trial.objects();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_wrote_after_the_kill_stays() {
+    fn files_written_by_others_after_the_kill_stay() {
         let cancel = CancellationToken::new();
         let folder = tempfile::tempdir().unwrap();
         let trial = trial(folder.path());

@@ -1,5 +1,5 @@
-//! Which files of a working tree count: those git tracks and those it does not ignore, in submodules
-//! and other repositories below as well. Says nothing about whether they are there.
+//! Lists the files of a working tree that belong to a trial: those git tracks and those it doesn't
+//! ignore, including in submodules and nested repositories. Doesn't check that they exist.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -11,12 +11,12 @@ use super::error::TrialError;
 use super::git::Git;
 use super::record::Modules;
 
-/// How git names an entry that is a repository of its own.
+/// Git's mode for an entry that is a repository itself.
 const MODULE_MODE: &[u8] = b"160000 ";
 
 #[derive(Debug, Default)]
 pub(super) struct Listing {
-    /// Below its root.
+    /// The files below its root.
     pub files: BTreeSet<PathBuf>,
     /// The repositories below it.
     pub modules: Modules,
@@ -42,8 +42,8 @@ impl Listing {
         Ok(listing)
     }
 
-    /// Lists a copy of such a tree at `root`, with the repositories below it that were there.
-    /// Those that are new have no git folder elsewhere, so all that is in them counts.
+    /// Lists a copy of such a tree at `root`, with the nested repositories it had. New ones have no
+    /// git folder elsewhere, so all their files are included.
     pub fn of_copy(git_dir: &Path, root: &Path, modules: &Modules) -> Result<Self, TrialError> {
         let mut listing = Self::default();
         let own = (PathBuf::new(), Some(git_dir.to_owned()));
@@ -68,7 +68,7 @@ impl Listing {
         Ok(listing)
     }
 
-    /// Adds the files of one repository, and gives the repositories below it.
+    /// Adds the files of one repository, and returns the repositories below it.
     fn add(
         &mut self,
         git_dir: &Path,
@@ -82,7 +82,7 @@ impl Listing {
         let mut modules = Vec::new();
         let tracked = git.run(&["ls-files", "-z", "--stage"])?;
         for record in tracked.split(|byte| *byte == 0) {
-            // `MODE VERSION STAGE\tPATH`; a path in conflict is there several times.
+            // `MODE VERSION STAGE\tPATH`. A path in conflict appears several times.
             let Some(tab) = record.iter().position(|byte| *byte == b'\t') else {
                 continue;
             };
@@ -128,8 +128,8 @@ impl Listing {
     }
 }
 
-/// Whether a path of an index leads to a file of the working tree. Git writes no other, but reads an
-/// index that somebody made by hand.
+/// Returns `true` if a path in an index leads to a file of the working tree. Git writes no others,
+/// but it also reads a crafted index.
 pub(in crate::agent) fn stays_within(path: &Path) -> bool {
     path.components().all(|part| match part {
         Component::Normal(name) => !name.eq_ignore_ascii_case(".git"),
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_that_leave_the_working_tree_are_no_files_of_it() {
+    fn paths_that_leave_the_working_tree_are_not_listed() {
         for (path, expected) in [
             ("src/a", true),
             (".github/a", true),

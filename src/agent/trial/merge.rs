@@ -1,5 +1,5 @@
-//! What keeping a trial comes to in the user's files: worked out whole before anything is written.
-//! Where both have changed a text since the trial began, git merges the two.
+//! Plans how keeping a trial changes the user's files, completely before anything is written. If
+//! both sides have changed a text since the trial began, git merges them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,33 +16,33 @@ use super::record::Trial;
 use super::snapshot::{Entry, Snapshot};
 use crate::agent::stamp::Stamp;
 
-/// What will be written: the paths concerned, as they are and as they will be.
+/// The planned writes: the paths involved, before and after.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    /// As the user has them.
+    /// The user's current files.
     pub before: Snapshot,
-    /// What they will hold. A path that is only in `before` will be gone.
+    /// Their future contents. A path that is only in `before` will be removed.
     pub after: Snapshot,
-    /// Files that both have changed.
+    /// Number of files that both sides have changed.
     pub merged: usize,
 }
 
-/// What a path comes to.
+/// What happens to a path.
 enum Outcome {
     Stays,
-    /// It will hold this, or nothing.
+    /// It gets this content, or is removed.
     Becomes(Option<Entry>),
-    /// The texts of three versions are to be merged.
+    /// Three versions of a text must be merged.
     Merge {
         executable: bool,
         versions: [String; 3],
     },
-    /// It stands in the way.
+    /// It prevents the keep.
     Blocks(&'static str),
 }
 
 impl Plan {
-    /// Works out what becomes of `changed`.
+    /// Plans what happens to `changed`.
     pub fn make(
         trial: &Trial,
         objects: &Objects,
@@ -111,8 +111,8 @@ impl Plan {
         self.before.get(path).is_some() && self.after.get(path).is_none()
     }
 
-    /// Nothing may be written through a link or into a file, nor in the place of a folder that holds
-    /// something else.
+    /// Finds writes through a link or into a file, and writes that would replace a folder containing
+    /// other files.
     fn check_folders(
         &self,
         trial: &Trial,
@@ -138,7 +138,7 @@ impl Plan {
         }
     }
 
-    /// Whether all files below a folder of the user will be gone.
+    /// Returns `true` if all files below a user's folder will be removed.
     fn empties(&self, root: &Path, folder: &Path) -> bool {
         let Ok(entries) = fs::read_dir(root.join(folder)) else {
             return false;
@@ -154,8 +154,8 @@ impl Plan {
     }
 }
 
-/// What the user has at the changed paths now: files without the names of their versions, and
-/// folders; what is neither stands in the way.
+/// Returns what the user has at the changed paths: files (versions unnamed) and folders. Anything
+/// else is an obstacle.
 fn look_at(
     trial: &Trial,
     changed: &[Changed],
@@ -231,7 +231,7 @@ fn outcome(begun: Option<&Entry>, here: Option<&Entry>, now: Option<&Entry>) -> 
     }
 }
 
-/// Merges the user's text, that of before and that of the trial; none where they collide.
+/// Merges the user's text, the original and the trial's. Returns `None` if they conflict.
 fn merge(
     trial: &Trial,
     objects: &Objects,

@@ -1,10 +1,10 @@
-//! Trying something out on a copy of the user's files: a git worktree outside the repository that
-//! begins with what is there now. What is kept is merged back, all of it or nothing; what is
-//! discarded leaves no trace. Blocks: callers run it off the threads of the runtime.
+//! Trials: working on a copy of the user's files in a git worktree outside the repository, starting
+//! from their current state. A kept trial is merged back, all or nothing; a discarded one leaves no
+//! trace. This code blocks, so callers run it off the runtime's threads.
 //!
-//! Git lists the files, keeps versions of them and merges texts; the copies themselves are plain
-//! bytes, so that no filter, line end rule or hook has a say. The user's index, refs and stash are
-//! never written, and versions go into an object folder of the trial's own.
+//! Git lists the files, stores their versions and merges texts. The copies themselves are plain
+//! bytes, so no filter, line end rule or hook can interfere. The user's index, refs and stash are
+//! never written, and versions go into the trial's own object folder.
 
 mod begin;
 mod keep;

@@ -1,5 +1,5 @@
-//! Versions of files, kept in a git object folder of the trial's own: what the user's repository has
-//! already is found there, and nothing is added to it.
+//! File versions in the trial's own git object folder. It also reads the user's repository, but
+//! never adds to it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,7 +14,7 @@ use super::git::Git;
 use super::snapshot::{Entry, Snapshot};
 use crate::agent::stamp::Stamp;
 
-/// Files that git is given at once.
+/// Files passed to git at once.
 const BATCH: usize = 2000;
 
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub(super) struct Objects {
 }
 
 impl Objects {
-    /// The object folder at `folder` beside those of the repository at `common_dir`.
+    /// Uses the object folder at `folder` in addition to the one of the repository at `common_dir`.
     pub fn new(folder: &Path, common_dir: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
@@ -32,14 +32,14 @@ impl Objects {
         }
     }
 
-    /// Keeps the bytes of files below `root` as they stand there, and names their versions.
+    /// Stores the current bytes of files below `root`, and returns their versions.
     pub fn keep(
         &self,
         root: &Path,
         files: &[PathBuf],
         cancel: &CancellationToken,
     ) -> Result<Vec<String>, TrialError> {
-        // Not those above it: the trial may be removed while its changes are counted.
+        // Doesn't create parent folders: the trial may be removed while its changes are counted.
         match fs::create_dir(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(TrialError::io("can't create", &self.folder)(error));
@@ -70,8 +70,8 @@ impl Objects {
         Ok(versions)
     }
 
-    /// Keeps and names the versions of all files of `snapshot` that have none, as they stand below
-    /// `root`.
+    /// Stores and names the versions of all files in `snapshot` without one, from their current
+    /// state below `root`.
     pub fn name_versions(
         &self,
         snapshot: &mut Snapshot,
@@ -86,7 +86,7 @@ impl Objects {
             let whole = root.join(path);
             let meta = fs::symlink_metadata(&whole);
             let meta = meta.map_err(TrialError::io("can't read", &whole))?;
-            // Taken before the bytes are read: one that changes in between is read again.
+            // Before the bytes are read, so that a file that changes in between is read again.
             snapshot.stamps.insert(path.clone(), Stamp::of(&meta));
         }
         let versions = self.keep(root, &files, cancel)?;
@@ -127,7 +127,7 @@ impl Objects {
     }
 }
 
-/// A path for a line of input: as it is, unless git would take it for something else.
+/// Returns a path as a line of input, quoted if git would misread it.
 fn quoted(path: &Path) -> Vec<u8> {
     let bytes = path.as_os_str().as_bytes();
     if bytes.starts_with(b"\"") || bytes.contains(&b'\n') {
@@ -137,7 +137,7 @@ fn quoted(path: &Path) -> Vec<u8> {
     }
 }
 
-/// A path between quotes, as in C.
+/// Quotes a path as in C.
 fn c_quoted(path: &Path) -> Vec<u8> {
     let mut out = vec![b'"'];
     for byte in path.as_os_str().as_bytes() {

@@ -1,4 +1,4 @@
-//! Where a trial is: the user's folders, the worktree, and what belongs to it.
+//! Where a trial is: the user's folders, the worktree, and its own files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,31 +10,31 @@ use super::error::TrialError;
 use super::objects::Objects;
 use super::snapshot::Snapshot;
 
-/// The repositories below a working tree: their path, and their git folder if they have one.
+/// The repositories below a working tree: their paths, and their git folders if they have one.
 pub(super) type Modules = BTreeMap<PathBuf, Option<PathBuf>>;
 
-/// The file that says what the copies were like when the trial began.
+/// Contains the state of the copies when the trial began.
 const BEGUN: &str = "begun";
-/// The file that says where a trial belongs.
+/// Contains the trial's record.
 pub(super) const RECORD: &str = "trial.json";
 
-/// A trial that is open. Its serde form is stored with the session.
+/// An open trial. Its serde form is stored with the session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Trial {
-    /// Names it.
+    /// The trial's id.
     pub id: String,
     /// The file of the session it belongs to.
     pub session: PathBuf,
-    /// The working folder of the user.
+    /// The user's working folder.
     pub cwd: PathBuf,
     /// The top of the user's working tree.
     pub root: PathBuf,
     /// The top of the worktree.
     pub tree: PathBuf,
-    /// What belongs to the trial.
+    /// The trial's own folder.
     pub folder: PathBuf,
-    /// The git folder of the repository.
+    /// The repository's git folder.
     pub(super) common_dir: PathBuf,
     /// The worktree's own git folder.
     pub(super) git_dir: PathBuf,
@@ -44,8 +44,8 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// The trial that the folder `id` below `home` is about. One that names other folders as its own
-    /// is none: they would be removed with it.
+    /// Returns the trial recorded in the folder `id` below `home`. Ignores a record that claims
+    /// other folders as its own: they would be removed with it.
     pub(super) fn recorded(home: &Path, id: &str) -> Option<Self> {
         if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return None;
@@ -57,27 +57,27 @@ impl Trial {
         (is_own && trial.folder == folder).then_some(trial)
     }
 
-    /// Whether its own folder below `home` says the same.
+    /// Returns `true` if the record in its own folder below `home` is the same.
     pub(in crate::agent) fn is_recorded(&self, home: &Path) -> bool {
         Self::recorded(home, &self.id).as_ref() == Some(self)
     }
 
-    /// The working folder of the trial.
+    /// Returns the trial's working folder.
     pub fn working_folder(&self) -> PathBuf {
         match self.cwd.strip_prefix(&self.root) {
-            // A path joined with nothing ends in a slash.
+            // Joining an empty path would add a slash.
             Ok(below) if !below.as_os_str().is_empty() => self.tree.join(below),
             _ => self.tree.clone(),
         }
     }
 
-    /// Whether its files are still there.
+    /// Returns `true` if its files still exist.
     pub fn is_there(&self) -> bool {
         self.tree.is_dir() && self.begun_file().is_file()
     }
 
-    /// Where the trial has the file that the user has at `path`; none for a path that is not the
-    /// user's.
+    /// Returns where the trial has its copy of the user's file `path`, or `None` if the file isn't
+    /// the user's.
     pub(super) fn copy_of(&self, path: &Path) -> Option<PathBuf> {
         if path.starts_with(&self.tree) {
             return None;

@@ -1,4 +1,4 @@
-//! Which repository a folder belongs to, and whether a trial can be made of it.
+//! Finds the repository of a folder, and checks that it can have a trial.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,17 @@ use super::git::Git;
 #[derive(Clone, Debug)]
 pub(super) struct Repository {
     pub root: PathBuf,
-    /// Its own git folder: index and HEAD.
+    /// Its own git folder, with index and HEAD.
     pub git_dir: PathBuf,
-    /// The git folder of all its worktrees: objects and refs.
+    /// The git folder shared by all its worktrees, with objects and refs.
     pub common_dir: PathBuf,
-    /// The folder within it.
+    /// The folder within the working tree.
     pub cwd: PathBuf,
     pub head: String,
 }
 
 impl Repository {
-    /// The repository around `cwd`, if a trial can be made of it.
+    /// Returns the repository around `cwd` if it can have a trial.
     pub fn around(cwd: &Path) -> Result<Self, TrialError> {
         let cwd = fs::canonicalize(cwd).map_err(TrialError::io("can't find", cwd))?;
         let git = Git::within(&cwd);
@@ -55,8 +55,7 @@ impl Repository {
         })
     }
 
-    /// Adds a worktree without files at `tree`, with the user's index: what is staged here is staged
-    /// there.
+    /// Adds a worktree without files at `tree`, with the user's index: staged changes stay staged there.
     pub fn add_worktree(&self, tree: &Path, scratch: &Path) -> Result<(), TrialError> {
         let git = Git::within(&self.root).without_hooks()?;
         let add = ["worktree", "add", "--detach", "--no-checkout", "--quiet"];
@@ -69,7 +68,8 @@ impl Repository {
         }
         let copy = scratch.join("index");
         fs::copy(&index, &copy).map_err(TrialError::io("can't copy", &index))?;
-        // An index may be in two files, or lean on a file system monitor: here it stands alone.
+        // An index may be split into two files, or depend on a file system monitor. This makes the copy
+        // self-contained.
         let update = [
             "update-index",
             "--no-split-index",

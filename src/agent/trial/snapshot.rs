@@ -1,5 +1,5 @@
-//! What files there are and what they hold, path by path: of the trial when it began, and of what is
-//! compared with it.
+//! The files and their contents, path by path: of the trial when it began, and of states to compare
+//! with it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,19 +14,19 @@ use super::error::TrialError;
 use crate::agent::stamp::Stamp;
 use crate::agent::stored_path;
 
-/// What one path holds.
+/// The content of one path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Entry {
     File {
         executable: bool,
-        /// The version of its bytes, as git names it.
+        /// The version of its bytes, as named by git.
         version: String,
     },
     Link(#[serde(with = "stored_path")] PathBuf),
 }
 
 impl Entry {
-    /// The file with these data, whose version is not named yet.
+    /// Returns the entry of the file with this metadata. Its version isn't named yet.
     pub fn unnamed(meta: &Metadata) -> Self {
         Self::File {
             executable: is_executable(meta),
@@ -35,7 +35,7 @@ impl Entry {
     }
 }
 
-/// Paths below a folder with what they hold.
+/// The paths below a folder with their contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Snapshot {
     pub entries: BTreeMap<PathBuf, Entry>,
@@ -43,7 +43,7 @@ pub(super) struct Snapshot {
     pub stamps: BTreeMap<PathBuf, Stamp>,
 }
 
-/// One path in the file of a snapshot.
+/// One path in a snapshot file.
 #[derive(Serialize, Deserialize)]
 struct Record<'s> {
     #[serde(with = "stored_path")]
@@ -53,7 +53,7 @@ struct Record<'s> {
 }
 
 impl Snapshot {
-    /// Writes it into a file, so that it is there whole or not at all.
+    /// Writes it to a file atomically.
     pub fn save(&self, path: &Path) -> Result<(), TrialError> {
         let records = self.entries.iter().map(|(path, entry)| Record {
             path: Cow::Borrowed(path),
@@ -65,7 +65,7 @@ impl Snapshot {
         written.map_err(TrialError::io("can't write", path))
     }
 
-    /// Reads one that was saved.
+    /// Reads a saved snapshot.
     pub fn load(path: &Path) -> Result<Self, TrialError> {
         let bytes = fs::read(path).map_err(TrialError::io("can't read", path))?;
         let records: Vec<Record> =
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_snapshot_is_read_as_it_was_written() {
+    fn a_snapshot_survives_a_round_trip() {
         let mut snapshot = Snapshot::default();
         let file = |executable| Entry::File {
             executable,

@@ -1,5 +1,5 @@
-//! Writes and removes the user's files, by `agent::new_file`. All new content is on the disk beside its
-//! place before the first of them is touched.
+//! Writes and removes the user's files, through `agent::new_file`. All new content is on the disk,
+//! beside its destination, before any file is touched.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -18,7 +18,7 @@ use crate::agent::new_file::{NewFile, overwrite, put_link};
 use crate::agent::stamp::Stamp;
 use crate::agent::workspace::Place;
 
-/// Removes a file or link of the user, and the folders that are empty without it.
+/// Removes a file or link of the user, and the folders that become empty.
 pub(super) fn remove_file(trial: &Trial, path: &Path) -> Result<(), TrialError> {
     let whole = trial.root.join(path);
     match fs::remove_file(&whole) {
@@ -36,11 +36,11 @@ pub(super) fn remove_file(trial: &Trial, path: &Path) -> Result<(), TrialError> 
     Ok(())
 }
 
-/// New content, beside its place.
+/// New content, beside its destination.
 enum Content {
-    /// A file that takes the place of what is there.
+    /// A file that replaces what is there.
     File(NewFile),
-    /// The bytes for a file that has other names, or attributes that no other can be given.
+    /// The bytes for a file that has other names, or attributes that a new file can't get.
     InPlace(Vec<u8>, u32),
     Link(PathBuf),
 }
@@ -48,7 +48,7 @@ enum Content {
 pub(super) struct Staged(Vec<(PathBuf, Content)>);
 
 impl Staged {
-    /// Writes the content of `entries` beside their places.
+    /// Writes the content of `entries` beside their destinations.
     pub fn new<'e>(
         trial: &Trial,
         objects: &Objects,
@@ -113,8 +113,8 @@ impl Content {
     }
 }
 
-/// Writes `bytes` beside `path`, for the owner and with the attributes and permissions that the file
-/// there has; a new one gets the permissions `new`.
+/// Writes `bytes` to a new file beside `path`, with the attributes and permissions of the existing
+/// file. If there is none, it gets the permissions `new`.
 fn stage(path: &Path, bytes: Vec<u8>, executable: bool, new: u32) -> io::Result<Content> {
     let meta = fs::symlink_metadata(path)
         .ok()
@@ -128,7 +128,7 @@ fn stage(path: &Path, bytes: Vec<u8>, executable: bool, new: u32) -> io::Result<
     if meta.as_ref().is_some_and(|meta| meta.nlink() > 1) {
         return Ok(Content::InPlace(bytes, mode));
     }
-    // The folder may have to be made, when all is put in place.
+    // The destination folder may not exist until everything is put in place.
     let folder = path.ancestors().skip(1).find(|it| it.is_dir());
     let beside = folder.unwrap_or(Path::new("/")).join("new");
     let mut file = NewFile::beside(&Place::open(&beside)?, 0o600)?;

@@ -1,10 +1,9 @@
-//! Which places are protected, and which may not be written in a workspace, whatever the settings
-//! say. Data.
+//! The built-in lists of protected places, and of places in a workspace that are read-only
+//! regardless of the settings. Data only.
 
-/// Below the home folder: keys, tokens, passwords, cookies, and what was typed into shells. Files
-/// that build tools need and that hold a secret only now and then (`.gradle/gradle.properties`,
-/// `.m2/settings.xml`, `.config/pip`) are not among them: commands in the sandbox do not see these
-/// places at all.
+/// Below the home folder: keys, tokens, passwords, cookies and shell histories. Omits files that
+/// build tools need and that rarely hold a secret (`.gradle/gradle.properties`, `.m2/settings.xml`,
+/// `.config/pip`), because sandboxed commands can't see the listed places at all.
 pub(super) const PROTECTED_IN_HOME: &[&str] = &[
     // Keys and passwords.
     ".ssh",
@@ -87,7 +86,7 @@ pub(super) const PROTECTED_IN_HOME: &[&str] = &[
     ".ethereum",
     ".electrum",
     ".config/solana",
-    // What was typed: passwords stand in it more often than one thinks.
+    // Histories: they contain passwords more often than one thinks.
     ".bash_history",
     ".zsh_history",
     ".local/share/fish/fish_history",
@@ -98,7 +97,7 @@ pub(super) const PROTECTED_IN_HOME: &[&str] = &[
     ".mysql_history",
 ];
 
-/// Anywhere: what only root can read is readable to a tiller that runs as root, in a container.
+/// Anywhere. Files for root only are readable if tiller runs as root, in a container.
 pub(super) const PROTECTED: &[&str] = &[
     "/etc/shadow",
     "/etc/gshadow",
@@ -110,7 +109,7 @@ pub(super) const PROTECTED: &[&str] = &[
     "/root/.ssh",
 ];
 
-/// Protected ones whose settings name programs.
+/// Protected places whose settings name programs.
 pub(super) const NAME_PROGRAMS: &[&str] = &[
     ".ssh",
     ".gnupg",
@@ -120,8 +119,8 @@ pub(super) const NAME_PROGRAMS: &[&str] = &[
     ".docker/config.json",
 ];
 
-/// Below the home folder: what runs by itself at the next login, shell or use of git. They are
-/// outside of every workspace but one that holds the home folder.
+/// Below the home folder: files that run automatically at the next login, shell or use of git. They
+/// are outside every workspace except one that contains the home folder.
 pub(super) const START_UP_IN_HOME: &[&str] = &[
     ".profile",
     ".bashrc",
@@ -162,13 +161,13 @@ pub(super) const START_UP_IN_HOME: &[&str] = &[
     "Library/LaunchAgents",
 ];
 
-/// In a folder of the workspace: what an editor, a shell or git runs by itself, without being told to
-/// run something of the project. What the user runs (`make`, `npm test`, a build) runs what stands in
-/// the project; that is what a project is.
+/// In a folder of the workspace: files that an editor, a shell or git runs automatically, without
+/// being asked to run the project. Programs that the user runs (`make`, `npm test`, a build) run what
+/// the project contains; that is what a project is.
 pub(super) const START_UP_IN_PROJECT: &[&str] = &[
-    // The hooks of husky, through git's core.hooksPath.
+    // husky's hooks, through git's core.hooksPath.
     ".husky",
-    // At the next prompt in the folder.
+    // Loaded at the next prompt in the folder.
     ".envrc",
     "mise.toml",
     ".mise.toml",
@@ -178,7 +177,7 @@ pub(super) const START_UP_IN_PROJECT: &[&str] = &[
     ".mise",
     ".config/mise.toml",
     ".config/mise",
-    // When the folder is opened.
+    // Loaded when the folder is opened.
     ".vscode/tasks.json",
     ".idea/workspace.xml",
     ".idea/watcherTasks.xml",
@@ -191,16 +190,15 @@ pub(super) const START_UP_IN_PROJECT: &[&str] = &[
     ".nvim.lua",
     ".devcontainer.json",
     ".devcontainer/devcontainer.json",
-    // Other version control, whose settings name programs.
+    // Other version control systems whose settings name programs.
     ".hg/hgrc",
     ".jj/repo/config.toml",
 ];
 
-/// Names of folders and files that are read-only in a workspace, with all below them, at any depth.
-/// All of `.git`: besides hooks and config there are files in it that name another config
-/// (`commondir`, `modules`, `.git` itself where it is a file), and only git has something to write
-/// there.
+/// Names of folders and files that are read-only in a workspace at any depth, with everything below them.
+/// This includes all of `.git`: besides hooks and config, some of its files name another config
+/// (`commondir`, `modules`, or `.git` itself if it is a file), and only git needs to write there.
 pub(super) const READ_ONLY_NAMES: &[&str] = &[".git", OWN_FOLDER];
 
-/// What a project brings along for tiller.
+/// tiller's own files in a project.
 pub(super) const OWN_FOLDER: &str = ".tiller";

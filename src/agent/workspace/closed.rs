@@ -1,5 +1,5 @@
-//! What a search leaves out: the protected places below where it begins. Asked for every name, so
-//! names that cannot be meant are told apart first.
+//! The protected places below a search root, which the search leaves out. Checked for every name,
+//! so it first rules out names that can't match.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -9,18 +9,18 @@ use super::folded::folded;
 use super::locate::Access;
 use super::reach::Limits;
 
-/// What may not be read below a folder.
+/// The unreadable places below a folder.
 pub(in crate::agent) struct Closed<'r> {
-    /// None: everything may be read.
+    /// `None` if everything may be read.
     pub(super) limits: Option<&'r Limits>,
-    /// The last names of such places, folded.
+    /// The last names of these places, folded.
     pub(super) names: HashSet<&'r str>,
-    /// Whether folders of processes, whose names are numbers, are among them.
+    /// `true` if folders of processes, named by numbers, are among them.
     pub(super) processes: bool,
 }
 
 impl Closed<'_> {
-    /// Whether `path`, whose last part is `name`, is one of them.
+    /// Returns `true` if `path`, whose last part is `name`, is one of them.
     pub fn holds(&self, name: &OsStr, path: &Path) -> bool {
         let number = || name.as_encoded_bytes().iter().all(u8::is_ascii_digit);
         let named = || self.names.contains(folded(name).as_str());

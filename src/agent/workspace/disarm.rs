@@ -1,8 +1,8 @@
-//! What a command has made that would run a program later, by itself and outside of every sandbox: a
-//! repository whose settings or hooks do so at the next `git status`, a file that an editor or a shell
-//! starts with. It is taken out of force, and said.
+//! Disables what a command created that would later run a program automatically outside every sandbox: a
+//! repository whose settings or hooks do so at the next `git status`, or a file that an editor or a shell
+//! loads at startup. Reports what it disabled.
 //!
-//! Also of what is left alone: `git init`, `git clone` and their like make nothing of the kind.
+//! The results of `git init`, `git clone` and the like contain nothing of the kind and stay as they are.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -19,7 +19,7 @@ use super::places::Workspace;
 use super::repositories::{After, Found, Repositories, leads_to_repository};
 use crate::agent::aside::put_aside;
 
-/// What becomes of what would run programs.
+/// What happens to something that would run programs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     Moved,
@@ -27,18 +27,18 @@ pub(super) enum Fate {
     Left,
 }
 
-/// What was found, in sentences.
+/// The findings, as sentences.
 struct Said {
     fate: Fate,
     texts: Vec<String>,
-    /// What of it was left.
+    /// The repositories that were left unchanged.
     left: Vec<PathBuf>,
 }
 
 impl Workspace {
-    /// Takes what commands have made since the last look out of force; says what, in sentences for
-    /// users. The call of one of the commands that [`Self::for_commands`] was asked for has returned;
-    /// `over`: so has all that it started. Asks the file system, which may block.
+    /// Disables what commands created since the last look, and returns sentences for the user about
+    /// it. The call of a command prepared with [`Self::for_commands`] has returned; `over` means that
+    /// everything it started has ended too. Accesses the file system, which may block.
     pub fn after_command(&self, repositories: &mut Repositories, over: bool) -> Vec<String> {
         let after = self.look_after(repositories);
         repositories.call_returned();
@@ -56,8 +56,8 @@ impl Workspace {
         After { found, disarmed }
     }
 
-    /// What of `found` is new and would run programs later, and what becomes of it, in sentences. What is
-    /// left counts as the user's from then on.
+    /// Handles everything new in `found` that would run programs later, and returns sentences about it.
+    /// What is left unchanged is treated as the user's from then on.
     pub(super) fn disarm(
         &self,
         repositories: &mut Repositories,
@@ -66,7 +66,7 @@ impl Workspace {
         fate: Fate,
     ) -> Vec<String> {
         let is_new = |path: &&PathBuf| !repositories.own.contains(*path);
-        // Of a `.git` that a command has made, nobody has looked at where it leads.
+        // Nobody has checked where a `.git` created by a command leads.
         let is_users = |root: &&PathBuf| {
             let git = root.join(".git");
             repositories.own.contains(&git) && !git.is_symlink()
@@ -130,7 +130,7 @@ impl Workspace {
         said.texts
     }
 
-    /// The files and folders of the project that other programs run by themselves, as far as they exist.
+    /// The existing files and folders of the project that other programs run automatically.
     pub(super) fn start_up_files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for root in self.projects() {
@@ -144,7 +144,8 @@ impl Workspace {
     }
 }
 
-/// The place of `name` in `root`, or the first link on the way to it: what that leads to may be the user's.
+/// Returns the place of `name` in `root`, or the first link on the way, since the link's target may be
+/// the user's.
 fn up_to_link(root: &Path, name: &Path) -> Option<PathBuf> {
     let mut place = root.to_owned();
     for part in name.components() {
@@ -156,7 +157,7 @@ fn up_to_link(root: &Path, name: &Path) -> Option<PathBuf> {
     Some(place)
 }
 
-/// An empty folder runs nothing: one may stand there so that no command makes it.
+/// An empty folder runs nothing. It may exist only so that no command can create it.
 fn runs(path: &Path) -> bool {
     let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
     path.symlink_metadata()
@@ -180,7 +181,7 @@ fn check_hooks(hooks: &Path, said: &mut Said) {
     }
 }
 
-/// Leaves of the settings what is harmless.
+/// Keeps only the harmless settings.
 fn check_settings(workspace: &Workspace, file: &Path, said: &mut Said) {
     let Ok(data) = file.symlink_metadata() else {
         return;
@@ -215,7 +216,7 @@ fn check_settings(workspace: &Workspace, file: &Path, said: &mut Said) {
         ));
         return;
     };
-    // A second name of it would be a way to change it later: the new file has one.
+    // A hard link to the file would allow changing it later. The new file has only one name.
     let written = write(file, &text_of(good.into_iter()));
     if bad.is_empty() && readable {
         let _ = fs::remove_file(&aside);
@@ -234,8 +235,8 @@ fn check_settings(workspace: &Workspace, file: &Path, said: &mut Said) {
     }
 }
 
-/// Whether the settings in `file` are those of a submodule, and `named` is a folder for its files: one in
-/// the project that is not among git's own.
+/// Returns `true` if `file` holds the settings of a submodule and `named` is a folder for its files: in
+/// the project, but not among git's own files.
 fn is_worktree_of_module(workspace: &Workspace, file: &Path, named: &str) -> bool {
     let names: Vec<&str> = file.iter().filter_map(OsStr::to_str).collect();
     let is_of_tree = |it: &[&str]| matches!(it, [".git", "worktrees", _, "modules"]);
@@ -253,7 +254,7 @@ fn write(file: &Path, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-/// The real path of what the file at `path` names.
+/// Returns the real path that the file at `path` names.
 fn named_in(path: &Path, prefix: &str) -> Option<PathBuf> {
     let named = path_in(path, prefix)?;
     path.parent()?.join(named).canonicalize().ok()

@@ -1,7 +1,6 @@
-//! Opens the file at a real path, and nothing but that: no part of the path may be a link, so what
-//! is opened is what the path was judged for, whatever takes its place in between. A path that has
-//! been judged is real, so nothing that works otherwise is lost. The kernel does it in one call
-//! (`openat2`); where it cannot, the path is walked from folder to folder.
+//! Opens exactly the file at a real path: no part of it may be a link. So tiller opens what the path was
+//! judged for, even if something was replaced in between. Judged paths are real, so no legitimate use is
+//! lost. The kernel does it in one call (`openat2`); without it, the path is walked folder by folder.
 
 use std::ffi::OsStr;
 use std::io;
@@ -13,22 +12,22 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
 use rustix::fs::{ResolveFlags, openat2};
 use rustix::io::Errno;
 
-/// How a folder is opened of which nothing is read but what is in it by name.
+/// Flags for a folder that is only used to open names in it.
 #[cfg(target_os = "linux")]
 pub(super) const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
 #[cfg(not(target_os = "linux"))]
 pub(super) const FOLDER: OFlags = OFlags::DIRECTORY;
 
-/// Opens what is at `path`, which must be absolute and have no `..` in it.
+/// Opens `path`, which must be absolute and contain no `..`.
 ///
 /// # Errors
-/// As when opening a file; a link anywhere in the path is one.
+/// The same as when opening a file. A link anywhere in the path is also an error.
 pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     #[cfg(target_os = "linux")]
     {
         let only = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         match openat2(CWD, path, flags | OFlags::CLOEXEC, Mode::empty(), only) {
-            // An old kernel, or a filter for system calls that does not know this one.
+            // An old kernel, or a system call filter that doesn't know `openat2`.
             Err(Errno::NOSYS | Errno::PERM) => {}
             Err(error) => return Err(explained(error)),
             Ok(file) => return Ok(file),
@@ -37,7 +36,7 @@ pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     walk(path, flags)
 }
 
-/// Opens `name` in `folder`, which must not be a link.
+/// Opens `name` in `folder`. It must not be a link.
 pub(super) fn open_in(
     folder: &OwnedFd,
     name: &OsStr,
@@ -46,7 +45,7 @@ pub(super) fn open_in(
 ) -> io::Result<OwnedFd> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(folder, name, flags, mode).map_err(|error| {
-        // Told of a link where a folder is wanted.
+        // Returned for a link where a folder is expected.
         let is_link = || {
             let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
             stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink())
@@ -81,7 +80,7 @@ fn walk(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     Ok(openat(folder, ".", flags | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// The path was real when it was judged: a link in it was put there since.
+/// The path was real when it was judged, so a link was put there since.
 fn explained(error: Errno) -> io::Error {
     if error == Errno::LOOP {
         io::Error::other("a part of the path was just replaced by a link")
@@ -101,7 +100,7 @@ mod tests {
     type Open = fn(&Path, OFlags) -> io::Result<OwnedFd>;
 
     #[test]
-    fn no_link_is_followed_by_the_kernel_nor_by_the_walk() {
+    fn neither_the_kernel_nor_the_walk_follows_links() {
         let dir = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(dir.path()).unwrap();
         fs::create_dir_all(top.join("a/b")).unwrap();

@@ -3,8 +3,8 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// The parts of a path in a form in which names are equal that some file system takes for the same:
-/// without regard to case, and to characters that are not shown.
+/// The parts of a path, folded so that names are equal if any file system treats them as the same:
+/// without case and invisible characters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FoldedPath(Vec<String>);
 
@@ -13,7 +13,7 @@ impl FoldedPath {
         Self(path.components().map(|it| folded(it.as_os_str())).collect())
     }
 
-    /// The names of its folders and its own, after the root's.
+    /// The names of its folders and its own, without the root.
     pub fn names(&self) -> &[String] {
         &self.0
     }
@@ -23,7 +23,7 @@ impl FoldedPath {
     }
 }
 
-/// One name in that form.
+/// Folds one name.
 pub(super) fn folded(name: &OsStr) -> String {
     name.to_string_lossy()
         .chars()
@@ -32,7 +32,7 @@ pub(super) fn folded(name: &OsStr) -> String {
         .collect()
 }
 
-/// Characters that HFS+ takes no account of.
+/// Characters that HFS+ ignores.
 fn is_not_shown(c: char) -> bool {
     matches!(
         c,

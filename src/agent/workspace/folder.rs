@@ -1,4 +1,4 @@
-//! A folder that is open: what is done in it by name stays in it, wherever its path leads by now.
+//! An open folder. Operations on names in it stay in this folder, even if its path now leads elsewhere.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -26,14 +26,14 @@ use super::exact;
 #[derive(Debug)]
 pub(in crate::agent) struct Folder(OwnedFd);
 
-/// A name in an open folder, whatever is there.
+/// A name in an open folder, whether or not something exists there.
 #[derive(Clone, Debug)]
 pub(in crate::agent) struct Place {
     folder: Arc<Folder>,
     name: OsString,
 }
 
-/// A folder that was made for a file.
+/// A folder that was created for a file.
 #[derive(Debug)]
 pub(in crate::agent) struct MadeFolder(Place);
 
@@ -49,8 +49,8 @@ impl Folder {
         exact::open(path, exact::FOLDER).map(Self)
     }
 
-    /// Opens the folder at the real path `path`, made if it does not exist, with those above it.
-    /// Gives what was made, outermost first.
+    /// Opens the folder at the real path `path`, creating it and its parents if needed. Returns the
+    /// created folders, outermost first.
     pub fn make(path: &Path) -> io::Result<(Self, Vec<MadeFolder>)> {
         let mut made = Vec::new();
         let folder = Self::open_or_make(path, &mut made);
@@ -78,14 +78,14 @@ impl Folder {
         exact::open_in(&place.folder.0, name, exact::FOLDER, Mode::empty()).map(Self)
     }
 
-    /// The same folder, open to read its names.
+    /// Reopens the folder so that its names can be read.
     pub fn to_list(&self) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         exact::open_in(&self.0, OsStr::new("."), flags, Mode::empty()).map(Self)
     }
 
-    /// The names in it, each with what the system knows of what is there; links are not followed. It
-    /// must have been opened to read them.
+    /// Returns the names in it with their status, without following links. It must have been opened
+    /// for reading names.
     pub fn stats(self) -> io::Result<Vec<(OsString, Stat)>> {
         let mut entries = Dir::new(self.0)?;
         let mut found = Vec::new();
@@ -97,7 +97,7 @@ impl Folder {
             }
             match statat(entries.fd()?, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => found.push((OsStr::from_bytes(name.to_bytes()).to_owned(), stat)),
-                // Gone since.
+                // Removed in the meantime.
                 Err(Errno::NOENT) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -105,8 +105,8 @@ impl Folder {
         Ok(found)
     }
 
-    /// The names in it, and what they are; links are not followed. It must have been opened to read
-    /// them.
+    /// Returns the names in it with their types, without following links. It must have been opened
+    /// for reading names.
     pub fn names(self) -> io::Result<impl Iterator<Item = io::Result<(OsString, FileType)>>> {
         let mut entries = Dir::new(self.0)?;
         Ok(iter::from_fn(move || {
@@ -120,7 +120,7 @@ impl Folder {
                     continue;
                 }
                 let kind = match entry.file_type() {
-                    // Not every file system tells.
+                    // Not every file system reports the type.
                     FileType::Unknown => kind_of(&entries, name),
                     kind => Ok(kind),
                 };
@@ -131,14 +131,14 @@ impl Folder {
 }
 
 impl Place {
-    /// The place at the real path `path`, in a folder that exists.
+    /// Opens the place at the real path `path`, in an existing folder.
     pub fn open(path: &Path) -> io::Result<Self> {
         let folder = path.parent().unwrap_or(Path::new("/"));
         Self::named(Folder::open(folder)?, path)
     }
 
-    /// The place at the real path `path`; its folder is made if it does not exist. Gives what was
-    /// made, outermost first.
+    /// Opens the place at the real path `path`, creating its folder if needed. Returns the created
+    /// folders, outermost first.
     pub fn make(path: &Path) -> io::Result<(Self, Vec<MadeFolder>)> {
         let (folder, made) = Folder::make(path.parent().unwrap_or(Path::new("/")))?;
         let place = Self::named(folder, path).inspect_err(|_| remove_folders(&made))?;
@@ -153,7 +153,7 @@ impl Place {
         })
     }
 
-    /// The place `name` in the same folder.
+    /// Returns the place `name` in the same folder.
     pub fn beside(&self, name: impl Into<OsString>) -> Self {
         Self {
             folder: Arc::clone(&self.folder),
@@ -174,7 +174,7 @@ impl Place {
         exact::open_in(&self.folder.0, &self.name, flags, Mode::empty()).map(File::from)
     }
 
-    /// Creates a file there; one that is there is an error.
+    /// Creates a file. Fails if one exists.
     pub fn create(&self, mode: u32) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let mode = Mode::from_raw_mode(mode as _);
@@ -185,13 +185,13 @@ impl Place {
         Ok(symlinkat(target, &self.folder.0, &self.name)?)
     }
 
-    /// What is there; a link is not followed.
+    /// Returns the status of what is there, without following a link.
     pub fn stat(&self) -> io::Result<Stat> {
         let (folder, name) = (&self.folder.0, &self.name);
         Ok(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
-    /// Renames what is there to `to`, instead of what is at that place.
+    /// Renames it to `to`, replacing what is there.
     pub fn rename(&self, to: &Self) -> io::Result<()> {
         Ok(renameat(
             &self.folder.0,
@@ -201,11 +201,11 @@ impl Place {
         )?)
     }
 
-    /// Renames what is there to `to`, where nothing may be.
+    /// Renames it to `to`. Fails if something is there.
     pub fn rename_to_free(&self, to: &Self) -> io::Result<()> {
         let (from, into) = (&self.folder.0, &to.folder.0);
         match renameat_with(from, &self.name, into, &to.name, RenameFlags::NOREPLACE) {
-            // Not every file system can.
+            // Not every file system supports this.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
                 linkat(from, &self.name, into, &to.name, AtFlags::empty())?;
                 self.remove()
@@ -222,7 +222,7 @@ impl Place {
         Ok(unlinkat(&self.folder.0, &self.name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Makes a folder there; one that is there stays.
+    /// Creates a folder unless it exists.
     pub fn make_folder(&self) -> io::Result<()> {
         match mkdirat(&self.folder.0, &self.name, Mode::from_raw_mode(0o777)) {
             Err(Errno::EXIST) if FileType::from_raw_mode(self.stat()?.st_mode).is_dir() => Ok(()),
@@ -233,7 +233,8 @@ impl Place {
     pub fn set_folder_mode(&self, mode: u32) -> io::Result<()> {
         let folder = exact::open_in(&self.folder.0, &self.name, exact::FOLDER, Mode::empty())?;
         let mode = Mode::from_raw_mode(mode as _);
-        // Such a handle needs no right to read the folder, and has no other way to change it.
+        // An `O_PATH` handle needs no permission to read the folder, and offers no other way to change
+        // it.
         #[cfg(target_os = "linux")]
         let set = chmod(format!("/proc/self/fd/{}", folder.as_raw_fd()), mode);
         #[cfg(not(target_os = "linux"))]
@@ -242,7 +243,7 @@ impl Place {
     }
 }
 
-/// Takes away folders that were made, as far as they are empty.
+/// Removes those of the created folders that are empty.
 pub(in crate::agent) fn remove_folders(made: &[MadeFolder]) {
     for MadeFolder(place) in made.iter().rev() {
         let _ = place.remove_folder();

@@ -1,5 +1,5 @@
-//! What a sandbox needs to know of a workspace: paths that are there, since a sandbox holds on to
-//! files, not to names. A file that does not exist yet can be made by a command in it.
+//! What a sandbox needs to know about a workspace: paths that exist, since a sandbox binds files,
+//! not names. A file that doesn't exist yet can be created by a command in it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,20 +14,20 @@ use super::zone::Zone;
 use crate::agent::paths::real;
 use crate::agent::process::sandbox::{Network, Sandbox};
 
-/// What of that would count if it were made; an empty folder of hooks counts for nothing.
+/// Files in a git folder that take effect as soon as they exist. An empty hooks folder has no effect.
 const FORBIDDEN_IN_GIT: [&str; 4] = ["config", "config.worktree", "commondir", ALTERNATES];
-/// How many repositories of the user in a workspace are kept from commands: each costs mounts.
+/// Most user repositories in a workspace that are protected from commands. Each costs mounts.
 const MAX_KEPT: usize = 100;
-/// How many folders in a folder of git are looked through.
+/// Most folders searched in a git folder.
 const MAX_FOLDERS: usize = 256;
 
-/// What is there when a command starts.
+/// What exists when a command starts.
 struct There {
     writable: Vec<PathBuf>,
-    /// The folders of git of the roots.
+    /// The git folders of the roots.
     git: Vec<GitFolders>,
     own: Found,
-    /// Folders of git that commands have made.
+    /// Git folders created by commands.
     made: Vec<PathBuf>,
     start_up: Vec<PathBuf>,
 }
@@ -39,13 +39,13 @@ impl There {
 }
 
 impl Workspace {
-    /// Looks at what is there before a command that is about to come: it will not wait for that then.
+    /// Looks in advance, so that a command that is about to come won't have to wait for it.
     pub fn look_ahead(&self, repositories: &mut Repositories) {
         repositories.look_ahead(self);
     }
 
-    /// What a command that starts now is held to. `writes`: it may change the workspace and the
-    /// caches, else only temporary files. Looks at what is there, see [`Self::for_commands`]; may block.
+    /// Returns the sandbox for a command that starts now. With `writes` it may change the workspace and
+    /// the caches, else only temporary files. Looks at the files like [`Self::for_commands`]; may block.
     pub fn sandbox(
         &self,
         repositories: &mut Repositories,
@@ -71,14 +71,15 @@ impl Workspace {
         }
     }
 
-    /// The places that matter to a command that starts now. Asks the file system, which may block.
+    /// Returns the places that matter for a command that starts now. Accesses the file system, which may
+    /// block.
     ///
-    /// What stands there now is the user's and kept from commands, unless one may have been running
-    /// since the last look: then what is new is judged by `judge_new`. What commands have made stays
-    /// theirs, to be changed and removed, as long as the user leaves it as it is.
+    /// What exists now is the user's and protected from commands. If a command may have been running since
+    /// the last look, `judge_new` judges what is new. Commands may change and remove what commands
+    /// created, as long as the user hasn't changed it.
     ///
-    /// What may be written are the folders of the workspace, and the folders that git needs for them where
-    /// these are elsewhere (in a linked working tree, in a submodule).
+    /// Writable are the folders of the workspace, and git's folders for them if these are elsewhere (in a
+    /// linked working tree or a submodule).
     pub fn for_commands(&self, repositories: &mut Repositories) -> Sandbox {
         let (mut own, start_up) = self.settle(repositories);
         let made = own.keep_own(&repositories.own);
@@ -99,8 +100,8 @@ impl Workspace {
         }
     }
 
-    /// Takes what commands that may still be running have made out of force, before something runs
-    /// outside of the sandbox; says what. Asks the file system, which may block.
+    /// Disables what commands that may still be running have created, before something runs outside
+    /// the sandbox. Returns what to report. Accesses the file system, which may block.
     pub fn before_outside(&self, repositories: &mut Repositories) -> Vec<String> {
         let (found, _) = self.settle(repositories);
         if repositories.running == 0 {
@@ -116,8 +117,8 @@ impl Workspace {
         texts
     }
 
-    /// What is there now: the user's, or the work of commands that may be running; and the files that
-    /// other programs run by themselves.
+    /// Returns what exists now, whether the user's or from commands that may be running, and the
+    /// files that other programs run automatically.
     fn settle(&self, repositories: &mut Repositories) -> (Found, Vec<PathBuf>) {
         let found = repositories.look_before(self);
         let start_up = self.start_up_files();
@@ -126,8 +127,8 @@ impl Workspace {
         (found, start_up)
     }
 
-    /// Takes what is new of `found` out of force where a call is running that may have made it. Only says
-    /// it where nothing runs but commands in the background: it may as well be the user's.
+    /// Disables what is new in `found` if a running call may have created it. Only reports it if just
+    /// background commands are running, because it may as well be the user's.
     pub(super) fn judge_new(
         &self,
         repositories: &mut Repositories,
@@ -146,13 +147,13 @@ impl Workspace {
         Vec::new()
     }
 
-    /// The folders in which commands may make what runs programs later.
+    /// The folders where commands could create what runs programs later.
     pub(super) fn looked_at(&self) -> Vec<PathBuf> {
         let projects = self.projects().iter().cloned();
         projects.chain(self.git_outside()).collect()
     }
 
-    /// Whether git keeps linked working trees here that no command has made.
+    /// Returns `true` if git keeps linked working trees here that no command created.
     pub fn has_linked_trees(&self, repositories: &Repositories) -> bool {
         let mut trees = self
             .git()
@@ -168,23 +169,23 @@ impl Workspace {
         places
     }
 
-    /// The folders of git of each root that has some.
+    /// The git folders of each root that has any.
     fn git(&self) -> impl Iterator<Item = (&Path, GitFolders)> {
         let roots = self.roots().iter().map(PathBuf::as_path);
         roots.filter_map(|root| Some((root, git_folders(root)?)))
     }
 
-    /// The folders of git that belong to the workspace and are not in it.
+    /// The workspace's git folders that are outside it.
     fn git_outside(&self) -> impl Iterator<Item = PathBuf> {
         self.git().filter_map(|(root, git)| {
             let common = real(&git.common).ok()?;
-            // Most are inside, and that is the cheaper question.
+            // Most are inside, and that check is cheaper.
             (self.zone(&common) == Zone::Outside && git.belong_to(root)).then_some(common)
         })
     }
 
-    /// The protected places; of one that holds a folder of the workspace (that of a trial is in tiller's
-    /// own folder) what is beside that.
+    /// The protected places. If one contains a folder of the workspace (a trial's is in tiller's own
+    /// folder), everything else in it instead.
     fn hidden(&self) -> Vec<PathBuf> {
         let mut hidden = Vec::new();
         let mut waiting = existing(self.protected_paths.iter().cloned());
@@ -218,15 +219,15 @@ impl Workspace {
         places.extend(settings.take(MAX_KEPT).cloned());
         places.extend(self.start_up.iter().cloned());
         let mut places: BTreeSet<PathBuf> = existing(places).into_iter().collect();
-        // An empty folder stands there then, which git takes no notice of.
+        // The sandbox puts an empty folder there, which git ignores.
         let hooks = git.iter().map(|folder| folder.join("hooks"));
         places.extend(hooks.filter(|hooks| hooks.symlink_metadata().is_err()));
         places.retain(|path| there.is_writable(path));
         places.into_iter().collect()
     }
 
-    /// What git, a shell or tiller would take settings from if it were there, and what would hold
-    /// secrets: of the settings that must not change some are missing as a rule.
+    /// Files from which git, a shell or tiller would load settings if they existed, and missing
+    /// places for secrets. Some of the settings that must not change usually don't exist.
     fn forbidden(&self, there: &There) -> Vec<PathBuf> {
         let git = there.own.git.iter().take(MAX_KEPT);
         let common = there.git.iter().filter_map(|git| real(&git.common).ok());
@@ -242,15 +243,14 @@ impl Workspace {
 }
 
 fn existing(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
-    // Most are not, and to follow their links costs far more than this look.
+    // Most don't exist, and resolving their links costs far more than this check.
     let there = paths.into_iter().filter(|path| path.exists());
     let real = there.filter_map(|path| fs::canonicalize(path).ok());
     let real: BTreeSet<PathBuf> = real.collect();
     real.into_iter().collect()
 }
 
-/// The folders of git of one working tree; those of its submodules and of other working trees
-/// included.
+/// All git folders of one working tree, including those of its submodules and other working trees.
 fn all_of(git: &GitFolders) -> Vec<PathBuf> {
     let mut folders = vec![git.own.clone(), git.common.clone()];
     folders.extend(folders_below(&git.common.join("worktrees"), 1));
@@ -263,7 +263,7 @@ fn code_in(folder: &Path) -> [PathBuf; RUNS_CODE.len()] {
     RUNS_CODE.map(|name| folder.join(name))
 }
 
-/// The folders in `folder`, so many levels deep, those of git not searched; the first of many.
+/// The folders in `folder`, up to `depth` levels down, without entering git folders. Stops at the limit.
 fn folders_below(folder: &Path, depth: usize) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut level = vec![folder.to_owned()];

@@ -1,5 +1,5 @@
-//! Where git keeps its own files for a working tree. Read without git, so that nothing a repository
-//! holds can make a program run.
+//! Where git keeps its files for a working tree. Read without git, so that nothing in a repository
+//! can make a program run.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use super::git_settings::Settings;
 use super::places::Workspace;
 use crate::llm::read_small::read_plain;
 
-/// What in a folder of git makes code run, or says where that stands.
+/// Entries of a git folder that make code run, or point to what does.
 pub(super) const RUNS_CODE: [&str; 6] = [
     "hooks",
     "config",
@@ -16,22 +16,22 @@ pub(super) const RUNS_CODE: [&str; 6] = [
     "gitdir",
     ALTERNATES,
 ];
-/// Names folders whose objects git takes for those of the repository.
+/// Names folders whose objects git treats as the repository's own.
 pub(super) const ALTERNATES: &str = "objects/info/alternates";
-/// What stands before the path in a file that is called `.git`.
+/// The text before the path in a `.git` file.
 pub(super) const GITDIR: &str = "gitdir: ";
 /// Files that hold paths or settings are small.
 const MAX_FILE: u64 = 1024 * 1024;
 
-/// The folders with git's own files for a working tree.
+/// The git folders of a working tree.
 pub(in crate::agent) struct GitFolders {
-    /// That of this working tree.
+    /// The folder of this working tree.
     pub own: PathBuf,
-    /// The one it shares with others: the same but in a linked working tree.
+    /// The folder shared by all working trees. Differs from `own` only in a linked working tree.
     pub common: PathBuf,
 }
 
-/// The folders with git's own files for the working tree at `tree`. None where there is no `.git`.
+/// Returns the git folders of the working tree at `tree`, or `None` if there is no `.git`.
 pub(in crate::agent) fn git_folders(tree: &Path) -> Option<GitFolders> {
     let git = tree.join(".git");
     if git.is_dir() {
@@ -53,8 +53,8 @@ pub(super) fn is_git_folder(folder: &Path) -> bool {
 }
 
 impl Workspace {
-    /// Whether `path` is in a folder that git takes for one of its own, or does once these are `written`:
-    /// settings in there run programs, whatever the folder is called.
+    /// Returns `true` if `path` is in a folder that git treats as its own, or will once `written` exist.
+    /// Settings there run programs, regardless of the folder's name.
     pub(in crate::agent) fn is_in_git_folder(&self, path: &Path, written: &[PathBuf]) -> bool {
         let inside = |folder: &&Path| self.roots().iter().any(|root| folder.starts_with(root));
         path.ancestors().skip(1).take_while(inside).any(|folder| {
@@ -68,8 +68,8 @@ impl Workspace {
 }
 
 impl GitFolders {
-    /// Whether they say themselves that they belong to the working tree at `tree`. A `.git` file may
-    /// name the folders of any other repository.
+    /// Returns `true` if the folders themselves claim to belong to the working tree at `tree`. A
+    /// `.git` file could name any other repository's folders.
     pub fn belong_to(&self, tree: &Path) -> bool {
         let same = |path: &Path, other: &Path| {
             path.canonicalize()
@@ -98,8 +98,8 @@ impl GitFolders {
     }
 }
 
-/// The path that the file at `path` names behind `prefix`, written so that git reads the same: it takes
-/// blanks and line ends within for a part of the path.
+/// Returns the path after `prefix` in the file at `path`, if git reads it the same way: git treats
+/// spaces and line ends within it as part of the path.
 pub(super) fn path_in(path: &Path, prefix: &str) -> Option<PathBuf> {
     let text = read_small(path)?;
     let named = text.strip_suffix('\n').unwrap_or(&text);

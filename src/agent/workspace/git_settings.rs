@@ -1,5 +1,5 @@
-//! The settings of git in a file: which of them can make a program run. Told by what is known to be
-//! harmless, for git has new ones in every version. Read without git.
+//! Determines which git settings in a file can run a program. Lists the harmless settings, because
+//! every git version adds new ones. Reads the file without git.
 
 use std::fmt::Write;
 use std::iter::Peekable;
@@ -12,21 +12,21 @@ pub(super) struct Setting {
     section: String,
     subsection: Option<String>,
     key: String,
-    /// None: the name alone, which means true.
+    /// `None` for a name alone, which means true.
     pub value: Option<String>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Settings {
     pub all: Vec<Setting>,
-    /// Whether it could be read to its end.
+    /// `true` if it could be read to the end.
     pub whole: bool,
 }
 
-/// Sections that hold nothing but switches.
+/// Sections that contain only switches.
 const HARMLESS_SECTIONS: WordList =
     WordList("user author committer extensions advice color status rerere index feature");
-/// Sections, `section.*` where they have parts with names, and keys in them.
+/// Sections and their harmless keys; `section.*` for sections with named parts.
 const HARMLESS: &[(&str, WordList)] = &[
     (
         "core",
@@ -86,17 +86,17 @@ impl Setting {
         }
     }
 
-    /// Whether no program runs because of it. `is_worktree`: whether git may write its files into the
-    /// folder that a setting names.
+    /// Returns `true` if no program runs because of it. `is_worktree` tells whether git may write its
+    /// files into the folder that a setting names.
     pub fn is_harmless(&self, is_worktree: impl Fn(&str) -> bool) -> bool {
         let value = self.value.as_deref().unwrap_or("true");
         let any_part = self.subsection.as_ref().map_or("", |_| ".*");
         let section = format!("{}{any_part}", self.section);
         match (section.as_str(), self.key.as_str()) {
-            // The path of a program, or whether git's own is used.
+            // The path of a program, or a switch for git's built-in one.
             ("core", "fsmonitor") => matches!(value, "true" | "false"),
             ("core", "worktree") => is_worktree(value),
-            // `NAME::ADDRESS` is a program for it.
+            // `NAME::ADDRESS` runs a program for the address.
             ("remote.*", "url" | "pushurl") => !value.contains("::"),
             (section, key) => {
                 HARMLESS_SECTIONS.contains(&self.section)
@@ -109,7 +109,7 @@ impl Setting {
 }
 
 impl Settings {
-    /// Reads `text`, up to what git would not understand either.
+    /// Reads `text`, up to what git wouldn't understand either.
     pub fn read(text: &str) -> Self {
         let text = text
             .strip_prefix('\u{feff}')
@@ -120,13 +120,13 @@ impl Settings {
         settings
     }
 
-    /// The value of the last one of this name.
+    /// Returns the value of the last setting with this name.
     pub fn value(&self, name: &str) -> Option<&str> {
         let last = self.all.iter().rev().find(|one| one.name() == name)?;
         last.value.as_deref()
     }
 
-    /// The names of the remotes that have an address, and their addresses.
+    /// Returns the names and addresses of the remotes that have an address.
     pub fn remotes(&self) -> impl Iterator<Item = (&str, &str)> {
         let urls = self.all.iter();
         let urls = urls.filter(|one| one.section == "remote" && one.key == "url");
@@ -225,7 +225,7 @@ fn header(chars: &mut Peekable<Chars>) -> Option<(String, Option<String>)> {
 
 fn value(chars: &mut Peekable<Chars>) -> Option<String> {
     let mut text = String::new();
-    // Up to here blanks belong to it: they stand in quotes, or something follows them.
+    // Spaces up to here belong to the value: they are quoted, or something follows them.
     let mut kept = 0;
     let mut quoted = false;
     loop {
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_run_a_program_is_told_from_what_git_writes_itself() {
+    fn settings_that_run_programs_are_told_from_those_git_writes() {
         let cloned = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogallrefupdates = true\n\
                       [remote \"origin\"]\n\turl = git@example.org:a/b.git ; comment\n\
                       \tfetch = +refs/heads/*:refs/remotes/origin/*\n\
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_written_as_they_were_read() {
+    fn settings_survive_a_round_trip() {
         let text = "[a \"b\\\"\\\\c\"]\nx = \" v\\\\ \\\"#;\\n\"\ny\n[c]\nz = 1 2 # end\n";
         let settings = Settings::read(text);
         assert!(settings.whole);

@@ -1,4 +1,4 @@
-//! What git is told by its settings: a folder of hooks to use instead of its own, remotes.
+//! What git's settings tell it to use: a replacement hooks folder, and remotes.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,8 +13,8 @@ use crate::agent::hash;
 use crate::agent::paths::real;
 use crate::agent::word_list::WordList;
 
-/// The folder that `core.hooksPath` names for the working tree at `tree`, where the repository, the
-/// user or the machine sets it; files that these include are not followed.
+/// Returns the folder that `core.hooksPath` names for the working tree at `tree`, as set by the
+/// repository, the user or the machine. Doesn't follow included files.
 pub(super) fn hooks_folder(tree: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let git = git_folders(tree)?;
     let of_repository = [git.own.join("config.worktree"), git.common.join("config")];
@@ -30,11 +30,11 @@ pub(super) fn hooks_folder(tree: &Path, home: Option<&Path>) -> Option<PathBuf> 
     })
 }
 
-/// A program that git starts for what it checks out or merges, or a hook that comes with it.
+/// A program that git starts for files it checks out or merges, or a hook that comes with them.
 pub const FILTER: &str = "a filter";
 /// A program that git starts to reach a remote.
 pub const TRANSPORT: &str = "a transport";
-/// Programs that run files of the folder they stand in, or what is behind them.
+/// Programs that run files of their working folder, or their arguments.
 const INTERPRETERS: WordList = WordList(
     "ash awk bash bun busybox cargo command csh dash deno doas ed env eval exec expect find fish gawk go java \
      julia just ksh lua m4 make mawk nawk nice node nodejs nohup npm npx perl php pipenv pnpm poetry pwsh \
@@ -42,12 +42,12 @@ const INTERPRETERS: WordList = WordList(
 );
 /// Options of ssh without a value that start nothing.
 const SSH_OPTIONS: WordList = WordList("-4 -6 -A -C -T -a -q -v -x");
-/// What `-o` may set.
+/// Settings that `-o` may change.
 const SSH_SETTINGS: WordList = WordList(
     "addkeystoagent batchmode connecttimeout identitiesonly identityfile serveralivecountmax \
      serveraliveinterval stricthostkeychecking userknownhostsfile",
 );
-/// Variables that name a program, and a setting of git that starts one in the same way.
+/// Variables that name a program, and the git setting with the same effect.
 const VARIABLES: [(&str, &str, &str); 5] = [
     ("GIT_SSH_COMMAND", "core", "sshcommand"),
     ("GIT_SSH", "core", "askpass"),
@@ -71,7 +71,7 @@ fn settings_of_user(home: &Path) -> impl Iterator<Item = PathBuf> {
     all.filter(|path| path != Path::new("/dev/null"))
 }
 
-/// What the environment has git start.
+/// Programs that git starts because of environment variables.
 fn settings_of_environment() -> impl Iterator<Item = Setting> {
     VARIABLES.iter().filter_map(|(variable, section, key)| {
         let value = std::env::var_os(variable).filter(|value| !value.is_empty())?;
@@ -79,28 +79,28 @@ fn settings_of_environment() -> impl Iterator<Item = Setting> {
     })
 }
 
-/// What a repository knows of others, and what git would run on the way there.
+/// A repository's remotes, and what git would run to reach them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GitRemotes {
     /// The names of the remotes that have an address.
     pub names: Vec<String>,
-    /// The one that is fetched from where none is named.
+    /// The default remote to fetch from.
     pub fetches_from: Option<String>,
-    /// The one that is pushed to where none is named.
+    /// The default remote to push to.
     pub pushes_to: Option<String>,
-    /// The SHA-256, in hexadecimal digits, of all settings of the repository but those of branches: of
-    /// what says where a remote is and how it is reached.
+    /// The SHA-256, in hexadecimal, of all settings of the repository except branch settings. They
+    /// determine where a remote is and how git reaches it.
     pub fingerprint: String,
-    /// The hooks that there are, and [`FILTER`] or [`TRANSPORT`] where the settings name a program that
-    /// commands in the sandbox may have written.
+    /// The existing hooks, and [`FILTER`] or [`TRANSPORT`] if the settings name a program that
+    /// sandboxed commands may have written.
     pub hooks: Vec<String>,
-    /// Whether it has submodules, which have settings of their own.
+    /// `true` if it has submodules, which have their own settings.
     pub has_modules: bool,
 }
 
 impl Workspace {
-    /// The remotes of the repository that git finds in `folder`, a real path; none where it is none of
-    /// the workspace's own, or cannot be understood.
+    /// Returns the remotes of the repository that git finds in `folder`, a real path. `None` if it
+    /// isn't one of the workspace's own, or can't be understood.
     pub fn remotes(&self, folder: &Path) -> Option<GitRemotes> {
         let mut above = folder.ancestors();
         let has_git = |folder: &&Path| {
@@ -158,7 +158,7 @@ impl Workspace {
         let all = self.settings_of_user()?.into_iter().chain(settings.all);
         let all: Vec<Setting> = all.chain(settings_of_environment()).collect();
         let programs = all.iter().filter_map(|one| self.program(one));
-        // Those in the working tree come with what is pulled, and run at once.
+        // Hooks in the working tree come with what is pulled, and run at once.
         let [place, common] =
             [&folder, &git.common].map(|it| real(it).unwrap_or_else(|_| it.clone()));
         let is_pulled = place.starts_with(tree) && !place.starts_with(common);
@@ -173,13 +173,13 @@ impl Workspace {
         })
     }
 
-    /// The user's own settings of git, with all that they include; none if they may lead it to another
-    /// remote or repository than those of the project say.
+    /// Returns the user's own git settings, with everything they include. `None` if they may redirect
+    /// git to another remote or repository than the project's settings do.
     fn settings_of_user(&self) -> Option<Vec<Setting>> {
         let mut all = Vec::new();
-        // Settings in variables without a name of their own.
+        // Variables that contain settings.
         let more = ["GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS"];
-        // Another repository than the one that is looked at.
+        // Variables that redirect git to another repository.
         let elsewhere = ["GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE"];
         let mut variables = more.into_iter().chain(elsewhere);
         let home = self.home().unwrap_or(Path::new("/"));
@@ -188,8 +188,8 @@ impl Workspace {
         (!redirects).then_some(all)
     }
 
-    /// Whether a file, or one that it includes under any condition, leads git elsewhere. Collects their
-    /// settings in `all`.
+    /// Returns `true` if a file, or one that it includes under any condition, redirects git. Collects
+    /// their settings in `all`.
     fn redirects_git(
         &self,
         file: &Path,
@@ -199,7 +199,7 @@ impl Workspace {
     ) -> bool {
         let is_included = depth > 0;
         let place = file.canonicalize();
-        // One that is missing may be there in a moment.
+        // A missing file may appear any moment.
         let shown = place.as_deref().unwrap_or(file);
         let is_open = || is_included || self.zone(shown) == Zone::Inside;
         if self.is_written(shown) && is_open() {
@@ -218,7 +218,7 @@ impl Workspace {
                 let path = one.value.as_deref().unwrap_or_default();
                 let included = match path.strip_prefix("~/") {
                     Some(rest) => home.join(rest),
-                    // `~NAME` and `%(prefix)` are known to git alone.
+                    // Only git knows what `~NAME` and `%(prefix)` mean.
                     None if path.starts_with(['~', '%']) => return true,
                     None => file.parent().unwrap_or(file).join(path),
                 };
@@ -233,8 +233,8 @@ impl Workspace {
         })
     }
 
-    /// Whether every remote of the repository is a folder of this machine, or there is none: then git
-    /// fetches from them without a network.
+    /// Returns `true` if all remotes of the repository are folders on this machine, or there are
+    /// none. Git then fetches from them without a network.
     pub fn has_local_remotes(&self) -> bool {
         let git = git_folders(&self.roots()[0]);
         let text = git.and_then(|git| read_small(&git.common.join("config")));
@@ -246,7 +246,7 @@ impl Workspace {
     }
 }
 
-/// What a setting has git start.
+/// The kind of program that a setting has git start.
 fn kind_of(setting: &Setting) -> Option<&'static str> {
     let name = setting.name();
     let key = name.rsplit('.').next().unwrap_or_default();
@@ -269,14 +269,14 @@ fn kind_of(setting: &Setting) -> Option<&'static str> {
 }
 
 impl Workspace {
-    /// What a setting has git start, if that may run a file that a command has written.
+    /// The kind of program that a setting has git start, if it may run a file that a command has written.
     fn program(&self, setting: &Setting) -> Option<&'static str> {
         let kind = kind_of(setting)?;
         let value = setting.value.as_deref().unwrap_or("true").trim();
         let line = value.strip_prefix('!').unwrap_or(value).replace("$@", "");
-        // A space that belongs to a path, as in those of Windows.
+        // A space that is part of a path, as in Windows paths.
         let line = line.replace("\\ ", "\u{1}");
-        // These two are started without a shell.
+        // Git starts these two without a shell.
         let is_path = setting.name().ends_with(".askpass") || setting.name().ends_with(".program");
         let line = if is_path {
             line.replace(' ', "\u{1}")
@@ -339,10 +339,10 @@ impl Workspace {
         (!is_safe).then_some(kind)
     }
 
-    /// Whether `PATH` may lead to a program of this name that a command has written.
+    /// Returns `true` if `PATH` may lead to a program with this name that a command has written.
     fn written_on_path(&self, name: &str) -> bool {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        // What is relative is seen from where git starts it.
+        // Relative entries are resolved where git starts it.
         let folders = std::env::split_paths(&path).map(|folder| self.roots()[0].join(folder));
         let is_written = |path: &Path| real(path).is_ok_and(|it| self.is_written(&it));
         let found = folders
@@ -352,8 +352,8 @@ impl Workspace {
     }
 }
 
-/// Whether git would run something for the hook `name` in `folder`. husky keeps a file for every hook in
-/// `.husky/_`, which does nothing but start the one in `.husky`.
+/// Returns `true` if git would run something for the hook `name` in `folder`. husky keeps a file for
+/// every hook in `.husky/_`, which only starts the one in `.husky`.
 fn runs_something(folder: &Path, name: &str) -> bool {
     let of_husky = folder.parent().filter(|_| folder.ends_with(".husky/_"));
     let mode = fs::metadata(folder.join(name)).map(|it| it.permissions().mode());
@@ -362,7 +362,7 @@ fn runs_something(folder: &Path, name: &str) -> bool {
     is_program && !name.contains('.') && starts && !is_of_lfs(&folder.join(name))
 }
 
-/// Whether a hook is the one that `git lfs install` makes.
+/// Returns `true` if it is the hook that `git lfs install` creates.
 fn is_of_lfs(hook: &Path) -> bool {
     let text = read_small(hook).unwrap_or_default();
     let mut lines = text.lines().filter(|line| !line.is_empty());
@@ -376,13 +376,13 @@ fn is_of_lfs(hook: &Path) -> bool {
         })
 }
 
-/// How many files may include one another; git allows as many.
+/// Longest chain of includes, the same as git's limit.
 const MAX_INCLUDES: usize = 10;
-/// Entries of git's folder that are looked at.
+/// Most entries of a git folder that are examined.
 const MAX_ENTRIES: usize = 20_000;
 
-/// Whether git, writing in its folder, may follow a link to somewhere else; also where it holds too much to
-/// tell.
+/// Returns `true` if git, writing in its folder, could follow a link to elsewhere, or if the folder holds
+/// too much to tell.
 fn writes_elsewhere(git: &Path) -> bool {
     let mut left = MAX_ENTRIES;
     let mut has = |name: &&str, deep| has_link(&git.join(name), deep, &mut left);
@@ -392,7 +392,7 @@ fn writes_elsewhere(git: &Path) -> bool {
         || ["logs", "refs"].iter().any(|name| has(name, true))
 }
 
-/// Whether a link is in `folder`, or with `deep` anywhere below it.
+/// Returns `true` if `folder` contains a link, with `deep` at any depth.
 fn has_link(folder: &Path, deep: bool, left: &mut usize) -> bool {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {

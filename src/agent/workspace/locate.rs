@@ -1,4 +1,4 @@
-//! From a path as a model writes it to the places it may mean, resolved as the tools do it.
+//! Maps a path written by a model to the places it may mean, resolved as the tools do it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use super::places::Workspace;
 use super::zone::Zone;
 use crate::agent::paths::{Purpose, real};
 
-/// What a call wants with a path.
+/// What a call does with a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// To look at what is there.
+    /// Reads it.
     Read,
-    /// To change, create or remove it.
+    /// Changes, creates or removes it.
     Write,
 }
 
@@ -21,16 +21,16 @@ pub enum Access {
 pub struct Located {
     /// Its real path.
     pub real: PathBuf,
-    /// Where that is.
+    /// The zone it is in.
     pub zone: Zone,
 }
 
 impl Workspace {
-    /// The places that `raw` in a call's arguments may mean; an empty one is `cwd`. Asks the file
-    /// system, which may block.
+    /// Returns the places that `raw` in a call's arguments may mean. An empty path means `cwd`.
+    /// Accesses the file system, which may block.
     ///
     /// # Errors
-    /// The path cannot be followed to its end, so that a tool cannot use it either.
+    /// Fails if the path can't be resolved, so that no tool can use it either.
     pub fn locate(&self, cwd: &Path, raw: &str, access: Access) -> io::Result<Vec<Located>> {
         let mut located: Vec<Located> = Vec::new();
         let resolve = |purpose| self.resolve(raw, cwd, purpose);
@@ -44,8 +44,8 @@ impl Workspace {
     }
 }
 
-/// The real paths that a tool may take a path for that `resolve` follows. For a write also the path
-/// whose last part is not followed: removing a link removes the link.
+/// Returns the real paths that a tool may resolve a path to. A write also includes the path without
+/// following its last part, because removing a link removes the link itself.
 pub(in crate::agent) fn destinations(
     resolve: impl Fn(Purpose) -> PathBuf,
     access: Access,
@@ -54,7 +54,7 @@ pub(in crate::agent) fn destinations(
         return Ok(vec![real(&resolve(Purpose::Existing))?]);
     }
     let mut paths = Vec::new();
-    // How the tool reads it is not known here.
+    // This code doesn't know how the tool resolves it.
     for purpose in [Purpose::Existing, Purpose::MayBeNew] {
         let path = resolve(purpose);
         paths.push(real(&path)?);

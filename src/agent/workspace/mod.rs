@@ -1,9 +1,9 @@
-//! Where a session may look and write: the workspace, and what is out of bounds in it and outside.
-//! A path is judged by where it leads (`locate`), never by its name, and says only which [`Zone`] it
-//! is in: what a mode makes of zones is not decided here.
+//! Where a session may read and write: the workspace, and what is off limits inside and outside it.
+//! A path is judged by where it leads (`locate`), never by its name. This module only determines its
+//! [`Zone`]; what a mode allows in a zone is decided elsewhere.
 //!
-//! What was decided comes back as a [`Reach`], and tools open their files through it, by descriptor:
-//! between the decision and the use a link may have taken the place of a folder.
+//! The decision comes back as a [`Reach`]. Tools open their files through it, by descriptor, because
+//! a link may replace a folder between the decision and the use.
 
 mod zone;
 mod folded;

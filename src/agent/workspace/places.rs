@@ -1,5 +1,5 @@
-//! The workspace: its folders, and what is protected. Made once, when all paths in it are resolved;
-//! afterwards a path is judged without asking the file system.
+//! The workspace: its folders, and the protected places. All its paths are resolved once, when it
+//! is created. After that it judges paths without accessing the file system.
 
 use std::collections::{BTreeSet, HashSet};
 use std::os::unix::ffi::OsStrExt;
@@ -18,54 +18,55 @@ use super::private::PrivateFolders;
 use super::zone::Zone;
 use crate::agent::paths::real;
 
-/// Files of one folder that are looked at for links.
+/// Most files of a folder that are checked for links.
 const MAX_LINKED: usize = 10_000;
-/// The folder with one for each process.
+/// Contains a folder for each process.
 const PROCESSES: &str = "/proc";
 
-/// What a workspace is made of: absolute paths, which need not exist.
+/// The folders that define a workspace: absolute paths that may not exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     /// The folder the tools work in.
     pub cwd: PathBuf,
-    /// Folders that belong to the workspace besides its own.
+    /// More folders that belong to the workspace.
     pub writable: Vec<PathBuf>,
-    /// Folders for temporary files, which belong to it too; what changes there is not kept for undo.
+    /// Folders for temporary files, which also belong to it. Undo doesn't cover changes there.
     pub temporary: Vec<PathBuf>,
-    /// Folders outside the workspace that commands in the sandbox may write to: caches of build
-    /// tools, shared with other projects.
+    /// Folders outside the workspace that sandboxed commands may write to: caches of build tools,
+    /// shared with other projects.
     pub caches: Vec<PathBuf>,
-    /// What is protected besides the built-in list: files or folders.
+    /// Protected files or folders besides the built-in list.
     pub protected: Vec<PathBuf>,
     /// The home folder, if there is one.
     pub home: Option<PathBuf>,
     /// tiller's own folders: its settings, keys, sessions. Protected.
     pub own: Vec<PathBuf>,
-    /// Folders in them that may be read: long outputs of the open session. The agent says which.
+    /// Readable folders in `own`: long outputs of the open session. Set by the agent.
     pub readable: Vec<PathBuf>,
-    /// Temporary folders of the session's own, which belong to the workspace.
+    /// The session's private temporary folders, which belong to the workspace.
     pub private: Option<PrivateFolders>,
 }
 
-/// The workspace of a session. All paths in it are real: no link, no `..`.
+/// The workspace of a session. All paths in it are real: without links and `..`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workspace {
     places: Places,
-    /// The folders that belong to it: its own, those that were added, those for temporary files.
+    /// The folders that belong to it: its own, the added ones, the temporary ones.
     roots: Vec<PathBuf>,
     pub(super) readable: Vec<PathBuf>,
     pub(super) caches: Vec<PathBuf>,
     protected: Vec<FoldedPath>,
-    /// The same as it was named.
+    /// The same as they were written.
     pub(super) protected_paths: Vec<PathBuf>,
-    /// What runs by itself from the home folder, and where links in it lead within the workspace.
+    /// Files in the home folder that run automatically, and the places in the workspace that links from
+    /// there lead to.
     pub(super) start_up: Vec<PathBuf>,
-    /// What may not be written although it is below a root.
+    /// Read-only places below a root.
     read_only: Vec<FoldedPath>,
 }
 
 impl Workspace {
-    /// Resolves `places`. Asks the file system, which may block.
+    /// Resolves `places`. Accesses the file system, which may block.
     pub fn new(places: Places) -> Self {
         let home = places.home.as_deref().map(resolved);
         let root = root(&resolved(&places.cwd), home.as_deref());
@@ -105,7 +106,7 @@ impl Workspace {
             protected_paths: protected,
             start_up,
             caches: places.caches.iter().map(|path| resolved(path)).collect(),
-            // One that is a link may lead to anything.
+            // A link may lead to anything.
             readable: (places.readable.iter())
                 .filter(|path| !path.is_symlink())
                 .map(|path| resolved(path))
@@ -115,36 +116,36 @@ impl Workspace {
         }
     }
 
-    /// The folders that belong to the workspace; its own is the first.
+    /// The folders that belong to the workspace, its own first.
     pub fn roots(&self) -> &[PathBuf] {
         &self.roots
     }
 
-    /// Those of them that are somebody's work. Folders for temporary files are shared by all programs
-    /// of the user, may hold more than can be looked through, and what stands there may not stay.
+    /// The roots with the user's work. Temporary folders aren't among them: all programs of the user
+    /// share them, they may hold too much to search, and their files may disappear.
     pub(super) fn projects(&self) -> &[PathBuf] {
         &self.roots[..=self.places.writable.len()]
     }
 
-    /// Whether the real path `path` is in one of them.
+    /// Returns `true` if the real path `path` is in a folder of the workspace that isn't temporary.
     pub fn is_in_project(&self, path: &Path) -> bool {
         self.projects().iter().any(|root| path.starts_with(root))
     }
 
-    /// Whether commands in the sandbox may have written the real path `path`.
+    /// Returns `true` if sandboxed commands may have written the real path `path`.
     pub fn is_written(&self, path: &Path) -> bool {
         let elsewhere = self.writable_elsewhere();
         self.is_in_project(path) || elsewhere.iter().any(|folder| path.starts_with(folder))
     }
 
-    /// Whether one of them is the home folder, or holds it: what runs by itself in there is more than
-    /// anybody can list.
+    /// Returns `true` if a project is the home folder or contains it. More files run automatically
+    /// there than anyone can list.
     pub fn holds_home(&self) -> bool {
         let home = self.places.home.as_deref().map(resolved);
         home.is_some_and(|home| self.projects().iter().any(|root| home.starts_with(root)))
     }
 
-    /// The same for calls that see the temporary folders of all programs.
+    /// Returns the same workspace with the shared temporary folders instead of private ones.
     pub fn without_private(&self) -> Self {
         Self::new(Places {
             private: None,
@@ -160,14 +161,14 @@ impl Workspace {
         self.places.home.as_deref()
     }
 
-    /// What commands may write that is nobody's work: caches, folders for temporary files.
+    /// Folders that commands may write to but that hold no one's work: caches, temporary folders.
     pub(super) fn writable_elsewhere(&self) -> Vec<PathBuf> {
         let temporary = &self.roots[self.projects().len()..];
         self.caches.iter().chain(temporary).cloned().collect()
     }
 
-    /// The zone of `path`, which must be a real one (see `locate`). Where a protected place and a
-    /// folder of the workspace are nested, the inner one counts.
+    /// Returns the zone of `path`, which must be real (see `locate`). If a protected place and a
+    /// folder of the workspace are nested, the inner one decides.
     pub fn zone(&self, path: &Path) -> Zone {
         let deepest = |paths: &[PathBuf]| {
             let holding = paths.iter().filter(|root| path.starts_with(root));
@@ -185,7 +186,7 @@ impl Workspace {
             None => Zone::Outside,
             Some(root) if readable > Some(root) => Zone::ReadOnly,
             Some(root) => {
-                // The name of the root itself counts too.
+                // The root's own name is checked too.
                 let mut names = folded.names().iter().skip(root.saturating_sub(1));
                 let by_name = names.any(|name| READ_ONLY_NAMES.contains(&name.as_str()));
                 let listed = || self.read_only.iter().any(|it| folded.starts_with(it));
@@ -198,8 +199,8 @@ impl Workspace {
         }
     }
 
-    /// The folded last names of protected places below `root`, and whether folders of processes are
-    /// there: what a search may have to leave out.
+    /// What a search below `root` may have to leave out: the folded last names of the protected
+    /// places, and whether there are folders of processes.
     pub(super) fn protected_below(&self, root: &Path) -> (HashSet<&str>, bool) {
         let folded = FoldedPath::new(root);
         let below = self.protected.iter().filter(|it| it.starts_with(&folded));
@@ -211,20 +212,20 @@ impl Workspace {
     }
 }
 
-/// The repository around `cwd`, else `cwd`. Not a repository of the home folder or of one above it:
-/// somebody who keeps these in git does not want all projects to be one workspace.
+/// Returns the repository around `cwd`, else `cwd`. Skips a repository of the home folder or above:
+/// users who keep these in git don't want all projects in one workspace.
 fn root(cwd: &Path, home: Option<&Path>) -> PathBuf {
     let repository = cwd.ancestors().find(|it| it.join(".git").exists());
     let own = |root: &&Path| home.is_none_or(|home| !home.starts_with(root));
     repository.filter(own).unwrap_or(cwd).to_owned()
 }
 
-/// The real path, as far as it can be known.
+/// The real path, as far as it can be determined.
 fn resolved(path: &Path) -> PathBuf {
     real(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Paths as they are written and as they are behind links.
+/// Paths as written and with links resolved.
 fn folded_both(paths: impl Iterator<Item = PathBuf>) -> Vec<FoldedPath> {
     let mut folded = BTreeSet::new();
     for path in paths {
@@ -234,15 +235,15 @@ fn folded_both(paths: impl Iterator<Item = PathBuf>) -> Vec<FoldedPath> {
     folded.into_iter().collect()
 }
 
-/// Whether it is in `/proc/PID`, where memory, environment and open files of programs are.
+/// Returns `true` for paths in `/proc/PID`, which expose memory, environment and open files of programs.
 fn is_of_a_process(path: &Path) -> bool {
     let below = path.strip_prefix(PROCESSES).ok();
     let first = below.and_then(|below| below.components().next());
     first.is_some_and(|it| it.as_os_str().as_bytes().iter().all(u8::is_ascii_digit))
 }
 
-/// Where links in `folders` lead within `roots`: some keep their settings in a repository. Folders of
-/// programs are left out: a link to what a project builds must not keep it from being built again.
+/// Returns where links in `folders` lead within `roots`, since some users keep their settings in a
+/// repository. Skips program folders: a link to a build result must not prevent building it again.
 fn links_to(roots: &[PathBuf], folders: &[PathBuf]) -> Vec<PathBuf> {
     let walk = |folder: &PathBuf| {
         let mut walk = WalkBuilder::new(folder);

@@ -1,5 +1,5 @@
-//! Temporary folders of a session's own, in the place of those that all programs of the user share:
-//! commands see them there, and file tools are led to them.
+//! A session's private temporary folders, in place of the shared ones: commands see them there, and
+//! file tools are redirected to them.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,21 +11,21 @@ use super::places::Workspace;
 use crate::agent::file_lock::FileLock;
 use crate::agent::paths::{self, Purpose};
 
-/// Where they are seen, and what they are called in the session's folder.
+/// Where they appear, and their names in the session's folder.
 const PLACES: [(&str, &str); 3] = [
     ("/tmp", "tmp"),
     ("/var/tmp", "var_tmp"),
     ("/dev/shm", "shm"),
 ];
 
-/// How the folder that holds them begins.
+/// Prefix of the folder that contains them.
 const PREFIX: &str = "tiller-session-";
 
-/// The folders of one session.
+/// The temporary folders of one session.
 #[derive(Clone, Debug)]
 pub struct PrivateFolders {
     parent: PathBuf,
-    /// The folder, locked as long as somebody works in it: see [`Self::remove_stale`].
+    /// The folder, locked while it is in use; see [`Self::remove_stale`].
     _lock: Arc<FileLock>,
 }
 
@@ -38,13 +38,13 @@ impl PartialEq for PrivateFolders {
 impl Eq for PrivateFolders {}
 
 impl PrivateFolders {
-    /// A new place for them in `temporary`, where nothing is made yet.
+    /// Returns a new place for them in `temporary`. Creates nothing.
     pub fn new_place(temporary: &Path) -> PathBuf {
         temporary.join(format!("{PREFIX}{}", uuid::Uuid::new_v4().simple()))
     }
 
-    /// Removes from `temporary` what sessions of this user have left that were killed: no program has
-    /// it locked.
+    /// Removes from `temporary` the folders of killed sessions of this user: those that no program
+    /// has locked.
     pub fn remove_stale(temporary: &Path) {
         for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
             let is_one = entry.file_name().to_string_lossy().starts_with(PREFIX);
@@ -60,7 +60,7 @@ impl PrivateFolders {
         }
     }
 
-    /// Makes them in `parent`, which belongs to the session; for this user only.
+    /// Creates them in `parent`, which belongs to the session. Only this user can access them.
     pub fn make(parent: &Path) -> io::Result<Self> {
         match fs::DirBuilder::new().mode(0o700).create(parent) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -69,7 +69,7 @@ impl PrivateFolders {
         let parent = parent.canonicalize()?;
         let lock = File::open(&parent)?;
         lock.lock_shared()?;
-        // Another program took it for a stale one before it was locked.
+        // Another program removed it as stale before it was locked.
         if !fs::metadata(&parent)
             .is_ok_and(|data| data.ino() == lock.metadata().map_or(0, |it| it.ino()))
         {
@@ -84,7 +84,7 @@ impl PrivateFolders {
         })
     }
 
-    /// Those in the places of `/tmp`, `/var/tmp` and `/dev/shm`.
+    /// The folders that replace `/tmp`, `/var/tmp` and `/dev/shm`.
     pub fn folders(&self) -> [PathBuf; 3] {
         PLACES.map(|(_, name)| self.parent.join(name))
     }
@@ -93,7 +93,7 @@ impl PrivateFolders {
         &self.parent
     }
 
-    /// Where `path` is that is seen in one of the places.
+    /// Maps a `path` in one of the replaced places to where it really is.
     fn behind(&self, path: &Path) -> Option<PathBuf> {
         PLACES.iter().find_map(|(place, name)| {
             let below = path.strip_prefix(place).ok()?;
@@ -101,7 +101,7 @@ impl PrivateFolders {
         })
     }
 
-    /// Where `path` is seen that is in one of the folders.
+    /// Maps a `path` in one of the folders to where commands see it.
     fn seen(&self, path: &Path) -> Option<PathBuf> {
         let below = path.strip_prefix(&self.parent).ok()?;
         PLACES.iter().find_map(|(place, name)| {
@@ -112,7 +112,7 @@ impl PrivateFolders {
 }
 
 impl Workspace {
-    /// As [`paths::resolve`], with the session's own folders in the place of temporary ones.
+    /// Like [`paths::resolve`], with the session's folders in place of the shared temporary ones.
     pub(in crate::agent) fn resolve(&self, raw: &str, cwd: &Path, purpose: Purpose) -> PathBuf {
         let written = raw.strip_prefix('@').unwrap_or(raw);
         let named = without_dots(&cwd.join(paths::expand(written)));
@@ -127,13 +127,13 @@ impl Workspace {
         }
     }
 
-    /// The name of `path` for the model: temporary files are where commands see them.
+    /// Returns the name of `path` for the model: temporary files appear where commands see them.
     pub(in crate::agent) fn named(&self, path: &Path) -> PathBuf {
         let seen = self.private().and_then(|private| private.seen(path));
         seen.unwrap_or_else(|| path.to_owned())
     }
 
-    /// Folders that commands see at their place although they are among temporary files.
+    /// Folders that commands see in their place even if they are in a temporary folder.
     pub(super) fn visible(&self) -> Vec<PathBuf> {
         let home = self.home().into_iter().map(Path::to_owned);
         let below = |path: &PathBuf| PLACES.iter().all(|(place, _)| path != Path::new(place));
@@ -143,7 +143,7 @@ impl Workspace {
     }
 }
 
-/// Without `.` and `..`, as they are read where no folder is a link.
+/// Removes `.` and `..`, assuming that no folder is a link.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

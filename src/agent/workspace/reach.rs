@@ -1,4 +1,4 @@
-//! What one call may touch, as it was decided before it runs.
+//! What one call may touch, as decided before it runs.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -17,24 +17,23 @@ use super::places::Workspace;
 use super::zone::Zone;
 use crate::agent::paths::{Purpose, display, real, resolve};
 
-/// Where a call may read and write. Tools resolve their paths themselves, later than the decision
-/// was made, so each is asked about again, and what is opened is opened by its real path (see
-/// `exact`).
+/// Where a call may read and write. Tools resolve their paths themselves, after the decision, so
+/// each path is checked again and opened by its real path (see `exact`).
 ///
-/// Names are what is judged: a file that has a second name elsewhere (a hard link), or that is
-/// mounted into the workspace, is in the workspace. Reading one cannot be told from reading any
-/// other file; writing never changes it under the other name, because a new file takes its place
-/// (`may_write_in_place`).
+/// Names are what is judged: a file with another name elsewhere (a hard link), or mounted into the
+/// workspace, is in the workspace. Reading one can't be told from reading any other file. Writing
+/// never changes it under the other name, because a new file replaces it (`may_write_in_place`).
 #[derive(Clone, Debug, Default)]
 pub struct Reach(Option<Arc<Limits>>);
 
 impl Reach {
-    /// Everything, and paths are opened as they are: mode `full`.
+    /// Everything, with paths opened unchanged: mode `full`.
     pub fn everything() -> Self {
         Self(None)
     }
 
-    /// Zones of `workspace`: up to `read` to read, up to `write` to change; none to change nothing.
+    /// Zones of `workspace`: up to `read` for reading, up to `write` for changes. `None` means no
+    /// changes.
     pub fn within(workspace: Arc<Workspace>, read: Zone, write: Option<Zone>) -> Self {
         Self(Some(Arc::new(Limits {
             workspace,
@@ -44,8 +43,8 @@ impl Reach {
         })))
     }
 
-    /// And what the user allowed: the real path of a file, or of a folder with all below it but
-    /// what is more delicate. What may be written may be read.
+    /// Adds what the user allowed: the real path of a file or folder, with everything below it that
+    /// isn't more sensitive. Writable places are also readable.
     pub fn and(mut self, place: PathBuf, access: Access) -> Self {
         if let Some(limits) = &mut self.0 {
             Arc::make_mut(limits).allowed.push((place, access));
@@ -53,7 +52,7 @@ impl Reach {
         self
     }
 
-    /// The file or folder that `raw` means to the call.
+    /// Returns the file or folder that `raw` means to the call.
     pub(in crate::agent) fn resolve(&self, raw: &str, cwd: &Path, purpose: Purpose) -> PathBuf {
         match &self.0 {
             Some(limits) => limits.workspace.resolve(raw, cwd, purpose),
@@ -61,12 +60,12 @@ impl Reach {
         }
     }
 
-    /// `path` for users and the model, as [`display`] has it.
+    /// Returns `path` for users and the model, as [`display`] shows it.
     pub(in crate::agent) fn display(&self, path: &Path, cwd: &Path) -> String {
         display(&self.named(path), cwd)
     }
 
-    /// What the call knows `path` by.
+    /// Returns the name that the call knows `path` by.
     pub(in crate::agent) fn named(&self, path: &Path) -> PathBuf {
         match &self.0 {
             Some(limits) => limits.workspace.named(path),
@@ -82,7 +81,7 @@ impl Reach {
         }
     }
 
-    /// The path to open instead of `path` to read what is there, if that may be read.
+    /// Returns the path to open instead of `path` for reading, if that is allowed.
     pub(in crate::agent) fn follow<'p>(&self, path: &'p Path) -> io::Result<Cow<'p, Path>> {
         if self.0.is_none() {
             return Ok(path.into());
@@ -92,8 +91,8 @@ impl Reach {
         Ok(real.into())
     }
 
-    /// Opens what is at `path` for reading, without waiting for it: a pipe has no writer yet. It is
-    /// one that [`Self::follow`] gave, or one below that on the way to which there was no link.
+    /// Opens `path` for reading, without blocking on a pipe that has no writer yet. `path` must
+    /// come from [`Self::follow`], or be below such a path without a link on the way.
     pub(in crate::agent) fn open(&self, path: &Path) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         self.open_with(path, flags).map(File::from)
@@ -105,13 +104,13 @@ impl Reach {
             .map(Folder::from)
     }
 
-    /// Whether a file may be changed where it is, also when it has other names (hard links), and so
-    /// changes under those. Else a new file takes its place.
+    /// Returns `true` if a file may be changed in place, even under its other names (hard links).
+    /// Otherwise a new file replaces it.
     pub(in crate::agent) fn may_write_in_place(&self) -> bool {
         self.0.is_none()
     }
 
-    /// What may not be read below the folder `root`.
+    /// Returns what must not be read below the folder `root`.
     pub(in crate::agent) fn closed_below(&self, root: &Path) -> Closed<'_> {
         let limits = self.0.as_deref();
         let (names, processes) = limits
@@ -136,10 +135,10 @@ impl Reach {
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
     pub workspace: Arc<Workspace>,
-    /// The most delicate zone that may be read, and the same for writing.
+    /// The most sensitive zones that may be read and written.
     pub read: Zone,
     pub write: Option<Zone>,
-    /// What the user allowed besides: places with all below them that is not more delicate.
+    /// Places that the user allowed, with everything below them that isn't more sensitive.
     pub allowed: Vec<(PathBuf, Access)>,
 }
 

@@ -1,5 +1,5 @@
-//! The repositories in a workspace, found by looking at all of its folders. A folder that has not
-//! changed since the last look is not read again.
+//! Finds the repositories in a workspace by looking at all its folders. Folders unchanged since the
+//! last look aren't read again.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -13,58 +13,57 @@ use super::builtin::OWN_FOLDER;
 use super::git_folders::{RUNS_CODE, is_git_folder};
 use super::places::Workspace;
 
-/// How many folders are looked at; those nearest to the top come first.
+/// Most folders that are looked at, those nearest to the top first.
 const MAX_FOLDERS: usize = 20_000;
-/// The same of what a link into a cache leads to; where there is more, it may hold a repository.
+/// The same limit for the target of a link into a cache. A larger one may contain a repository.
 const MAX_BEHIND_LINK: usize = 2_000;
-/// A change that is not older may be followed by another that does not show: clocks of file systems
-/// are coarse.
+/// In seconds. File system clocks are coarse: after a change at most this old, another may not be visible.
 const SETTLED: i64 = 2;
-/// A look before a command may be so old, if no command has been running since.
+/// A look before a command may be this old if no command has been running since.
 const RECENT: Duration = Duration::from_secs(2);
-/// With more folders, a look takes longer than a command shall.
+/// With more folders, a look takes longer than a command should.
 const MANY_FOLDERS: usize = 500;
 
-/// What is known of the repositories in a workspace, from one command to the next.
+/// What is known about the repositories in a workspace, from one command to the next.
 #[derive(Debug, Default)]
 pub struct Repositories {
     /// The folders below each root at the last look, in the order of that look.
     folders: Vec<Vec<Option<Folder>>>,
-    /// What was there when no command had been running: the user's.
+    /// What existed when no command had been running: the user's.
     pub(super) own: HashSet<PathBuf>,
-    /// What commands made, as they left it: theirs until somebody else changes it.
+    /// What commands created, in the state they left it. Theirs until someone else changes it.
     made: HashMap<PathBuf, Code>,
-    /// How many commands may have been running since the last look.
+    /// Number of commands that may have been running since the last look.
     pub(super) running: usize,
-    /// How many of these are calls that have not returned. Other than from these, nobody knows whether
-    /// something new is the work of a command in the background or of the user.
+    /// How many of these are calls that haven't returned. Without any, something new may come from a
+    /// background command or from the user.
     pub(super) in_foreground: usize,
-    /// What was found at a look that could not say it.
+    /// Findings of a look that couldn't report them.
     pub(super) unsaid: Vec<String>,
-    /// What may be the work of commands in the background, until a question has named it.
+    /// Findings that may come from background commands, until a question has named them.
     pub(super) in_doubt: Vec<String>,
-    /// What was found by the last look, and when, if no command has been running since.
+    /// The last look's findings and time, if no command has been running since.
     last: Option<(Instant, Found)>,
 }
 
-/// What came of a look at what commands have made.
+/// The result of looking at what commands created.
 pub(in crate::agent) struct After {
     pub(super) found: Found,
     pub(super) disarmed: Vec<String>,
 }
 
-/// What a look found.
+/// The findings of a look.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Folders with git's own files.
+    /// Git folders.
     pub git: Vec<PathBuf>,
-    /// What is called `.git` and leads to such a folder.
+    /// Entries named `.git` that lead to a git folder.
     pub links: Vec<PathBuf>,
-    /// Links among git's own files, and folders of settings of tiller's: git and tiller would follow
-    /// these later, outside of the sandbox.
+    /// Links among git's own files, and tiller's settings folders: git and tiller would follow these
+    /// later, outside the sandbox.
     pub followed: Vec<PathBuf>,
-    /// Links that lead into a folder of caches or temporary files, or to one above it: commands write
-    /// there, and nobody looks at what they make.
+    /// Links into a folder of caches or temporary files, or above one. Commands write there, and
+    /// nobody looks at what they create.
     pub into_shared: Vec<PathBuf>,
 }
 
@@ -74,54 +73,53 @@ struct Folder {
     settled: bool,
     /// The folders in it that are looked at.
     below: Vec<OsString>,
-    /// Where these stand among all; they stand side by side.
+    /// Index of the first of these in the list of all folders, where they are adjacent.
     first_below: usize,
     is_git: bool,
     has_link: bool,
-    /// The names of what is among [`Found::followed`].
+    /// Names of the entries in [`Found::followed`].
     followed: Vec<OsString>,
-    /// The links that lead out of the folders that are looked at, or nowhere.
+    /// Links that lead outside the folders that are looked at, or nowhere.
     leading_out: Vec<OsString>,
 }
 
-/// A folder that is looked at, and where it stood at the last look.
+/// A folder to look at, and its index at the last look.
 struct Place {
     path: PathBuf,
     known: Option<usize>,
 }
 
-/// A file or folder itself, and when it last changed: of a folder, when something in it last appeared
-/// or went.
+/// Identifies a file or folder and its last change. A folder changes when an entry appears or disappears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Id(u64, u64, i64, i64);
 
-/// A folder of git or a link to one, and what in it makes code run.
+/// The state of a git folder, or of a link to one: everything in it that makes code run.
 type Code = Vec<Option<Id>>;
 
 impl Repositories {
-    /// What the next look says first.
+    /// Adds texts for the next look to report first.
     pub(in crate::agent) fn say_later(&mut self, said: Vec<String>) {
         self.unsaid.extend(said);
     }
 
-    /// A command starts.
+    /// Notes that a command starts.
     pub fn another_command(&mut self) {
         self.running += 1;
         self.in_foreground += 1;
         self.last = None;
     }
 
-    /// The call of one of the commands has returned, which may have left processes.
+    /// Notes that a command's call has returned. It may have left processes.
     pub(in crate::agent) fn call_returned(&mut self) {
         self.in_foreground = self.in_foreground.saturating_sub(1);
     }
 
-    /// One of the commands whose calls have returned has ended, with all that it started.
+    /// Notes that a command whose call had returned has ended, with everything it started.
     pub(in crate::agent) fn command_ended(&mut self) {
         self.running = self.running.saturating_sub(1);
     }
 
-    /// What there is to say after a look.
+    /// Returns what to report after a look.
     pub(in crate::agent) fn say(&mut self, after: After) -> Vec<String> {
         if after.disarmed.is_empty() && self.running == 0 {
             self.no_command_since(after.found);
@@ -131,8 +129,8 @@ impl Repositories {
         said
     }
 
-    /// Looks, unless that was done just now or has to be done anyway. Only to read folders for the first
-    /// time, or many, takes so long that this helps.
+    /// Looks, unless that was done recently or must be repeated anyway. Only the first look, or one at
+    /// many folders, takes long enough for this to help.
     pub(super) fn look_ahead(&mut self, workspace: &Workspace) {
         if self.running == 0 && !self.is_recent() {
             let found = self.look(workspace);
@@ -140,7 +138,7 @@ impl Repositories {
         }
     }
 
-    /// What is there before a command.
+    /// Returns what exists before a command.
     pub(super) fn look_before(&mut self, workspace: &Workspace) -> Found {
         let recent = self.is_recent();
         match self.last.take().filter(|_| recent) {
@@ -149,13 +147,14 @@ impl Repositories {
         }
     }
 
-    /// No command has been running since this was found. It serves the next command where a look takes
-    /// its time; what the user makes meanwhile counts as that command's work then.
+    /// Notes that no command has been running since `found`. If looks are slow, it serves for the next
+    /// command, and what the user creates meanwhile is attributed to that command.
     pub(super) fn no_command_since(&mut self, found: Found) {
         self.last = self.take_time().then(|| (Instant::now(), found));
     }
 
-    /// Something else than a command in the sandbox may have made repositories.
+    /// Forgets the last look, because something other than a sandboxed command may have created
+    /// repositories.
     pub(in crate::agent) fn look_again(&mut self) {
         self.last = None;
     }
@@ -165,30 +164,30 @@ impl Repositories {
         last.is_some_and(|(at, _)| at.elapsed() < RECENT)
     }
 
-    /// Whether a look takes its time.
+    /// Returns `true` if a look takes long.
     pub(in crate::agent) fn take_time(&self) -> bool {
         self.folders.iter().map(Vec::len).sum::<usize>() > MANY_FOLDERS
     }
 
-    /// A command has ended, and `found` is what stands there now.
+    /// Notes the state after a command has ended.
     pub(super) fn remember_made(&mut self, found: &Found) {
         let made = found.all().filter(|path| !self.own.contains(*path));
         self.made = made.map(|path| (path.clone(), code(path))).collect();
     }
 
-    /// Takes what of `found` no command has made for the user's.
+    /// Treats everything in `found` that no command created as the user's.
     pub(super) fn take_for_own(&mut self, found: &Found, more: &[PathBuf]) {
         let own = found.all().filter(|path| !self.is_made(path));
         self.own = own.chain(more).cloned().collect();
     }
 
-    /// Whether a command has made it, and nobody else has changed it.
+    /// Returns `true` if a command created it and no one else has changed it.
     pub(super) fn is_made(&self, path: &Path) -> bool {
         self.made.get(path).is_some_and(|it| *it == code(path))
     }
 
-    /// Looks at the folders of `workspace` in which commands may make repositories, on the same file
-    /// system.
+    /// Looks at the folders of `workspace` where commands may create repositories, without leaving
+    /// their file system.
     pub(super) fn look(&mut self, workspace: &Workspace) -> Found {
         let roots = workspace.looked_at();
         let mut found = Found::default();
@@ -206,7 +205,7 @@ impl Repositories {
 }
 
 impl Found {
-    /// Leaves those that are among `own`, and gives the folders of git that are not.
+    /// Keeps only entries in `own`. Returns the git folders that aren't.
     pub fn keep_own(&mut self, own: &HashSet<PathBuf>) -> Vec<PathBuf> {
         let others = self
             .git
@@ -229,8 +228,8 @@ impl Id {
     }
 }
 
-/// The folders among `shared` that `link` leads into, each with the folder in it that is reached: all of
-/// it where the link leads to a folder above.
+/// Returns the folders in `shared` that `link` leads into, each with the part that it reaches: all of it
+/// if the link leads to a parent.
 fn reached_by(link: &Path, shared: &[PathBuf]) -> Vec<(PathBuf, PathBuf)> {
     let Ok(target) = link.canonicalize() else {
         return Vec::new();
@@ -247,14 +246,14 @@ fn reached_by(link: &Path, shared: &[PathBuf]) -> Vec<(PathBuf, PathBuf)> {
     shared.iter().filter_map(reached).collect()
 }
 
-/// Whether `link` leads to a repository in one of the folders `shared`, into one, or to a folder that
-/// holds one or is too large to tell.
+/// Returns `true` if `link` leads to or into a repository in one of the folders `shared`, or to a
+/// folder that contains one or is too large to tell.
 pub(super) fn leads_to_repository(link: &Path, shared: &[PathBuf]) -> bool {
     reached_by(link, shared).iter().any(|(top, place)| {
         let mut found = Found::default();
         let folders = look_below(place, &mut [], MAX_BEHIND_LINK, &mut found);
         let mut links = std::mem::take(&mut found.into_shared).into_iter();
-        // Git goes up from the folder it works in.
+        // Git searches upwards from its working folder.
         let mut around = place.ancestors().take_while(|it| it.starts_with(top));
         around.any(|it| is_git_folder(it) || it.join(".git").symlink_metadata().is_ok())
             || found.all().next().is_some()
@@ -263,7 +262,7 @@ pub(super) fn leads_to_repository(link: &Path, shared: &[PathBuf]) -> bool {
     })
 }
 
-/// What makes code run at `path`, which is a folder of git or a link to one.
+/// Returns the state of what makes code run at `path`, which is a git folder or a link to one.
 fn code(path: &Path) -> Code {
     let is_link = path.is_symlink();
     let places = RUNS_CODE.map(|name| path.join(name));
@@ -273,7 +272,7 @@ fn code(path: &Path) -> Code {
     data.map(|data| data.ok().as_ref().map(Id::of)).collect()
 }
 
-/// Looks at `root` and up to `most` folders below it. `known` are those of the last look.
+/// Looks at `root` and up to `most` folders below it. `known` are the folders of the last look.
 fn look_below(
     root: &Path,
     known: &mut [Option<Folder>],
@@ -316,7 +315,7 @@ fn look_below(
     seen
 }
 
-/// Where the folders in a folder stood at the last look: those that are there now, or others.
+/// The indexes of a folder's subfolders at the last look: the same subfolders as now, or others.
 enum Before {
     Unknown,
     Same(usize),
@@ -324,7 +323,7 @@ enum Before {
 }
 
 impl Before {
-    /// Where the folder `name` stood, which stands `at` that place among them now.
+    /// Returns the index of the subfolder `name` at the last look. `at` is its current position.
     fn place_of(&self, at: usize, name: &OsStr) -> Option<usize> {
         match self {
             Self::Unknown => None,
@@ -335,7 +334,7 @@ impl Before {
 }
 
 impl Folder {
-    /// What `path` below `root` is now, and where what is in it stood before.
+    /// Reads the folder `path` below `root`, and where its subfolders were at the last look.
     fn look(root: &Path, path: &Path, known: Option<Self>) -> io::Result<(Self, Before)> {
         let data = fs::symlink_metadata(path)?;
         let id = Id::of(&data);
@@ -393,7 +392,7 @@ impl Folder {
             links.retain(|name| !path.join(name).canonicalize().is_ok_and(stays));
             folder.leading_out = links;
         }
-        // Git's many folders of objects, where it follows no link to write, are left out.
+        // Skips git's many object folders, where it follows no link to write.
         let has_objects = path.ends_with("objects") && is_in_git(path);
         folder.below.retain(|name| !has_objects || name.len() != 2);
         Ok((folder, known))

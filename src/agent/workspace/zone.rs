@@ -1,15 +1,15 @@
-//! The kinds of places there are, from harmless to delicate.
+//! The kinds of places, from harmless to sensitive.
 
-/// What a path is to the workspace. In the order of how much is asked before it is touched.
+/// A path's relation to the workspace, ordered by how much must be asked before touching it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Zone {
     /// In the workspace.
     Inside,
-    /// In the workspace, but what is written there makes code run: `.tiller`, what belongs to git,
-    /// start-up files of the shell. Free to read.
+    /// In the workspace, but files there make code run: `.tiller`, git's own files, start-up files
+    /// of the shell. Free to read.
     ReadOnly,
     /// Elsewhere.
     Outside,
-    /// Holds secrets: neither read nor written without a question, wherever it is.
+    /// Contains secrets: neither read nor written without asking, wherever it is.
     Protected,
 }
