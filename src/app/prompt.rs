@@ -160,7 +160,6 @@ pub(super) fn read_file(name: &str, cwd: &Path) -> Result<Content, StartError> {
     Ok(Content::text(text))
 }
 
-/// Resolves a name relative to `cwd`.
 pub(super) fn resolve(name: &str, cwd: &Path) -> PathBuf {
     if let Some(rest) = name.strip_prefix("~/")
         && let Some(home) = std::env::home_dir()

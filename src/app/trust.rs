@@ -16,8 +16,7 @@ use crate::agent::memory::{
 use crate::agent::permission::Rule;
 use crate::llm::read_small::read_small;
 
-/// The table in `projects.toml` from folder to verdict. A repository's verdict covers everything in
-/// it.
+/// The table of verdicts in `projects.toml`. A repository's verdict covers everything in it.
 const TABLE: &str = "trust";
 const SETTINGS: &str = "config.toml";
 const TRUSTED: &str = "trusted";
@@ -73,7 +72,6 @@ impl Trust {
         self.verdict == Verdict::Trusted
     }
 
-    /// Adds the project's settings to `layers` if it is trusted.
     pub fn add_settings(&self, layers: &mut Layers) {
         if self.is_trusted() {
             let file = self.root.join(PROJECT_FOLDER).join(SETTINGS);

@@ -139,7 +139,6 @@ impl Collector<'_> {
         names.map(|name| folder.join(name)).collect()
     }
 
-    /// Adds a file of this kind, if it is in `scope`.
     fn add(&mut self, file: &Path, scope: &[PathBuf]) {
         let Ok(real) = fs::canonicalize(file) else {
             return;
@@ -185,8 +184,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Resolves an import in a file of `folder`, if it names a file. The error says why it is left
-    /// out.
+    /// Resolves an import in a file of `folder` that names a file, or says why it is left out.
     fn judge(
         &self,
         folder: &Path,

@@ -1,5 +1,4 @@
-//! Finds what is checked out in a repository without running git, so that a repository can't make
-//! this start a program.
+//! Finds what a repository has checked out without running git, which could start a program.
 
 use std::fmt;
 use std::fs::File;

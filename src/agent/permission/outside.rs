@@ -63,8 +63,7 @@ pub(super) fn is_discarded(path: &str) -> bool {
     WordList("/dev/null /dev/stdout /dev/stderr /dev/tty").contains(path)
 }
 
-/// Whether setting the variable can't change what a program does: it belongs to the shell, or affects
-/// only output.
+/// Whether the variable can't change what a program does: it is the shell's, or affects only output.
 pub(super) fn is_harmless(name: &str) -> bool {
     const KNOWN: WordList = WordList(
         "LANG LANGUAGE LC_* TZ NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TERM COLUMNS LINES CI \

@@ -213,8 +213,7 @@ impl Rule {
     }
 }
 
-/// The matcher of a path pattern, and whether it is a bare name, which matches files of that name
-/// anywhere.
+/// The matcher of a path pattern, and whether it is a bare name, which matches anywhere.
 pub(super) fn path_pattern(pattern: &str, home: Option<&Path>) -> Option<(GlobMatcher, bool)> {
     let mut text = pattern.to_owned();
     if let (Some(rest), Some(home)) = (pattern.strip_prefix("~/"), home) {

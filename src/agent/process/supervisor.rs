@@ -177,8 +177,7 @@ impl Supervisor {
         })
     }
 
-    /// Waits until no process is left, an order to end arrives, or tiller ends. Returns whether no
-    /// process is left.
+    /// Waits for the last process, an order to end, or tiller's end. Returns whether none is left.
     fn run(&mut self) -> bool {
         loop {
             let limit = match self.tree.reap() {

@@ -21,9 +21,8 @@ pub(super) const GIVE_UP: Duration = Duration::from_secs(5);
 
 /// Limit for one listing, so that a pass reaches its kills even if the tree grows fast.
 const LIST_LIMIT: Duration = Duration::from_millis(5);
-/// How recently a member must have been seen for its process group to be killed. Ids are reused
-/// (within seconds under a fork bomb, if there are only 32,768), and an old one may belong to
-/// another process.
+/// How recently a member must have been seen to kill its process group. Ids are reused (within
+/// seconds under a fork bomb, if there are only 32,768): an old one may be another process's.
 const GROUP_FRESH: Duration = Duration::from_millis(250);
 
 /// The processes to end.
@@ -179,7 +178,7 @@ fn kill_group(group: Pid) {
     }
 }
 
-/// Not our own group, and not 0 or 1: a process of another pid namespace shows group 0, and these
+/// Not our own group, and not 0 or 1. A process of another pid namespace shows group 0, and these
 /// numbers mean our own group and every process.
 fn may_kill(group: Pid, own: Pid) -> bool {
     group != own && group.as_raw() > 1

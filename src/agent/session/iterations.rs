@@ -24,11 +24,9 @@ pub struct Iteration {
     pub tool_calls: Vec<IterationCall>,
     /// When the model was called, in ISO 8601 (UTC); empty in very old files.
     pub started_at: String,
-    /// When the last result or the answer arrived; `None` while running, or if the program ended
-    /// first.
+    /// When the last result or the answer arrived; `None` if it is running or was cut off.
     pub completed_at: Option<String>,
-    /// Usage, model, cost, stop reason, milliseconds to the first token and to the end of the
-    /// answer, entry ids.
+    /// Usage, model, cost, stop reason, milliseconds to the first token and in all, entry ids.
     pub metadata: Map<String, Value>,
 }
 
@@ -44,7 +42,6 @@ pub struct IterationCall {
 }
 
 impl Tree {
-    /// The number of the next iteration at the leaf.
     pub fn next_iteration(&self) -> usize {
         let path = self.leaf_to_root();
         1 + path.filter(|node| self.is_answer(*node)).count()

@@ -148,7 +148,6 @@ impl Body {
 pub enum CallState {
     /// It waited for the user before running.
     Waiting,
-    /// It was running.
     Running,
     /// It had ended. Older sessions have such calls, because they didn't store results first.
     Ended,

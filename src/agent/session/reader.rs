@@ -1,6 +1,5 @@
 //! Reads a session file into a tree in one pass. Parses only the head of each message line, so the
-//! time depends on the number of lines, not their content. Changes nothing and reports what it
-//! can't parse.
+//! time depends on the number of lines, not their content. Reports what it can't parse.
 
 use std::borrow::Cow;
 use std::fs::{File, OpenOptions};

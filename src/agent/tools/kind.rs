@@ -63,8 +63,7 @@ fn is_utf8(head: &[u8]) -> bool {
     }
 }
 
-/// Latin-1 and similar: few bytes aren't UTF-8, hardly any are control characters, and no known format
-/// matches.
+/// Latin-1 and similar: few invalid bytes, hardly any control characters, no known format.
 fn mostly_text(head: &[u8], known: Option<infer::Type>) -> bool {
     if known.is_some_and(|kind| !kind.mime_type().starts_with("text/")) {
         return false;

@@ -91,15 +91,14 @@ impl Kept {
 pub struct Outcome {
     /// What changed.
     pub changed: BTreeSet<PathBuf>,
-    /// Paths that stay, because the turn's change is no longer there or its bytes are lost.
+    /// Paths that stay, because the turn's change has been replaced or its bytes are lost.
     pub kept: Vec<Kept>,
     /// Paths that failed. The turn stays open until they succeed, so you can retry.
     pub failed: Vec<Kept>,
 }
 
-/// Splits `steps` into those possible with the current files and those that stay. Drops those
-/// already done. After an interruption (`is_resumed`), a file being overwritten counts as
-/// untouched.
+/// Splits `steps` into those possible now and those that stay; drops those done. After an
+/// interruption (`is_resumed`), a file being overwritten is treated as untouched.
 pub(super) fn plan<'a>(
     steps: Vec<Step<'a>>,
     is_resumed: bool,
@@ -318,7 +317,6 @@ struct New<'a> {
     content: &'a Content,
     /// Whether to write it in place, to keep its other names.
     in_place: bool,
-    /// Whether to sync it.
     is_synced: bool,
 }
 

@@ -168,7 +168,6 @@ impl Blobs {
         Self(found)
     }
 
-    /// The state as seen.
     fn state(&self, seen: &Seen) -> State {
         let size = seen.stamp.size;
         let lost = |lost| Content {

@@ -156,8 +156,8 @@ impl Undo {
         }
     }
 
-    /// True if [`Self::before_command`] has nothing left to do for this folder. Touches no file and
-    /// waits for nothing.
+    /// True if [`Self::before_command`] has nothing to do for this folder. Touches no file, never
+    /// waits.
     pub fn covers_command(&self, cwd: &Path) -> bool {
         if lock(&self.next).is_some() {
             return false;

@@ -12,8 +12,8 @@ use crate::agent::hash;
 use crate::agent::stamp::Stamp;
 use crate::agent::trial::{Found, Looker};
 
-/// Larger files are identified by modification time instead of a hash, because reading them takes
-/// too long and sparse files may be endless.
+/// Larger files are identified by modification time, not hash. Reading them takes too long, and
+/// sparse files may be endless.
 pub(super) const MAX_READ: u64 = 256 << 20;
 
 /// What `path` holds now, without saving a copy.

@@ -51,7 +51,6 @@ pub enum EntryKind {
     Result,
     /// A summary that replaces the entries before it.
     Compaction,
-    /// A summary of an abandoned branch.
     Summary,
     #[default]
     State,

@@ -96,8 +96,7 @@ pub fn print(text: &str) -> Outcome {
     }
 }
 
-/// The outcome of a sub-command after a failed write to stdout. Prints the error on stderr unless it is
-/// a closed pipe.
+/// The outcome of a sub-command after a failed write. Prints the error unless the pipe was closed.
 pub fn write_failed(error: &io::Error) -> Outcome {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Outcome::Done;

@@ -9,8 +9,7 @@ use crate::llm::nearest::nearest_few;
 /// The only setting that is a list of tables.
 pub(super) const RULES: &str = "permission.rules";
 
-/// Checks that `defaults` has every key of `table`, with the same type. `place` locates a key for
-/// errors.
+/// Checks that `defaults` has every key of `table` with this type. `place` locates a key in errors.
 pub fn check(
     defaults: &Table,
     table: &Table,

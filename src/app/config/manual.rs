@@ -1,5 +1,4 @@
-//! The settings as a list for users, each with its comment in the shipped file, its value and the values
-//! it takes.
+//! The settings as a list for users, each with the comment in the shipped file, its value and choices.
 
 use toml::{Table, Value};
 
@@ -141,8 +140,7 @@ const DAILY: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// The place of the setting `key` in the list, its group and its name. Others come last under their
-/// keys.
+/// The place of the setting `key` in the list, its group and name. Unlisted ones come last.
 fn daily(key: &str) -> (usize, &'static str, &str) {
     let groups = DAILY.iter().flat_map(|(group, rows)| {
         let named = move |(key, name): &'static (_, _)| (*group, *key, *name);

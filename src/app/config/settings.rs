@@ -48,7 +48,6 @@ pub struct Settings {
     /// Rules that decide before the mode does.
     pub permission_rules: PermissionRules,
     pub places: PlaceSettings,
-    /// The permission mode.
     pub permission: PermissionMode,
     pub budget: Budget,
     /// Most bytes of file copies for undo.

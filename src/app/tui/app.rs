@@ -312,8 +312,7 @@ impl App {
         self.questions.first().filter(|_| is_free).map(|it| &**it)
     }
 
-    /// Whether the editor's text answers the question: not if it's older than the question, or came
-    /// back from the queue.
+    /// Whether the editor's text is the answer: not if it's older than the question, or was queued.
     pub fn text_answers(&self) -> bool {
         let begun = self.text_since.filter(|_| !self.composer.is_message());
         !self.questions.is_empty() && begun.is_some_and(|at| self.strip.is_before(at))
@@ -333,8 +332,8 @@ impl App {
         }
     }
 
-    /// Whether the todo list is open on a screen of this size: as the user chose, or else during a
-    /// run on a tall screen.
+    /// Whether to open the todo list on a screen of this size: the user's choice, or during runs on
+    /// tall screens.
     pub fn opens_todo(&self, size: Size) -> bool {
         match self.todo_fold {
             Some(fold) => fold == Fold::Open,
@@ -386,8 +385,8 @@ impl App {
         queue.any(|queued| queued.kind == QueueKind::Steering)
     }
 
-    /// Unsent text that no session keeps: the editor, input for a session that is still opening,
-    /// and queued messages if the session isn't stored or is deleted with its folder.
+    /// Unsent text that no session keeps: the editor, and input for a session that is still
+    /// opening. Also queued messages, if the session isn't stored or is deleted with its folder.
     pub fn draft(&self) -> SavedDraft {
         let queue = self.queue.iter();
         let waiting = queue.map(|queued| message_as_typed(&queued.content));
@@ -410,8 +409,7 @@ impl App {
         }
     }
 
-    /// Schedules saving the draft: soon, but not at every key, and later if a huge paste would be
-    /// written each time.
+    /// Schedules saving the draft: soon, but not at every key, and later with a huge paste.
     pub fn draft_changed(&mut self) {
         let weight = (self.message().weight() / SAVE_BYTES_A_MS) as i64;
         self.save_draft_at

@@ -22,8 +22,7 @@ pub enum RowPlace {
     Current,
 }
 
-/// Truncates huge cells: one letter can carry a megabyte of accents, and every frame would send
-/// them.
+/// Truncates huge cells: one letter can carry a megabyte of accents, sent in every frame.
 pub fn bound_symbols(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         let symbol = cell.symbol();

@@ -201,8 +201,7 @@ impl Tui {
         Ok(())
     }
 
-    /// Handles all input that was read together, then draws at once. Endless input must not delay a
-    /// signal.
+    /// Handles all input read together, then draws. Endless input must not delay a signal.
     fn on_input(&mut self, first: Option<InputEvent>) -> io::Result<()> {
         let began = Instant::now();
         let mut next = Some(first.unwrap_or(InputEvent::Closed));

@@ -15,8 +15,8 @@ use super::row_move::{Move, find_move};
 use super::screen_buffer::FrameCost;
 use super::text::link::LinkTable;
 
-/// Clears the cursor's row and all below, but not from the first column: when cleared from the top
-/// left of the screen, some terminals (tmux) save the rows to their scrollback.
+/// Clears the cursor's row and all below, but not from the first column. Some terminals (tmux) save
+/// rows cleared from the top left of the screen to their scrollback.
 const CLEAR: &[u8] = b"\x1b[0m\x1b[2K\x1b[2G\x1b[J\r";
 
 /// What a terminal does with rows that become too long when it gets narrower.

@@ -46,8 +46,8 @@ pub enum ExitKind {
     Quit,
     /// The user continues with the session in this file, in its own folder.
     Reopen(PathBuf),
-    /// The user leaves the demo to work in their own folder, with this model or the default; unsent
-    /// text comes along.
+    /// The user leaves the demo for their own folder, with this model or the default, and unsent
+    /// text.
     Anew(Option<String>, SavedDraft),
     /// A signal: its number (exit code 128 + number).
     Signal(i32),

@@ -1,5 +1,5 @@
 //! Messages on their way to the agent. Another thread reads the files they mention, which a slow
-//! disk may delay; later messages wait, so that the order stays.
+//! disk may delay. Later messages wait, so that the order stays.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;

@@ -194,7 +194,6 @@ fn send(results: &UnboundedSender<EffectResult>, result: SessionResult) {
     let _ = results.send(EffectResult::Session(result));
 }
 
-/// The model of `session`, if it names one.
 async fn model_of(session: &Session, models: &Models) -> Result<Option<Arc<Model>>, String> {
     let Some(model) = session.model() else {
         return Ok(None);

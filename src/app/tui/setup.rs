@@ -116,8 +116,7 @@ pub(crate) fn color_depth<S: AsRef<str>>(var: impl Fn(&str) -> S) -> ColorDepth 
     let is_set = |name: &str| !var(name).as_ref().is_empty();
     let term = var("TERM");
     let term = term.as_ref();
-    // GNU screen takes the numbers of an RGB color for styles, even if the outer terminal supports
-    // it.
+    // GNU screen takes numbers of RGB colors for styles, even if the outer terminal knows them.
     let in_screen = is_set("STY") && !is_set("TMUX");
     let colorterm = matches!(var("COLORTERM").as_ref(), "truecolor" | "24bit") && !in_screen;
     if is_set("NO_COLOR") {

@@ -216,7 +216,7 @@ mod tests {
         };
         let said = [user(334), answer(&[], 5000), user(684)];
         assert_eq!(tokens(&prompt(0), &said), 5200);
-        // The answer was made before the conversation was cut: its count is not of this one.
+        // The answer was made before the conversation was cut, so its usage belongs to the longer one.
         assert_eq!(tokens(&prompt(2), &said), 100 + 100 + 5 + 200);
     }
 }

@@ -8,7 +8,6 @@ use super::size::{message_size, overhead, size, tokens};
 use crate::agent::memory::SessionPrompt;
 use crate::llm::Message;
 
-/// Stands where messages are left out.
 const LEFT_OUT: &str = "[Some messages are left out here: the branch is too long]";
 
 /// Shortens the messages from `first` on to fit into `room` tokens together with `prompt`: an

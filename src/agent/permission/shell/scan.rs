@@ -283,7 +283,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// `$((...))`, after its first parenthesis; false if it is a substitution that begins with a
+    /// `$((...))` after its first parenthesis; false for a substitution that begins with a
     /// subshell.
     fn arithmetic(&mut self) -> Result<bool, String> {
         let mut depth = 0_usize;

@@ -71,7 +71,6 @@ fn programs(arguments: &[Word]) -> Vec<Word> {
 enum Ends {
     /// Nothing in it runs a command.
     Whole,
-    /// It runs one.
     Runs,
 }
 

@@ -20,8 +20,7 @@ use crate::agent::new_file::{NewFile, PREFIX, SUFFIX, name, overwrite};
 use crate::agent::paths;
 use crate::agent::workspace::{MadeFolder, Place, Reach, remove_folders};
 
-/// The prefix for files that a patch removes. Such a leftover is the user's only copy, so it is never
-/// cleaned up.
+/// The prefix for files that a patch removes. A leftover is the user's only copy: never delete it.
 const ASIDE_PREFIX: &str = ".tiller.removed-";
 /// A killed program left any temporary file older than this.
 const LEFT_OVER: Duration = Duration::from_hours(1);
@@ -207,8 +206,7 @@ pub fn restore(
     Ok(file.set_permissions(meta.permissions())?)
 }
 
-/// Removes leftover temporary files: once per folder, before its first write, because large folders take
-/// long to list.
+/// Removes leftover temporary files, once per folder, because large folders take long to list.
 fn sweep(dir: &Path, place: &Place) {
     static SWEPT: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);
     let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);

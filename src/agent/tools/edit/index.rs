@@ -69,7 +69,6 @@ struct Numbers<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// The lines of `content`.
     pub fn new(content: &'a [u8], ends: LineEnds) -> Self {
         Self {
             lines: split(content, ends),

@@ -71,7 +71,6 @@ pub enum NoMatch {
 /// How the indentation of an edit's lines differs from the file's: all in the same way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shift {
-    /// What they lack.
     pub lacks: Vec<u8>,
     /// What they have too much of.
     pub exceeds: Vec<u8>,

@@ -1,5 +1,4 @@
-//! The results of the search tools, within the limits for a line and in total, always cut between
-//! characters and lines.
+//! The results of the search tools, cut between characters and lines to their limits.
 
 use super::budget::Budget;
 use super::hits::Line;
@@ -7,11 +6,9 @@ use super::root::SearchRoot;
 use crate::agent::tool::{Details, FilesDetails, ToolError, ToolOutput};
 use crate::agent::tools::{call, escape};
 
-/// Characters of a result line.
 const MAX_LINE_CHARS: usize = 500;
 
-/// The shown part of a file's line, as valid UTF-8 without line end and control bytes, and whether it had
-/// any control bytes.
+/// The shown part of a file's line, with control bytes escaped, and whether there were any.
 pub fn line_text(bytes: &[u8]) -> (String, bool) {
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
@@ -34,7 +31,6 @@ pub struct Results<'s> {
     pub more: bool,
     /// The total number, if known.
     pub total: Option<usize>,
-    /// The plural noun for the results.
     pub noun: &'static str,
     /// The text for no results.
     pub empty: &'s str,

@@ -1,5 +1,4 @@
-//! The text and its caret. Every change goes through one function, so that rows, caret and undo
-//! always match the text.
+//! The text and its caret. All changes go through one function, which keeps rows and undo in step.
 
 use std::ops::Range;
 

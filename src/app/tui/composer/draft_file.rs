@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 use super::history_file::open_regular;
 use crate::agent::session::folder::make_private;
 
-/// The prefix of temporary files.
 const PREFIX: &str = ".draft-";
 /// An older temporary file was left by a program killed while writing.
 const LEFT_BEHIND: Duration = Duration::from_mins(1);
@@ -105,16 +104,14 @@ impl DraftFile {
         self.session = Some(session);
     }
 
-    /// Leaves the saved draft with its session, and switches to that of `session`. Returns what was
-    /// saved there.
+    /// Switches to the draft of `session` and returns it. The old draft stays with its session.
     pub(crate) fn change_to(&mut self, session: PathBuf) -> io::Result<Option<SavedDraft>> {
         self.held = None;
         self.session = Some(session);
         Ok(self.load(|_| false)?.draft)
     }
 
-    /// Takes over the draft that a dead program left for `session`, or for a session that was never
-    /// stored.
+    /// Takes over a dead program's draft for `session`, or for a session that was never stored.
     pub(crate) fn open(&mut self, session: PathBuf) -> io::Result<LeftBehind> {
         self.session = Some(session);
         self.load(|session| session.is_none_or(|session| !session.exists()))

@@ -76,7 +76,6 @@ impl Undo {
         self.sealed = true;
     }
 
-    /// Takes the step to undo.
     pub(super) fn undo(&mut self) -> Option<&Step> {
         let step = self.done.pop_back()?;
         self.sealed = true;
@@ -85,7 +84,6 @@ impl Undo {
         self.undone.last()
     }
 
-    /// Takes the step to redo.
     pub(super) fn redo(&mut self) -> Option<&Step> {
         let step = self.undone.pop()?;
         self.bytes += step.bytes();

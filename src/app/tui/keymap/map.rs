@@ -24,8 +24,7 @@ pub enum Meaning {
 }
 
 impl Keymap {
-    /// The action of `press` alone in `scope`. Bindings of the scope win over those of the scopes
-    /// around it.
+    /// The action of `press` alone in `scope`. Its bindings win over those of outer scopes.
     pub fn resolve(&self, press: KeyPress, scope: Scope) -> Option<Action> {
         match self.meaning(&[press], scope) {
             Meaning::Action(action) => Some(action),

@@ -41,8 +41,7 @@ impl CopyKind {
 }
 
 impl CopyItem {
-    /// Everything that can be copied, newest first. A reply comes before its code, which is in reverse
-    /// order.
+    /// Everything to copy, newest first. A reply comes before its code, which is in reverse.
     pub fn all(transcript: &Transcript) -> impl Iterator<Item = Self> + '_ {
         let item = |kind, text: &str| Self {
             kind,

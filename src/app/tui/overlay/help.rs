@@ -5,6 +5,7 @@ use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec, Group, Scope};
 use crate::app::fuzzy::Query;
 use crate::app::tui::keymap::{Keymap, label};
 
+/// A row of the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HelpRow {
     /// The heading of a group.
@@ -29,8 +30,7 @@ pub struct HelpEntry {
 }
 
 impl HelpEntry {
-    /// Whether Enter runs the entry: if it works outside popups. A habitual Enter must not send the
-    /// prompt.
+    /// Whether Enter runs the entry: if it works outside popups. A habitual Enter must not send.
     pub fn runs(&self) -> bool {
         let spec = self.spec.filter(|spec| spec.action != Action::Submit);
         spec.is_some_and(|spec| spec.scope == Scope::Everywhere)

@@ -33,8 +33,7 @@ impl PartialEq for OpenedIteration {
 }
 
 impl IterationPicker {
-    /// Creates the list before the file is read. It shows the iterations known so far, with the last
-    /// selected.
+    /// Creates the list before the file is read, with the known iterations, the last selected.
     pub fn new(timeline: &Timeline) -> Self {
         let mut list = Self::default();
         list.search(timeline);

@@ -54,7 +54,6 @@ impl Picker {
         self.matches.get(self.selected).copied()
     }
 
-    /// Sets the matches and selects one of them.
     pub fn set_matches(&mut self, matches: Vec<usize>, selected: usize) {
         self.matches = matches;
         self.select(selected);
@@ -102,8 +101,7 @@ impl Picker {
         self.query.extend(typed.take(room));
     }
 
-    /// Handles a key: moves by up to `page` entries, or edits the query. Returns whether the query
-    /// changed.
+    /// Handles a key: moves by up to `page` entries, or edits. Returns whether the query changed.
     pub fn press(&mut self, action: Option<Action>, text: Option<char>, page: usize) -> bool {
         match (action, text) {
             (Some(Action::DeleteBackward), _) => drop(self.query.pop()),

@@ -42,9 +42,12 @@ pub struct SessionPicker {
 /// A search through the text of all sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TextSearch {
+    /// Not searching.
     #[default]
     None,
+    /// Searching.
     Running,
+    /// Finished.
     Done,
 }
 

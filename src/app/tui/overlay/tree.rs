@@ -1,5 +1,4 @@
-//! The tree of the session as plain data: the visible and the folded entries, the selected one, and
-//! the label being typed.
+//! The tree of the session as plain data: visible and folded entries, selection, label being typed.
 
 use std::collections::HashSet;
 
@@ -115,8 +114,7 @@ impl TreePicker {
         Some(row.entry)
     }
 
-    /// Gives the selected entry the typed label, or removes its label if empty. Returns the entry's
-    /// id and the label.
+    /// Gives the selected entry the typed label, if not empty. Returns the entry's id and label.
     pub fn finish_label(&mut self) -> Option<(String, Option<String>)> {
         let written = self.label.take()?;
         let label = written.query().trim();

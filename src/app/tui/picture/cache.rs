@@ -14,7 +14,7 @@ use super::worker::{Job, Key, PictureWorker, Wake};
 
 /// Bytes of pictures to keep besides those on the screen.
 const KEPT: usize = 24 * 1024 * 1024;
-/// The most pictures in work at a time: nobody waits for those scrolled past.
+/// The most pictures in work at a time, so that none waits for those scrolled past.
 const AT_ONCE: usize = 2;
 
 /// How long the last frames wait for pictures in total.
@@ -260,8 +260,7 @@ mod tests {
         }
     }
 
-    /// The font changed, but the picture still fills as many cells; the background is mixed in when
-    /// its cells are painted.
+    /// The font changed, but not the number of cells; painting the cells mixes the background in.
     #[test]
     fn a_picture_is_scaled_again_when_its_pixels_change() {
         for (protocol, of_cell) in [(Protocol::Kitty, true), (Protocol::Blocks, false)] {

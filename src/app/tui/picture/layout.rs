@@ -8,7 +8,7 @@ const OPENED: u16 = 2;
 const MAX_PIXELS: u32 = 2_000_000;
 /// A cell's size in pixels if the terminal doesn't report it.
 pub const USUAL_CELL: (u16, u16) = (10, 20);
-/// From this many pixels per row on, the screen counts as high density.
+/// From this many pixels per row on, the screen has high density.
 const DENSE: u16 = 32;
 
 /// How to show pictures.

@@ -40,8 +40,7 @@ pub struct CodeJob {
     pub lines: Vec<String>,
 }
 
-/// A run of equal style in a line of code. Only four bytes, because an answer can have fifty
-/// thousand lines.
+/// A run of equal style in a line of code. Four bytes: an answer can have fifty thousand lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeRun {
     /// Its end, in bytes of the line.
@@ -76,7 +75,6 @@ impl CodeLine<'_> {
 pub struct CodeDone {
     pub key: CodeKey,
     pub generation: u32,
-    /// The number of the first line.
     pub first_line: usize,
     pub lines: Vec<Box<[CodeRun]>>,
 }
@@ -195,8 +193,7 @@ impl CodeColors {
         }
     }
 
-    /// Highlights the lines of `job`, which follow the earlier ones of the block. A block without
-    /// state stays plain.
+    /// Highlights the next lines of the block in `job`. A block without state stays plain.
     fn feed(&mut self, job: &CodeJob) -> Vec<Box<[CodeRun]>> {
         let plain = || vec![Box::default(); job.lines.len()];
         let highlighter = Highlighter::new(&self.rules);

@@ -30,7 +30,7 @@ pub struct Prefix {
 
 impl Prefix {
     /// For code: `line` on the first row. The others have a continuation mark in its last two
-    /// columns, and the indentation of `code`, so that nobody takes them for new lines.
+    /// columns and the indentation of `code`, so they don't look like new lines.
     pub fn hanging(line: Line, code: &str, mark: Style, columns: usize) -> Self {
         let before = line
             .text

@@ -14,8 +14,7 @@ const LIGHT: [u8; 3] = [194, 224, 189];
 /// The least contrast of text on a diff background: there is no darker green.
 const LEAST: f64 = 3.0;
 
-/// Gives `theme` diff backgrounds that differ like those of `full`, of which it has the nearest
-/// colors.
+/// Gives `theme`, the nearest colors to `full`, diff backgrounds that differ like those of `full`.
 pub(super) fn fit(theme: &mut Theme, full: &mut Theme) {
     let (Some(added), Some(removed)) = (rgb(full.diff_added.bg), rgb(full.diff_removed.bg)) else {
         return;

@@ -1,5 +1,4 @@
-//! Groups consecutive calls that only look, to show them as one. Folded thoughts between them
-//! belong to the group.
+//! Groups consecutive calls that only look, with the folded thoughts between them.
 
 use super::cell::{Cell, CellBody, Fold, ThinkingState, ToolCell};
 use super::pages::{cell_at, page_of};

@@ -1,5 +1,4 @@
-//! Adds the pictures of messages to the cells: a line of text for each, and the pictures
-//! themselves.
+//! Adds the pictures of messages to the cells, each with a line of text.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! The search in earlier prompts: a line for each with the match, and below them the selected prompt
-//! if it is longer.
+//! The search in earlier prompts: a line for each with the match, and below them a longer prompt.
 
 use std::ops::Range;
 
@@ -106,8 +105,7 @@ fn row(
     line.with(amount, style.patch(app.theme.dim))
 }
 
-/// The first non-blank line with a match, or else the first non-blank line: its number, its text and the
-/// matches in it.
+/// The first non-blank line, preferably with a match: its number, its text and its matches.
 fn found_line<'a>(prompt: &'a str, query: &mut Query) -> (usize, &'a str, Vec<Range<usize>>) {
     let lines = prompt.lines().map(str::trim_start).enumerate();
     let mut lines = lines.filter(|(_, line)| !line.is_empty());

@@ -10,8 +10,7 @@ use crate::app::models::{BUILT_IN, KeyState, ModelEntry};
 use crate::app::tui::theme::Theme;
 use crate::llm::{Model, PriceTier};
 
-/// All details in lines of at most `columns`: first how to get a missing key, then what matters most
-/// for a choice.
+/// All details in lines of at most `columns`: how to get a missing key, then the most important.
 pub fn lines(theme: &Theme, entry: &ModelEntry, columns: usize) -> Vec<StyledLine> {
     let model = &*entry.model;
     let quiet = theme.popup.patch(theme.dim);

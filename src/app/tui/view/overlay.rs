@@ -1,5 +1,4 @@
-//! Popups over the conversation: a box, its text, and the caret if it takes text. The activity line
-//! below stays visible.
+//! Popups over the conversation: box, text and caret. The activity line below stays visible.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -14,7 +13,6 @@ use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, Overlay, TextPopup};
 
-/// Draws the popup if there is room for it.
 pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     let mut popup = Popup::new(app, area, buffer);
     let drawn = match overlay {

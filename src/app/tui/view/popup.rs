@@ -1,5 +1,4 @@
-//! The parts of popups: a box with a title and key hints on its edges, a query, a list, and text to
-//! read.
+//! The parts of popups: a box with a title and key hints on its edges, a query, a list, text.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -15,7 +14,6 @@ use crate::app::tui::overlay::{Pager, Picker};
 use crate::app::tui::text::width::{ellipsis, fit_end, width};
 use crate::app::tui::theme::Theme;
 
-/// The layout of a popup that was drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PopupDrawn {
     /// `None` if the popup takes no text.
@@ -42,8 +40,7 @@ pub fn split(area: Rect, rows: u16) -> (Rect, Rect) {
     (Rect { height, ..area }, rest)
 }
 
-/// `style` on a row. The selected row keeps its own style, because dim or colored letters are hard to
-/// read on it.
+/// `style` on a row. The selected row keeps its own: dim or colored letters are hard to read on it.
 pub fn on_row(theme: &Theme, row: Style, style: Style) -> Style {
     if row == theme.popup_selected {
         row
@@ -152,8 +149,7 @@ impl<'a> Popup<'a> {
         Some(inside)
     }
 
-    /// The key that confirms the selected answer, for the edge of the box. Empty while it can't be
-    /// confirmed.
+    /// The key that confirms the selected answer, for the box's edge; empty until it works.
     pub fn confirm_key(&self, answers: &Answers) -> String {
         if answers.can_confirm(self.app.now) {
             format!(" · {} confirm", self.app.key(Action::Accept))
@@ -181,8 +177,7 @@ impl<'a> Popup<'a> {
         self.caret = Some((caret.min(area.right() - 1), area.y));
     }
 
-    /// Draws the query in the first row of `area`, or its end if it's too long. Returns the rest of the
-    /// area.
+    /// Draws the query, or its end, in the first row of `area`. Returns the rest of the area.
     pub fn query(&mut self, picker: &Picker, area: Rect) -> Rect {
         let shown = fit_end(picker.query(), usize::from(area.width).saturating_sub(3));
         let theme = &self.app.theme;
@@ -217,8 +212,7 @@ impl<'a> Popup<'a> {
         split(area, 1).1
     }
 
-    /// Draws the matches that `area` has room for, each formatted by `line`, or `none` if there are
-    /// none.
+    /// Draws the matches that `area` has room for, each formatted by `line`, or else `none`.
     pub fn matches(
         &mut self,
         picker: &Picker,

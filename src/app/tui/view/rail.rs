@@ -1,5 +1,4 @@
-//! The rail at the right of a wide screen: todo list, changed files, waiting messages. It is empty
-//! without any of them.
+//! The rail at the right of a wide screen: todo list, changed files, waiting messages, if any.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};

@@ -18,6 +18,7 @@ use crate::app::tui::transcript::Drawn;
 /// Cached between frames; can be discarded at any time.
 #[derive(Debug, Default)]
 pub struct ViewCache {
+    /// The rows and heights of the transcript.
     pub transcript: TranscriptCache,
     /// The links that were on the screen.
     pub links: LinkTable,

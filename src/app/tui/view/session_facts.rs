@@ -13,8 +13,7 @@ use crate::app::tui::app::App;
 /// Columns for the label of a line.
 const LABEL: usize = 10;
 
-/// The preview in the list, in the rows of `area`: figures, folder and model, the first prompt, and the
-/// last exchange.
+/// The preview in the list: figures, folder and model, the first prompt, the last exchange.
 pub fn preview(app: &App, facts: &SessionFacts, area: Rect) -> Vec<StyledLine> {
     let theme = &app.theme;
     let quiet = theme.popup.patch(theme.dim);

@@ -22,7 +22,6 @@ use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
 const MAX_ROWS: u16 = 32;
 /// Includes its rule.
 const PREVIEW_ROWS: u16 = 9;
-/// Maximum rows for an error.
 const ERROR_ROWS: u16 = 4;
 /// Minimum rows of the list above a preview.
 const LIST_ROWS: u16 = 4;

@@ -54,8 +54,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let columns = usize::from(area.width).saturating_sub(2);
     for detail in ALL {
         let right = right(&app.status, &app.theme, detail, columns);
-        // The end of a path is enough to recognize a folder, so the spending stays longer than the
-        // whole path.
+        // The end of a path identifies a folder, so the cost stays longer than the whole path.
         let short = (detail < Detail::Tokens).then_some(SHORT_PLACE);
         for place in [PLACE].into_iter().chain(short) {
             let left = left(&app.status, &app.theme, (detail, place), columns, &right);

@@ -1,5 +1,4 @@
-//! The tree of the session: the query, a row for each entry with the lines of branches, and a preview of
-//! the selected entry.
+//! The tree of the session: query, entries with the lines of branches, preview of the selected one.
 
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};

@@ -1,5 +1,4 @@
-//! The question whether to undo, with the files that would change, and the list of prompts to rewind
-//! to.
+//! The question whether to undo, with the files that would change, and the list of rewind points.
 
 use std::path::Path;
 

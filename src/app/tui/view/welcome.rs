@@ -1,5 +1,4 @@
-//! The first screen: the model and mode, what is missing, and what to do next. It disappears with
-//! the first message.
+//! The first screen: model, mode, what is missing, what to do next. Any message removes it.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -11,7 +11,6 @@ use crate::llm::message::{Content, Image, Thinking, ToolCall};
 use crate::llm::provider::{Request, ToolSpec};
 use crate::llm::quirks::Quirks;
 
-/// The field of `reasoning_details`.
 const DETAILS: &str = "reasoning_details";
 /// The model's line between tool results and a user message.
 const READ: &str = "I have read the results.";

@@ -213,8 +213,7 @@ pub fn put(
     editor.draft.undo.join(mark);
 }
 
-/// Replaces each character of a range by this one, or changes its case. Returns the start of the
-/// range.
+/// Replaces each character of a range by this one, or changes its case. Returns its start.
 pub fn change_characters(
     editor: &mut Composer,
     range: Range<usize>,

@@ -52,7 +52,6 @@ struct Seam {
     opening: String,
     /// Closed lines of code; `None` for a table.
     lines: usize,
-    /// The column layout of a table.
     table: Option<Rc<TableLayout>>,
 }
 
@@ -154,8 +153,7 @@ impl MarkdownRows {
         self.written
     }
 
-    /// Updates the rows to `source`, which has only grown since the last call. `live` says whether
-    /// it may grow further.
+    /// Updates the rows to `source`, which has only grown. `live` says whether it may grow further.
     pub fn update(
         &mut self,
         context: &RenderContext<'_>,
@@ -220,8 +218,7 @@ impl MarkdownRows {
         self.close(end, output.gap, output.code_blocks);
     }
 
-    /// Closes the blocks before the last one, or the lines of fenced code, as far as there are new
-    /// complete lines.
+    /// Closes the blocks before the last one, or the new complete lines of fenced code.
     fn close_blocks(&mut self, input: &mut Input<'_>) -> bool {
         let source = input.source;
         let line_end = source[self.closed..].rfind('\n');

@@ -87,8 +87,8 @@ impl TranscriptCache {
         };
     }
 
-    /// Measures cells with a guessed height for about `budget`. Returns whether some are left. For
-    /// idle moments.
+    /// Measures cells with a guessed height for about `budget`, when idle. Returns whether some are
+    /// left.
     pub fn refine(&mut self, transcript: &Transcript, theme: &Theme, budget: Duration) -> bool {
         let start = Instant::now();
         let options = LayoutOptions::new(theme, self.width, transcript);

@@ -5,8 +5,7 @@ use super::rows::CellRows;
 use crate::agent::tool::{Details, DiffDetails};
 use crate::app::tui::transcript::{Cell, CellBody};
 
-/// `path:line` for `word` in the row `at` of `cell`; `None` if it isn't a change, or `word` links
-/// elsewhere.
+/// `path:line` for `word` in row `at` of a change; `None` if `word` links elsewhere.
 pub(super) fn changed_line(cell: &Cell, rows: &CellRows, at: u32, word: &str) -> Option<String> {
     let CellBody::Tool(tool) = &cell.body else {
         return None;

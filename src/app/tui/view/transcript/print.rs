@@ -1,5 +1,4 @@
-//! Rows to print permanently, each once and in order, and the number of rows below them that may still
-//! change.
+//! Rows to print for good, each once and in order, and the number of rows that may still change.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,5 +1,4 @@
-//! Selection: maps places on the screen to places in cells, and those to the copied text and the
-//! marked columns.
+//! Maps places on the screen to places in cells, and these to the copied text and marked columns.
 
 use std::ops::Range;
 

@@ -1,5 +1,4 @@
-//! The rows below a tool's title. Folded: the lines that matter most, one row each. Open:
-//! everything, wrapped.
+//! The rows below a tool's title. Folded: the most important lines, a row each. Open: all, wrapped.
 
 use ratatui::style::Style;
 

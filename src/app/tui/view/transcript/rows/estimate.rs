@@ -5,7 +5,6 @@ use super::{LayoutOptions, picture};
 use crate::agent::tool::Details;
 use crate::app::tui::transcript::{Cell, CellBody, Fold, ToolCell};
 
-/// Estimates the rows of `cell`.
 pub fn estimate(cell: &Cell, options: LayoutOptions<'_>) -> usize {
     if cell.is_hidden() {
         return 0;
@@ -28,8 +27,7 @@ pub fn estimate(cell: &Cell, options: LayoutOptions<'_>) -> usize {
     text + picture::height(cell, options)
 }
 
-/// Estimates the rows of so many stored entries with so many bytes. Most of the bytes are results,
-/// which are folded.
+/// Estimates the rows of stored entries. Most of their bytes are results, which are folded.
 pub fn estimate_stored(entries: usize, bytes: u64, width: u16) -> u64 {
     entries as u64 + bytes / 8 / u64::from(width.max(8))
 }

@@ -1,5 +1,4 @@
-//! The rows of a group of calls that only look: a summary, and a row for each call or one for all
-//! files.
+//! The rows of a group of look-only calls: a summary, and a row for each call or for all files.
 
 use ratatui::style::Style;
 

@@ -14,8 +14,7 @@ use crate::app::tui::transcript::{Fold, PROMPT_LINES};
 /// Shown below a message that was not typed here.
 const EXTERNAL: &str = "from another program";
 
-/// Lines of a folded prompt at its beginning and end, since a question about a pasted text comes before
-/// or after it.
+/// Lines at both ends of a folded prompt, where a question about a pasted text is.
 const PROMPT_HEAD: usize = 3;
 const PROMPT_TAIL: usize = 3;
 

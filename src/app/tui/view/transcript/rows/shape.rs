@@ -45,8 +45,7 @@ pub fn is_one_line(tool: &ToolCell, fold: Fold, preview: bool) -> bool {
         }
 }
 
-/// Whether the outcome of a change is unknown. If the user is asked, it is known before the change is
-/// made.
+/// Whether the outcome of a change is unknown. A permission request shows it in advance.
 pub fn is_draft(tool: &ToolCell, first: &DiffDetails) -> bool {
     is_running(tool) && first.first_changed_line.is_none()
 }
@@ -68,8 +67,7 @@ const ENDS: [&str; 3] = [
     "Skipped due to user message",
 ];
 
-/// The error text of a failed call as the model read it, without what the rows of the details already
-/// show.
+/// The error text of a failed call for the model, unless the rows of the details show it.
 pub fn failure(tool: &ToolCell, is_silent: bool) -> &str {
     let first_line = tool.failure.lines().next().unwrap_or_default();
     match (tool.state, &*tool.details) {
