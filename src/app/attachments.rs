@@ -25,7 +25,7 @@ const FILE: &str = "<file path=\"";
 const COMMAND: &str = "<command line=\"";
 
 /// Appends the files that the text mentions as `@path`. Also returns what it didn't attach, and
-/// why. It leaves unreadable files and text files outside the project to the model: a mention may
+/// why. It leaves unreadable files and text files outside the project to the model. A mention may
 /// come from pasted text, and the model's tools ask before reading such a file.
 pub(crate) fn attach_mentions(
     mut content: Vec<Content>,

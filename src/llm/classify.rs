@@ -1,5 +1,5 @@
-//! Turns a provider's error into an [`LlmError`]: its class, by status and wording, how long to wait,
-//! and the sentence the user reads.
+//! Turns a provider's error into an [`LlmError`]: its class, how long to wait, and the sentence the
+//! user reads.
 //!
 //! `error_patterns` maps the wording to a class.
 

@@ -63,7 +63,7 @@ impl Http {
         })
     }
 
-    /// How long the server at `url` can stay silent, or `None` for no limit: a local model can take very
+    /// How long the server at `url` can stay silent; `None` for no limit. A local model can take very
     /// long to read a prompt.
     pub fn idle_timeout(&self, url: &str) -> Option<Duration> {
         self.idle.or((!is_loopback(url)).then_some(IDLE_TIMEOUT))

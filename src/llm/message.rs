@@ -1,8 +1,8 @@
 //! The conversation as plain, provider-neutral data.
 //!
 //! The serde form of every type here *is* pi's message format (docs/message-types.md of
-//! `@earendil-works/pi-coding-agent`): session files, `--mode json` and RPC write these types directly,
-//! so no second set of structs has to stay in step. A provider's opaque parts (signatures, encrypted
+//! `@earendil-works/pi-coding-agent`): session files, `--mode json` and RPC write these types directly.
+//! So no second set of structs has to stay in step. A provider's opaque parts (signatures, encrypted
 //! reasoning, response ids) pass through unchanged.
 
 use std::borrow::Cow;

@@ -1,5 +1,5 @@
-//! Finds instruction files (AGENTS.md and similar) in the user's folder and from the repository
-//! root down to the working folder, with their imports.
+//! Finds instruction files (AGENTS.md and similar) with their imports. It looks in the user's
+//! folder, and from the repository root down to the working folder.
 //!
 //! In each folder it takes `AGENTS.override.md` or else `AGENTS.md`, then the file named by the
 //! model's vendor if it says something else. It includes folders below the working folder once a

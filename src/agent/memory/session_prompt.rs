@@ -50,7 +50,7 @@ const INSTRUCTIONS_GONE: &str = "[Project instructions that no longer count: ";
 const GIT: &str = "The git repository at the beginning of this session:\n";
 /// Start of the note about what needs no question.
 const MODE: &str = "Permission mode: ";
-/// The initial mode of a model that hasn't been told one.
+/// The mode that a model assumes until a message sets one.
 const UNTOLD_MODE: &str = "full";
 /// Replaces an empty list.
 const NONE: &str = "none";

@@ -358,7 +358,7 @@ impl Judging<'_> {
         }
     }
 
-    /// The confinement that the mode prescribes for every command, whatever the rules say.
+    /// The confinement that the mode prescribes for every command, regardless of the rules.
     fn given_confinement(&self) -> Option<Confinement> {
         match self.policy.mode {
             PermissionMode::Full => Some(Confinement::Free),

@@ -4,9 +4,9 @@
 use super::shell::{Line, Word};
 use crate::agent::word_list::WordList;
 
-/// Whether `text` is one simple command of literal words, perhaps after `cd FOLDER &&` and before `2>&1`:
-/// no variables, assignments, substitutions, file redirections or `&`. `line` is how the shell grammar
-/// reads it; both readings must agree.
+/// Whether `text` is one simple command of literal words, perhaps after `cd FOLDER &&` and before `2>&1`.
+/// It has no variables, assignments, substitutions, file redirections or `&`. `line` is how the shell
+/// grammar reads it; both readings must agree.
 pub(super) fn is_alone(line: &Line, text: &str) -> bool {
     let Some(mut words) = literal_words(text) else {
         return false;

@@ -1,6 +1,6 @@
-//! Files that a command must not create in its writable folders. A placeholder is impossible: git
+//! Files that a command must not create in its writable folders. A placeholder is impossible. git
 //! fails on a `commondir` that names nothing, and otherwise loads settings with programs from
-//! there; a shell reads any `.bashrc`. So tiller moves such a file away the moment it appears, and
+//! there. A shell reads any `.bashrc`. So tiller moves such a file away the moment it appears, and
 //! checks again when the command ends.
 
 use std::ffi::OsStr;

@@ -1,5 +1,5 @@
-//! The task that follows one supervisor: sends it the command and orders, receives reports, and
-//! kills the processes itself if the supervisor is stopped, killed or silent.
+//! The task that follows one supervisor: sends it the command and orders, and receives reports. If
+//! the supervisor is stopped, killed or silent, it kills the processes itself.
 //!
 //! It outlives the caller, so that aborting doesn't wait for processes to end.
 
@@ -232,8 +232,8 @@ mod tests {
         }
     }
 
-    /// How long, on the clock of the test, a supervisor is waited for that was told to stop, says
-    /// `reports` and then nothing more.
+    /// How long, on the test's clock, tiller waits for a stopping supervisor that falls silent
+    /// after `reports`.
     async fn patience(reports: &[Report]) -> Duration {
         let (control, mut supervisor) = StdUnixStream::pair().unwrap();
         control.set_nonblocking(true).unwrap();

@@ -1,5 +1,5 @@
-//! Kills a process tree, whatever it does: SIGTERM to all, a grace period, then SIGKILL level by
-//! level until the kernel reports no children.
+//! Kills a process tree in any case: SIGTERM to all, a grace period, then SIGKILL level by level
+//! until the kernel reports no children.
 //!
 //! Knows nothing of commands or channels. Both the supervisor (for everything below it) and tiller
 //! itself (for what it adopted from a killed supervisor) use it; [`Descendants`] is the difference.

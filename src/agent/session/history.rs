@@ -1,4 +1,4 @@
-//! The conversation at a leaf: the part of its path that the model reads, in the order of pi's
+//! The conversation at a leaf: what the model reads of its path, in the order of pi's
 //! `buildSessionContext` (docs/session-format.md, "Context Building").
 
 use std::path::Path;
@@ -30,7 +30,7 @@ pub struct History {
     pub prompts: Vec<SessionPrompt>,
     /// Number of unreadable entries on the path.
     pub damaged: usize,
-    /// If only the end is kept: facts about the rest.
+    /// Facts about the earlier part, if only the end is in memory.
     folded: Option<HistoryFacts>,
 }
 

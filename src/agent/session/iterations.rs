@@ -1,6 +1,6 @@
 //! The iterations of a session, as a view over the path to its leaf. Each is one model call with
 //! the messages before it and the results of its tool calls. Nothing is stored twice. Failed and
-//! unreadable answers count too, so that numbering needs no text.
+//! unreadable answers are iterations too, so that numbering needs no text.
 
 use std::sync::Arc;
 
@@ -170,7 +170,7 @@ impl Fold {
         done
     }
 
-    /// An unreadable answer counts too.
+    /// An unreadable answer is an iteration too.
     fn damaged(&mut self) -> Option<Iteration> {
         let done = self.complete(true);
         let mut next = self.next();

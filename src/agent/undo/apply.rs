@@ -1,5 +1,5 @@
-//! Changes paths from one state to another: first removes what must go, deepest first; then creates
-//! folders from the top; then files and links, each completely or not at all. A path in an
+//! Changes paths from one state to another. Removes what must go, deepest first, then creates
+//! folders from the top, then files and links, each completely or not at all. A path in an
 //! unexpected state stays unchanged and is reported. Never writes through a link.
 
 use std::collections::{BTreeSet, HashSet};
@@ -22,8 +22,8 @@ use crate::agent::workspace::Place;
 
 /// Why what others have changed stays.
 const OTHERS: &str = "changed since by someone else";
-/// Up to so many files are on the disk before the next is written. To wait for each of thousands takes
-/// minutes; the file systems of today write a file before the name that it takes over.
+/// Files to write before waiting for the disk. Waiting for each of thousands takes minutes. Modern
+/// file systems write a file before the name that it takes over.
 const SYNCED: usize = 64;
 
 /// A path to change from one state to another.

@@ -16,7 +16,7 @@ use super::tree::{Folder, Image, Kind, Seen, Tree};
 use crate::agent::hash;
 
 /// All changes, by path. Excludes paths that only other sessions named. `afters` are the states
-/// right after writes, if nothing of the turn ran since.
+/// right after writes, if the turn ran nothing since.
 pub(super) fn compare(
     trees: &[Arc<Tree>],
     befores: &[Before],

@@ -302,10 +302,9 @@ impl Undo {
         Ok(())
     }
 
-    /// Completes interrupted turns. Doesn't touch files of the turns in `path`, whose undo or redo
-    /// may have been interrupted, because they are next to be undone or redone. Returns those
-    /// turns, and those of `session` that it doesn't know because it ended before storing them
-    /// (`known` are all its turns).
+    /// Completes interrupted turns. Doesn't touch files of the turns in `path`: their undo or redo
+    /// may have been interrupted, and they are next in line. Returns those turns, and those of
+    /// `session` that it ended before storing (`known` are all its turns).
     pub fn recover(
         &self,
         session: &str,

@@ -1,4 +1,4 @@
-//! Facts about one stored session: first and last messages, counts, tokens, cost.
+//! Facts about one stored session: first and last messages, totals, tokens, cost.
 
 use std::path::{Path, PathBuf};
 

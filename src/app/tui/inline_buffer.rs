@@ -100,10 +100,10 @@ impl InlineBuffer {
         self.is_stale = true;
     }
 
-    /// Appends to `out` the bytes that print `printed` above the region and turn the region into
-    /// the painted one, with the cursor at `cursor`, or hidden. Appends nothing if nothing changed.
-    /// `printed` is as wide as the region; together they may be higher than the screen's `height`.
-    /// Cells may carry marks of `links`.
+    /// Appends to `out` the bytes that print `printed` above the region and paint the region. The
+    /// cursor is at `cursor`, or hidden. Appends nothing if nothing changed. `printed` is as wide
+    /// as the region; together they may be higher than the screen's `height`. Cells may carry marks
+    /// of `links`.
     pub fn finish(
         &mut self,
         printed: &mut Buffer,

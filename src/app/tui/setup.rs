@@ -101,8 +101,8 @@ fn first_theme(choice: &ThemeChoice) -> Result<(Theme, Vec<String>), String> {
     Ok((loaded.theme, faults))
 }
 
-/// Whether the background is dark or light, from a variable that some terminals set: the color
-/// numbers of text and background, perhaps with others between.
+/// Whether the background is dark or light, from a variable that some terminals set. It has the
+/// color numbers of text and background, perhaps with others between.
 fn scheme(fgbg: &str) -> Option<Kind> {
     match fgbg.rsplit(';').next()?.parse().ok()? {
         0..=6 | 8 => Some(Kind::Dark),

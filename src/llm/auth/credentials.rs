@@ -166,8 +166,8 @@ pub enum KeySpec {
 }
 
 impl KeySpec {
-    /// Parses an `api_key`: `$NAME` or `${NAME}` is a variable, `!` starts a command, `$$` and `$!`
-    /// start a literal `$` or `!`, and anything else is the key.
+    /// Parses an `api_key`: `$NAME` or `${NAME}` is a variable, and `!` starts a command. `$$` and
+    /// `$!` start a literal `$` or `!`. Anything else is the key.
     pub fn parse(text: &str) -> Self {
         let text = text.trim();
         if let Some(command) = text.strip_prefix('!') {

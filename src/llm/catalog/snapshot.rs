@@ -122,8 +122,8 @@ impl Snapshot {
         })
     }
 
-    /// The newest listed model with the family and version of `id`, and true; or the newest of the
-    /// family, if `id` has a later version.
+    /// The newest listed model with the family and version of `id`, and true. If `id` has a later
+    /// version, the newest of the family.
     fn listed_like(&self, provider: &str, id: &str) -> Option<(&str, bool)> {
         let parse = |id: &str| {
             let mut name = Name::parse(id);

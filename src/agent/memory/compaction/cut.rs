@@ -166,7 +166,7 @@ pub(in crate::agent) fn makes_room(
 }
 
 /// True if the conversation may begin at `at`: at a user message or an answer, never between a call
-/// and its result. A lone earlier summary would only be replaced by itself.
+/// and its result. Replacing a lone earlier summary would be pointless.
 pub(super) fn may_cut(messages: &[Arc<Message>], at: usize) -> bool {
     let alone = at == 1 && is_summary(&messages[0]);
     !alone && !matches!(&*messages[at], Message::ToolResult(_))

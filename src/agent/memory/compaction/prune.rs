@@ -1,6 +1,6 @@
 //! Prunes old tool results from requests. This changes text already sent, so it happens only if the
-//! provider must reread the conversation anyway: when a compaction would be due, or its cache has
-//! expired. A stored context edit makes later requests equal.
+//! provider must reread the conversation anyway. That is when a compaction would be due, or its
+//! cache has expired. A stored context edit makes later requests equal.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Estimates how many tokens a conversation takes, and how many it may take: the last reported
-//! usage, and a few bytes per token for the rest.
+//! Estimates how many tokens a conversation takes, and how many it may take. The estimate is the
+//! last reported usage, and a few bytes per token for the rest.
 
 use std::sync::Arc;
 
@@ -134,8 +134,8 @@ impl Window {
         (self.tokens > 0).then_some(self.share.min(self.unreserved))
     }
 
-    /// True if a request with `prompt` and `messages` is too large: if the last prompt exceeds its
-    /// share (F8), or this one leaves too little room for its answer.
+    /// True if a request with `prompt` and `messages` is too large. Either the last prompt exceeds
+    /// its share (F8), or this one leaves too little room for its answer.
     pub fn is_full(&self, prompt: &SessionPrompt, messages: &[Arc<Message>]) -> bool {
         let tokens = tokens(prompt, messages);
         let last = reported(prompt, messages).map_or(tokens, |(_, usage)| {

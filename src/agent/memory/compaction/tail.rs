@@ -10,8 +10,8 @@ use crate::llm::Message;
 
 const LEFT_OUT: &str = "[Some messages are left out here: the branch is too long]";
 
-/// Shortens the messages from `first` on to fit into `room` tokens together with `prompt`: an
-/// initial summary, and the latest ones. `None` if none fits.
+/// Shortens the messages from `first` on to `room` tokens, including `prompt`: an initial summary,
+/// and the latest ones. `None` if there is no room for any.
 pub(in crate::agent) fn tail(
     prompt: &SessionPrompt,
     messages: &[Arc<Message>],

@@ -272,7 +272,7 @@ impl<'a> Scanner<'a> {
         if self.peek(0) == Some('@') && self.peek(1) == Some('P') {
             return Err("a value expanded as a prompt".to_owned());
         }
-        // Every element of an array, whatever the operation.
+        // Every element of an array, for any operation.
         let inner = if quoted {
             Quoting::Double
         } else {

@@ -16,8 +16,8 @@ const WITHOUT: &str = "TILLER_SANDBOX_WITHOUT";
 /// What a command may access. It may read everything except `hidden`, and write only `writable`.
 ///
 /// All paths are absolute and without symbolic links. Missing paths are ignored, except `read_only`
-/// and `hidden` ones in a writable folder, which the command could otherwise create: an empty
-/// folder blocks them while commands run.
+/// and `hidden` ones in a writable folder. The command could create those, so an empty folder
+/// blocks them while commands run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sandbox {

@@ -1,5 +1,5 @@
 //! The system call filter. Blocks calls that could undo the other layers or reach rare parts of the
-//! kernel, and allows all others, so that any program works.
+//! kernel. Allows all others, so that any program works.
 //!
 //! Blocked calls return an error. Only programs of another architecture (32 bits) are killed,
 //! because their calls have other numbers.

@@ -1,7 +1,7 @@
 //! How file tools write: they stage the new content next to the file, with fsync (`stage`), then rename
-//! it into place (`Staged::commit`), both through `agent::new_file`. A file with hard links, or in a
-//! folder we can't write, is overwritten, unless its other names may be out of the call's reach. All
-//! steps use the descriptor of the folder opened first. This module doesn't decide whether to write.
+//! it into place (`Staged::commit`). Both use `agent::new_file`. They overwrite a file with hard links,
+//! or in a folder we can't write, unless its other names may be out of the call's reach. All steps use
+//! the descriptor of the folder opened first. This module doesn't decide whether to write.
 
 use std::cell::Cell;
 use std::collections::HashSet;

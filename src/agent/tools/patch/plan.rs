@@ -21,7 +21,7 @@ const MAX_FAILURES: usize = 10;
 const MAX_SHOWN: usize = 192 * 1024;
 
 /// The paths that a section may write, before checking which exist: as written, and without the prefix
-/// that [`resolve`] drops if there is no such file.
+/// that [`resolve`] drops if the file doesn't exist.
 pub fn paths_of(section: &Section) -> Vec<String> {
     let is_new = matches!(section.change, Change::Add(_));
     let plain = without_prefix(&section.path).filter(|_| !is_new);

@@ -17,7 +17,7 @@ const MAX_PLAIN_CHARS: usize = 1000;
 /// Bytes of old pastes kept for prompts that come back.
 pub(super) const MAX_KEPT: usize = 16 * 1024 * 1024;
 
-/// The pastes behind the placeholders. None is removed while any text may hold it.
+/// The pastes of the placeholders. None is removed while any text may hold it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Placeholders(Vec<Paste>);
 

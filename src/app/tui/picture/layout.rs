@@ -29,7 +29,7 @@ pub struct PictureLayout {
     pub cell: (u16, u16),
     /// The most rows of a picture until its cell is opened.
     pub rows: u16,
-    /// The color behind transparent pixels.
+    /// The background of transparent pixels.
     pub ground: (u8, u8, u8),
     /// The color depth of half blocks.
     pub depth: ColorDepth,

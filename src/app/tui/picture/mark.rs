@@ -1,5 +1,5 @@
 //! The mark of a cell that shows part of a picture: the placeholder of kitty's protocol, with
-//! combining characters for row and column, in a color that is the picture's number.
+//! combining characters for row and column. Its color is the picture's number.
 //!
 //! Text from outside never has the placeholder: `sanitize` replaces it.
 

@@ -1,5 +1,5 @@
 //! Highlights code on its own thread: the first line of a language takes up to 13 ms, too long for
-//! a frame. Each line is parsed once, in order; the state is kept per block.
+//! a frame. Each line is parsed once, in order; each block has its state.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};

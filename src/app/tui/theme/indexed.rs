@@ -11,7 +11,7 @@ use super::source::Kind;
 /// The darkest and the lightest colors of the cube: green, red, blue.
 const DARK: [u8; 3] = [22, 52, 17];
 const LIGHT: [u8; 3] = [194, 224, 189];
-/// The least contrast of text on a diff background: there is no darker green.
+/// The least contrast of text on a diff background: the palette has no darker green.
 const LEAST: f64 = 3.0;
 
 /// Gives `theme`, the nearest colors to `full`, diff backgrounds that differ like those of `full`.

@@ -87,7 +87,7 @@ pub struct ToolCell {
     pub draft: Option<Box<Draft>>,
     /// Finds the call's subject in the arguments, without a draft.
     pub naming: Naming,
-    /// Why the call failed or didn't run, as the model was told; shown if the details don't say it.
+    /// Why the call failed or didn't run, as the model reads it. Shown if the details don't say it.
     pub failure: String,
     pub duration_ms: Option<u64>,
     /// Whether it has its own row within a group of looking calls.
@@ -280,7 +280,7 @@ impl Cell {
         }
     }
 
-    /// The text behind the cell's rows, for copying and searching.
+    /// The source of the cell's rows, for copying and searching.
     pub fn source(&self) -> Cow<'_, str> {
         match &self.body {
             CellBody::User { text, .. } | CellBody::Notice { text, .. } => Cow::Borrowed(text),

@@ -157,7 +157,7 @@ impl Body<'_> {
         }
     }
 
-    /// Counts rows without room. One row must stay free to say so.
+    /// Notes rows without room. One row must stay free to say so.
     fn push_hidden(&mut self, rows: usize) {
         if rows > 0 && !self.is_full() && self.rows.len() >= self.most {
             self.rows.pop();

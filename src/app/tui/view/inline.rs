@@ -1,5 +1,5 @@
 //! The rows at the bottom of the normal screen: the part of the conversation that can still change,
-//! then the editor and its neighbours, painted by the same functions.
+//! then the editor and its neighbours. The same functions paint them.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};

@@ -243,8 +243,8 @@ fn push_user<'a>(
     });
 }
 
-/// Anthropic's cache marks at a reseller: on the system prompt, and on the last message before each of
-/// the last two answers, including the next one.
+/// Anthropic's cache marks at a reseller. They are on the system prompt, and on the last message
+/// before each of the last two answers, including the next one.
 fn add_cache_breakpoints(messages: &mut [ChatMessage]) {
     let mut ends = 0;
     let mut answered = true;

@@ -173,8 +173,8 @@ impl Cleaner {
         }
     }
 
-    /// Parses whole characters. A sequence that doesn't end on its line is broken (titles, links,
-    /// colours; pictures may span lines), and so is one that doesn't end at all.
+    /// Parses whole characters. A sequence that doesn't end is broken, and so is one that doesn't
+    /// end on its line (titles, links, colours; pictures may span lines).
     fn text(&mut self, bytes: &[u8], out: &mut String) {
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let complete = line.ends_with(b"\n");

@@ -5,8 +5,7 @@
 //! (`|`, `#`) may look like a block that it won't be. Fenced code closes line by line. A block that
 //! grows beyond [`MAX_OPEN`] is closed at its last line. The rest is parsed after lines that reopen
 //! the block: items and quotes, the code fence, the table head. If they can't express it, the text
-//! looks rough; such a text, and one with link definitions, is written once more when it's
-//! complete.
+//! looks rough. Such a text, and one with link definitions, is written once more when complete.
 
 use std::rc::Rc;
 

@@ -1,5 +1,5 @@
-//! Tables. Columns are as wide as they need to be, or wrapped if there's little room; with too
-//! little room, the table becomes a list of `head: value`.
+//! Tables. Columns are as wide as they need to be, or wrapped if there's little room. With too
+//! little, the table becomes a list of `head: value`.
 
 use std::rc::Rc;
 

@@ -43,7 +43,7 @@ pub struct Unprinted {
     pub rows: Vec<RowRef>,
     pub next: Printed,
     pub live: usize,
-    /// Whether more rows are ready than fit in one frame.
+    /// Whether more rows are ready than one frame prints.
     pub has_more: bool,
     /// The page that must be read before the rows after it can be printed.
     pub unread: Option<usize>,
@@ -52,7 +52,7 @@ pub struct Unprinted {
 }
 
 impl Printed {
-    /// Nothing of this conversation was printed yet.
+    /// This conversation wasn't printed yet.
     pub fn before(transcript: &Transcript) -> Self {
         let mut cell = 0;
         // Older pages aren't read for this.
