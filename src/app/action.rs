@@ -13,7 +13,7 @@ pub struct ActionSpec {
     pub action: Action,
     /// Its name in key files.
     pub name: &'static str,
-    /// What it does, for the help.
+    /// A short help text.
     pub help: &'static str,
     /// Where its keys work.
     pub scope: Scope,
@@ -21,7 +21,7 @@ pub struct ActionSpec {
     pub group: Group,
     /// Its command without the slash, if it has one.
     pub slash: Option<&'static str>,
-    /// The argument of its command, if there is one.
+    /// The argument of its command, if any.
     pub argument: Option<&'static str>,
 }
 

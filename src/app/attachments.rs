@@ -356,7 +356,7 @@ mod tests {
         assert!(as_command_block(&block).is_some());
         let content = [Content::text("look"), block];
         assert_eq!(typed_text(&content), "look");
-        // What is typed is never taken for one.
+        // Typed text never passes for one.
         let typed = [Content::text("<file path=\"x\">\n</file>")];
         assert_eq!(typed_text(&typed), "<file path=\"x\">\n</file>");
     }

@@ -75,7 +75,7 @@ impl From<Outcome> for ExitCode {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct StartError {
-    /// What is wrong, with the value, and what to do.
+    /// The problem, with the value, and what to do.
     pub message: String,
     pub outcome: Outcome,
 }

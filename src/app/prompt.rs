@@ -19,7 +19,7 @@ use crate::llm::Content;
 /// Most bytes of stdin, or of one text `@FILE`, in a prompt.
 const MAX_TEXT_BYTES: u64 = 1024 * 1024;
 
-/// What to do instead with a file that is too large.
+/// Advice for a file that is too large.
 const LEAVE_IT: &str = "leave out the @ and let the model read it";
 
 /// Builds the prompt from `words` and from piped stdin. May be empty.
@@ -206,7 +206,7 @@ mod tests {
         wide.save_with_format(dir.path().join("p"), image::ImageFormat::Bmp)
             .unwrap();
         let content = build(&words(&["what", "@p"]), None, dir.path()).unwrap();
-        // Made to fit, as `read` does.
+        // Shrunk, as `read` does.
         assert!(
             matches!(&content[..], [Content::Text(_), Content::Image(image)] if image.mime_type == "image/png")
         );

@@ -18,7 +18,7 @@ use super::overflow;
 /// Most characters of a provider's own words to pass on.
 const QUOTED_CHARS: usize = 600;
 
-/// What the error message needs besides the response.
+/// Facts for the error message besides the response.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorContext {
     /// `provider/id`.

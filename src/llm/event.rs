@@ -30,7 +30,7 @@ pub enum StreamEvent {
     BlockDelta {
         /// Position in the content.
         index: usize,
-        /// What kind of block it is.
+        /// The kind of the block.
         kind: BlockKind,
         /// The piece to append.
         delta: String,
@@ -39,7 +39,7 @@ pub enum StreamEvent {
     BlockEnd {
         /// Position in the content.
         index: usize,
-        /// What kind of block it is.
+        /// The kind of the block.
         kind: BlockKind,
         /// Opaque data to keep and send back.
         signature: Option<String>,
@@ -57,10 +57,10 @@ pub enum StreamEvent {
     Error(LlmError),
 }
 
-/// What a block of an answer is.
+/// The kind of a block of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockKind {
-    /// What the model says.
+    /// Text for the user.
     Text,
     /// Its reasoning.
     Thinking,

@@ -147,7 +147,7 @@ fn check_cert_file() -> Result<(), LlmError> {
     })
 }
 
-/// What to do about a certificate that was rejected because of `cause`.
+/// Advice about a certificate that was rejected because of `cause`.
 fn certificate_hint(cause: &str) -> &'static str {
     if cause.contains("CaUsedAsEndEntity") {
         "The server uses the certificate of an authority as its own. Make a server certificate: \

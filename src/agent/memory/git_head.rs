@@ -22,7 +22,7 @@ impl fmt::Display for GitHead {
     }
 }
 
-/// What is checked out in the repository around `folder`.
+/// The checked-out branch or commit of the repository around `folder`.
 pub fn git_head(folder: &Path) -> Option<GitHead> {
     let git = repository(folder)?.join(".git");
     let git = if git.is_dir() {

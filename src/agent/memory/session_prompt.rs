@@ -112,10 +112,10 @@ impl SessionPrompt {
     }
 }
 
-/// What a note says about an instruction file.
+/// The kinds of notes about an instruction file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InstructionNote<'a> {
-    /// It is new or changed.
+    /// The file is new or changed.
     Read {
         path: &'a str,
         /// The file as the model reads it.
@@ -155,9 +155,9 @@ pub(in crate::agent) struct SessionPrompts {
     /// The agent's current working folder. The prompt keeps the session's original one, and a note
     /// tells the model about the change.
     pub place: PathBuf,
-    /// What the model knows of each of `CHANGES`.
+    /// The model's knowledge of each of `CHANGES`.
     known: [String; 3],
-    /// What needs no question, in words; may be empty.
+    /// The calls that need no question, in words; may be empty.
     pub mode: &'static str,
     /// The version of it that the model knows.
     known_mode: String,
@@ -298,7 +298,7 @@ impl SessionPrompts {
         }
     }
 
-    /// What to tell the model before the user's next message. `messages` is the conversation.
+    /// The note to the model before the user's next message. `messages` is the conversation.
     pub fn notes(
         &mut self,
         surroundings: &Surroundings,
@@ -344,7 +344,7 @@ impl SessionPrompts {
         notes
     }
 
-    /// What to tell `model` before it continues: new, changed and removed instruction files, and
+    /// The note to `model` before it continues: new, changed and removed instruction files, and
     /// git's answers since the prompt was rendered.
     pub fn late_notes(&mut self, surroundings: &Surroundings, model: &Model) -> Vec<Content> {
         let mut notes = Vec::new();

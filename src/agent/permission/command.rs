@@ -52,7 +52,7 @@ struct Judging<'a> {
     whole: Option<&'a Arc<Rule>>,
 }
 
-/// What the rules say about one simple command.
+/// The decision of the rules about one simple command.
 struct Found<'a> {
     command: &'a SimpleCommand,
     action: Action,
@@ -381,7 +381,7 @@ impl Judging<'_> {
         }
     }
 
-    /// What a yes means for the other commands of the line: they run the same way.
+    /// The effect of a yes on the other commands of the line: they run the same way.
     fn rest(&self, found: &[Found], wanted: Confinement) -> &'static str {
         let own =
             |one: &Found| one.action == Action::Ask && one.rule.is_some_and(|it| freedom(it) > 0);

@@ -32,7 +32,7 @@ pub struct Processes {
     scope: Arc<Scope>,
 }
 
-/// What to start.
+/// The command to start.
 #[derive(Clone, Debug)]
 pub struct Spawn {
     /// For `bash -c`; at most 120 KB.

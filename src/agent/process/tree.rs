@@ -34,7 +34,7 @@ pub(super) trait Descendants {
     fn children(&mut self) -> Vec<Pid>;
 }
 
-/// What remains after reaping.
+/// The members left after reaping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Remaining {
     /// Certainly no process.

@@ -320,7 +320,7 @@ impl Body {
         }
     }
 
-    /// What a summary preserves besides its text.
+    /// The facts that a summary preserves besides its text.
     pub(in crate::agent) fn details(&self) -> Option<&Value> {
         match self {
             Self::Compaction(compaction) => compaction.details.as_ref(),

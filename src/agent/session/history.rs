@@ -23,7 +23,7 @@ const BRANCH_LEFT: &str =
 
 #[derive(Debug, Default)]
 pub struct History {
-    /// What the model reads.
+    /// The messages that the model reads.
     pub messages: Vec<Arc<Message>>,
     pub nodes: Vec<NodeId>,
     /// How requests began, in entry order.

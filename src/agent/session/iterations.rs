@@ -86,7 +86,7 @@ impl SessionView {
     }
 }
 
-/// What has been read but not returned yet.
+/// Iterations read but not returned yet.
 #[derive(Default)]
 struct Fold {
     given: usize,

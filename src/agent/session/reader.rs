@@ -35,7 +35,7 @@ pub struct Loaded {
     pub torn: u64,
     /// Whether the last complete entry lacks its newline.
     pub unterminated: bool,
-    /// What was skipped, for the user.
+    /// The skipped parts, for the user.
     pub problems: Vec<String>,
 }
 
@@ -284,7 +284,7 @@ fn usage(line: &[u8]) -> Option<Usage> {
     values.next()?.ok()
 }
 
-/// What the tree needs of a line.
+/// The parts of a line that the tree needs.
 struct Head<'a> {
     id: Option<Cow<'a, str>>,
     parent: Parent<'a>,

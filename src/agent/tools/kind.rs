@@ -18,7 +18,7 @@ pub const HEAD: usize = 8 * 1024;
 /// The UTF-8 byte order mark.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// The byte order mark at the start of `bytes`, if there is one, and the rest.
+/// The byte order mark at the start of `bytes`, if any, and the rest.
 pub fn split_mark(bytes: &[u8]) -> (&[u8], &[u8]) {
     let mark = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
     bytes.split_at(mark)

@@ -89,7 +89,7 @@ impl Kept {
 /// The result of undoing or redoing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// What changed.
+    /// The changed paths.
     pub changed: BTreeSet<PathBuf>,
     /// Paths that stay, because the turn's change has been replaced or its bytes are lost.
     pub kept: Vec<Kept>,

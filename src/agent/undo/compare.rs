@@ -130,7 +130,7 @@ pub(super) fn is_born_since(path: &Path, since: SystemTime) -> bool {
     meta.is_ok_and(|meta| meta.created().map_or(true, |born| born >= since))
 }
 
-/// What git has for files that were touched.
+/// The content in git for files that were touched.
 struct Blobs(HashMap<(Arc<Path>, String, u64), Content>);
 
 impl Blobs {

@@ -36,7 +36,7 @@ pub struct Undo {
     state: Mutex<State>,
 }
 
-/// What a turn belongs to.
+/// The prompt that a turn belongs to.
 #[derive(Clone, Debug, Default)]
 struct Prompt {
     session: String,

@@ -158,7 +158,7 @@ impl OpenTurn {
         limits: Limits,
     ) -> Result<Vec<(PathBuf, Lost)>, UndoError> {
         if !self.said.afters.is_empty() {
-            // What a command makes of these files belongs to the turn too.
+            // Files that a command creates from these belong to the turn too.
             self.journal.command()?;
             self.said.afters.clear();
         }

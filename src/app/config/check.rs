@@ -92,7 +92,7 @@ fn unknown(root: &Table, key: &str, place: &str) -> String {
     format!("unknown setting {key} ({place}): {}", hint(root, key))
 }
 
-/// What to try instead of an unknown key.
+/// A suggestion for an unknown key.
 pub(super) fn hint(root: &Table, key: &str) -> String {
     let mut keys = Vec::new();
     collect_keys(root, "", &mut keys);

@@ -14,9 +14,9 @@ pub struct SettingRow {
     pub value: Value,
     /// Whether the user's file sets it.
     pub is_set: bool,
-    /// What overrides it in this run.
+    /// The override in this run, if any.
     pub overridden: Option<SettingOverride>,
-    /// What it is for.
+    /// Its purpose.
     pub about: String,
 }
 

@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_torn_line_is_ended_and_what_was_lost_is_said() {
-        // A pipe that nobody reads takes a piece of a line; then there is room again.
+        // A pipe without a reader takes a piece of a line; then there is room again.
         let (reader, writer) = io::pipe().unwrap();
         let mut file = File::from(std::os::fd::OwnedFd::from(writer));
         nix::fcntl::fcntl(

@@ -51,7 +51,7 @@ pub struct Opened {
 pub enum Refusal {
     /// Another process has it open.
     InUse {
-        /// That process, if known.
+        /// The process that has it open, if known.
         pid: Option<u32>,
     },
     /// Its folder is gone.

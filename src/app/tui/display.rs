@@ -314,7 +314,7 @@ impl Inline {
     }
 }
 
-/// What a terminal with these variables does with rows that become too long. Most wrap them.
+/// How a terminal with these variables treats rows that become too long. Most wrap them.
 fn reflow(var: impl Fn(&str) -> Option<String>) -> Reflow {
     let term = var("TERM").unwrap_or_default();
     let in_tmux = var("TMUX").is_some();

@@ -19,7 +19,7 @@ use super::text::link::LinkTable;
 /// rows cleared from the top left of the screen to their scrollback.
 const CLEAR: &[u8] = b"\x1b[0m\x1b[2K\x1b[2G\x1b[J\r";
 
-/// What a terminal does with rows that become too long when it gets narrower.
+/// How a terminal treats rows that become too long when it gets narrower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reflow {
     /// Wraps them.

@@ -1,4 +1,4 @@
-//! What the screen knows about runs: the current one's times, and why the last can be resumed.
+//! Facts about runs: the current one's times, and why the last can be resumed.
 
 use super::answer_delay::AnswerDelay;
 use crate::agent::BudgetLimit;

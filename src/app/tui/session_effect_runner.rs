@@ -111,8 +111,8 @@ impl SessionEffectRunner {
         });
     }
 
-    /// Opens another session; tries again while it's in use and `waits` says so. If the user stops
-    /// waiting, it isn't opened.
+    /// Opens another session. While it's in use and `waits` is set, tries again, until the user
+    /// stops waiting.
     fn open(&self, choice: Choice, waits: Option<impl Fn() -> bool + Send + 'static>) {
         let runner = self.clone();
         tokio::spawn(async move {

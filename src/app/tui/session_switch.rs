@@ -3,7 +3,7 @@
 
 use super::input::{InputEvent, KeyCode, KeyModifiers, KeyPress};
 
-/// What happens to the editor's text when another session opens.
+/// How the editor's text is treated when another session opens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Arriving {
     /// It comes along: the other session continues from here.

@@ -1,4 +1,4 @@
-//! What to do at the start of the screen.
+//! The first steps of the screen.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::{Keys, Secret};
 use crate::llm::error::{ErrorClass, LlmError};
 
-/// What decides where a provider's key comes from.
+/// The facts that decide where a provider's key comes from.
 #[derive(Clone, Copy)]
 pub struct ProviderAuth<'a> {
     /// Its id.

@@ -31,7 +31,7 @@ pub struct Keys {
 /// The files with keys, as last read.
 #[derive(Default)]
 pub struct KeyFiles {
-    /// What `tiller auth add` stored.
+    /// The keys stored by `tiller auth add`.
     pub store: Store,
     /// A `.env` in effect, with its variables. They serve only as keys.
     pub env_file: Option<(PathBuf, HashMap<String, String>)>,

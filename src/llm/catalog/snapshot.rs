@@ -234,7 +234,7 @@ impl Snapshot {
         self.provider_auth(provider).key_location(keys).is_ok()
     }
 
-    /// What decides where the key of `provider` comes from.
+    /// The facts that decide where the key of `provider` comes from.
     pub fn provider_auth<'a>(&'a self, provider: &'a str) -> ProviderAuth<'a> {
         let user = self.user().get(provider);
         let variables = match (user, self.built_in().provider(provider)) {

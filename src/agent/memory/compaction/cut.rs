@@ -21,7 +21,7 @@ const MAX_PARTS: u64 = 8;
 /// Typical size of a summary in tokens.
 pub(super) const SUMMARY: u64 = 1500;
 
-/// What to summarize and what to keep.
+/// The messages to summarize and those to keep.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::agent) struct Cut {
     /// Number of messages that the summary replaces.

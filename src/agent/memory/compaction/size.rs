@@ -129,7 +129,7 @@ impl Window {
         }
     }
 
-    /// What a conversation may fill, if the window is known.
+    /// The room for a conversation, if the window is known.
     pub fn limit(&self) -> Option<u64> {
         (self.tokens > 0).then_some(self.share.min(self.unreserved))
     }
@@ -179,7 +179,7 @@ mod tests {
         for (window, reported, new, rules, full) in [
             (200_000, 160_000, 0, rules(), false),
             (200_000, 161_000, 0, rules(), true),
-            // What came since takes of the reserve.
+            // Later messages use the reserve.
             (200_000, 150_000, 40_000, rules(), true),
             (32_000, 23_000, 0, rules(), false),
             (32_000, 23_900, 400, rules(), true),

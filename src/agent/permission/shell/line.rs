@@ -26,7 +26,7 @@ pub struct Line {
     /// Whether it does arithmetic, or names a variable indirectly. There a value can set any variable or
     /// run a command, and this isn't followed.
     pub calculates: bool,
-    /// What can't be known about it.
+    /// Its unknown parts.
     pub doubts: Vec<String>,
 }
 

@@ -388,7 +388,7 @@ fn splits(value: &[Atom]) -> bool {
     value.is_empty() || !value.iter().all(certain)
 }
 
-/// What a substitution prints, if known.
+/// The output of a substitution, if known.
 fn value_of(script: &str, quoted: bool) -> Vec<Atom> {
     match script.trim() {
         "pwd" => vec![Atom::Quoted('.')],

@@ -106,7 +106,7 @@ impl Reader<'_> {
                     self.pattern(mark)?;
                     self.until(mark)?;
                     let flags = self.rest_of_command();
-                    // What follows `w` is the name of a file.
+                    // The name of a file follows `w`.
                     let (flags, file) = match flags.split_once('w') {
                         Some((flags, file)) => (flags.to_owned(), Some(file.to_owned())),
                         None => (flags, None),

@@ -11,7 +11,7 @@ use super::line::Input;
 use super::scan::{Quoting, Variables, scan};
 use super::word::Word;
 
-/// What one script contains itself.
+/// The contents of one script itself.
 #[derive(Default)]
 pub(super) struct Found {
     pub commands: Vec<FoundCommand>,

@@ -35,7 +35,7 @@ pub(in crate::agent::process) struct Namespaces {
     pub network: OwnedFd,
 }
 
-/// What a command does about the shared network.
+/// The role of a command in the shared network.
 #[derive(Clone, Debug)]
 pub(in crate::agent::process) enum Share {
     /// Nothing; it has its own.

@@ -56,7 +56,7 @@ pub struct Promise {
     pub kept: bool,
     /// Whether a command must not run without it.
     pub needed: bool,
-    /// What could happen without it.
+    /// The risk without it.
     pub else_what: &'static str,
 }
 
@@ -198,7 +198,7 @@ impl Support {
 mod tests {
     use super::*;
 
-    /// What is missing for a sandbox that asks for everything, with these layers.
+    /// The limits that a full sandbox lacks with these layers.
     fn missing(layers: [bool; 3], landlock: u32, network: Network) -> Vec<String> {
         let works = |works: bool| works.then_some(()).ok_or_else(String::new);
         let [namespaces, processes, seccomp] = layers;

@@ -343,7 +343,7 @@ mod tests {
         assert!(!path.exists());
         remove_left_over(&Place::open(&path).unwrap()).unwrap();
         assert_eq!(names(dir.path()), [kept.kept.name().to_str().unwrap()]);
-        // What cannot be put back stays.
+        // Files that can't be restored stay.
         fs::create_dir(&path).unwrap();
         assert!(kept.put_back().is_err());
         drop(kept);

@@ -17,7 +17,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// What the user sees in the question.
+    /// The preview for the user's question.
     ///
     /// # Errors
     /// The call can't write the file.

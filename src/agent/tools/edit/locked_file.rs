@@ -34,7 +34,7 @@ pub struct ResolvedPath {
     pub entry: PathBuf,
     /// The path with all links resolved.
     pub real: PathBuf,
-    /// What lets the call write there.
+    /// The right of the call to write there.
     pub reach: Reach,
 }
 

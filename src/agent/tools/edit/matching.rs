@@ -53,7 +53,7 @@ pub enum Scope {
 pub struct Found {
     /// The ranges of the file's content, ascending.
     pub ranges: Vec<Range<usize>>,
-    /// What was ignored to find them.
+    /// The differences ignored to find them.
     pub fuzz: Fuzz,
     /// How the indentation of the edit differs from the file's.
     pub shift: Shift,

@@ -27,7 +27,7 @@ pub struct TextEdits {
     pub pairs: Vec<(String, String)>,
     /// How many places each may change.
     pub scope: Scope,
-    /// How many places the model expects to change, if it says so.
+    /// The number of places the model expects to change, if given.
     pub expected: Option<usize>,
     /// The model's names for the old and the new text.
     pub names: (&'static str, &'static str),

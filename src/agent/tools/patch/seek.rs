@@ -12,7 +12,7 @@ pub struct Position {
     pub start: usize,
     /// How many of its lines (context and removed) match: blank ones at its end may be missing.
     pub len: usize,
-    /// What was ignored to find them.
+    /// The differences ignored to find them.
     pub fuzz: Fuzz,
     /// Whether it is above the previous hunk, or not below its context lines.
     pub displaced: bool,

@@ -22,7 +22,7 @@ const MAX_DECODED: u64 = 128 * 1024 * 1024;
 
 /// A picture ready for a model.
 pub struct Picture {
-    /// What is sent.
+    /// The picture as sent.
     pub image: Image,
     /// Width and height in the file.
     pub original: (u32, u32),

@@ -125,7 +125,7 @@ impl Budget {
             })
     }
 
-    /// What to tell the model about all this.
+    /// The notes for the model about all this.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.timed_out() {

@@ -12,7 +12,7 @@ const MAX_LINE_CHARS: usize = 500;
 pub fn line_text(bytes: &[u8]) -> (String, bool) {
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-    // 500 characters have at most 2,000 bytes; the rest isn't looked at.
+    // 500 characters have at most 2,000 bytes, so the rest is ignored.
     let near = &bytes[..bytes.len().min(MAX_LINE_CHARS * 4 + 4)];
     let near = escape::control_bytes(near);
     let escaped = matches!(near, std::borrow::Cow::Owned(_));
@@ -24,7 +24,7 @@ pub fn line_text(bytes: &[u8]) -> (String, bool) {
     (text, escaped)
 }
 
-/// What a search found, before its limits and notes.
+/// The results of a search before its limits and notes.
 pub struct Results<'s> {
     /// The lines, matches up to the limit.
     pub lines: Vec<Line>,

@@ -81,7 +81,7 @@ pub(crate) struct DraftFile {
     held: Option<(PathBuf, File)>,
 }
 
-/// What a dead program left in a folder.
+/// Drafts that dead programs left in a folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LeftBehind {
     pub draft: Option<SavedDraft>,
@@ -337,7 +337,7 @@ mod tests {
             (file, left)
         };
         let living = keep(&one, "of one");
-        // Its program is running: nobody takes it or hears of it.
+        // Its program is running, so no other one takes it or sees it.
         assert_eq!(open(&two).1, (None, None));
         assert_eq!(open(&one).1, (None, None));
         drop(living);
@@ -355,7 +355,7 @@ mod tests {
             ("of one", Some(one.clone()))
         );
         assert_eq!(open(&two).1, (Some("of two".into()), None));
-        // A draft that moves along leaves nothing behind.
+        // A draft that moves along leaves no file.
         file.come_along(never.clone());
         file.save(&draft(&[], "with me")).unwrap();
         assert_eq!(open(&one).1, (None, Some(two)));

@@ -171,7 +171,7 @@ impl Composer {
         self.insert_text(&text, StepKind::Typing);
     }
 
-    /// Moves the caret to the next or previous `c`. Returns whether there is one.
+    /// Moves the caret to the next or previous `c`. Returns whether it found one.
     pub fn jump(&mut self, c: char, forward: bool) -> bool {
         let (text, caret) = (self.draft.text(), self.draft.caret());
         let found = if forward {

@@ -96,7 +96,7 @@ impl History {
         self.revision += 1;
     }
 
-    /// What was pushed since the last call, oldest first, for the file.
+    /// The prompts pushed since the last call, oldest first, for the file.
     pub fn take_unsaved(&mut self) -> Vec<String> {
         std::mem::take(&mut self.unsaved)
     }

@@ -41,7 +41,7 @@ const SEQUENCE_WAIT: Duration = Duration::from_secs(1);
 /// of an abandoned paste would be typed, and a line end in it would send the prompt.
 const PASTE_WAIT: Duration = Duration::from_secs(5);
 
-/// What a lone ESC byte means.
+/// The meaning of a lone ESC byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Escape {
     /// The Esc key or the start of a sequence: time decides.
@@ -88,7 +88,7 @@ enum State {
     Paste,
 }
 
-/// What preceded the ESC of a sequence.
+/// The input before the ESC of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     Nothing,

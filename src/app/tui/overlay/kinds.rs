@@ -128,7 +128,7 @@ impl Overlay {
         }
     }
 
-    /// The list or the name that receives typed text, if there is one.
+    /// The list or the name that receives typed text, if any.
     pub fn query(&mut self) -> Option<&mut Picker> {
         match self {
             Self::Rewind(list) if list.chosen.is_some() => None,

@@ -114,7 +114,7 @@ impl TreePicker {
         Some(row.entry)
     }
 
-    /// Gives the selected entry the typed label, if not empty. Returns the entry's id and label.
+    /// Labels the selected entry with the typed text, or removes its label. Returns the id and label.
     pub fn finish_label(&mut self) -> Option<(String, Option<String>)> {
         let written = self.label.take()?;
         let label = written.query().trim();

@@ -58,7 +58,7 @@ impl HighlightCache {
     }
 
     /// Notes that a line of this block is on the screen. Only then is it worth highlighting: most
-    /// of the code in a long answer is never looked at.
+    /// of the code in a long answer is never seen.
     pub fn see(&mut self, key: CodeKey) {
         if let Some(block) = self.blocks.get_mut(&key)
             && !block.seen

@@ -20,7 +20,7 @@ pub struct Row {
     pub runs: Box<[StyledRun]>,
     /// The background below the text.
     pub fill: Fill,
-    /// What a click on it opens or folds.
+    /// The part that a click on it opens or folds.
     pub opens: Opens,
     /// The bytes of `text` that come from the source, without margin, marker, gutter or label.
     pub content: Range<u32>,

@@ -51,7 +51,7 @@ impl Transcript {
         }
     }
 
-    /// Gives every call of a group its own row, or joins them again.
+    /// Shows every call of a group in its own row, or joins them again.
     pub(super) fn toggle_group(&mut self, index: usize) -> bool {
         let Some(group) = self.look_group(index) else {
             return false;

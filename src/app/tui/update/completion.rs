@@ -82,7 +82,7 @@ fn argument_list(
     Some(Completion { known, ..list })
 }
 
-/// What to load for the arguments of a command; most of it only when the list opens.
+/// The data to load for the arguments of a command; most of it only when the list opens.
 fn ask_for(app: &App, action: Action, typed: &str, opens: bool) -> Option<Effect> {
     match action {
         Action::ImportSession => Some(Effect::ReadFolder(typed.to_owned())),

@@ -90,7 +90,7 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
 fn arrive(app: &mut App) -> Vec<Effect> {
     let mut effects = Vec::new();
     for event in app.switch.step() {
-        // That input may open yet another session.
+        // The replayed input may open yet another session.
         if let Some(event) = app.switch.hold(event) {
             effects.extend(input(app, event));
         }

@@ -23,8 +23,8 @@ pub struct LivePlan {
 }
 
 impl LivePlan {
-    /// Plans for so many rows of the conversation. Rows already on the screen stay, up to `least`
-    /// in all, so that nothing jumps when a part shrinks.
+    /// Plans for `rows` rows of the conversation. Rows already on the screen stay, up to `least` in
+    /// all, so that nothing jumps when a part shrinks.
     pub fn new(app: &App, rows: usize, least: u16) -> Self {
         let mut plan = Plan::new(app, app.size);
         let areas = &plan.areas;

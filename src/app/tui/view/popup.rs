@@ -158,7 +158,7 @@ impl<'a> Popup<'a> {
         }
     }
 
-    /// Clears the last row of the room for a line on top of it. Returns that row, if there is one.
+    /// Clears the last row of the room for a line on top of it. Returns that row, if any.
     pub fn clear_last_row(&mut self) -> Option<Rect> {
         let (_, row) = split(self.room, self.room.height.saturating_sub(1));
         Clear.render(row, self.buffer);

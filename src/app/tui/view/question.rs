@@ -366,7 +366,7 @@ fn flagged_rows(app: &App, subject: &PermissionSubject, columns: usize) -> Vec<S
         .collect()
 }
 
-/// The command or diff on a rail in at most so many rows, and how many rows are hidden.
+/// The command or diff on a rail in at most `most` rows, and how many rows are hidden.
 fn body(
     app: &App,
     subject: &PermissionSubject,

@@ -67,7 +67,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Folder, branch and session in the detail `most`, the folder in at most so many columns.
+/// Folder, branch and session in the detail `most`, the folder in at most `place_columns`.
 fn left(
     status: &Status,
     theme: &Theme,

@@ -48,7 +48,7 @@ pub fn insert_again(editor: &mut Composer, place: Place, typed: &str, times: usi
     editor.draft.replace(at..at, &again, StepKind::Single);
 }
 
-/// Copies a range to the kill ring, and deletes it if the operator says so.
+/// Copies a range to the kill ring, and deletes it for some operators.
 pub fn operate(editor: &mut Composer, operator: Operator, range: Range<usize>, lines: bool) {
     let text = editor.draft.text();
     let range = if lines {
