@@ -41,7 +41,7 @@ pub fn start(folder: &Path, filter: Option<&str>, redactor: &Redactor) {
         .try_init();
 }
 
-/// A writer that redacts keys. It gets whole lines.
+/// A writer that redacts keys in whole lines.
 struct RedactingWriter<W> {
     to: W,
     redactor: Redactor,

@@ -160,7 +160,7 @@ fn is_repository(folder: &Path) -> bool {
     folder.join(".git").exists()
 }
 
-/// The verdict on `root` in `text`: that of its nearest listed ancestor. A verdict on a folder that
+/// The verdict on `root` in `text`, from its nearest listed ancestor. A verdict on a folder that
 /// isn't a repository covers only that folder, because its subfolders are other projects.
 fn verdict(
     text: &str,

@@ -54,7 +54,7 @@ impl Writer {
         Ok(Self { texts, written })
     }
 
-    /// Waits until there is room for `text`. An error may belong to an earlier text.
+    /// Waits for room for `text`. An error may belong to an earlier text.
     pub async fn write(&mut self, text: String) -> io::Result<()> {
         match &self.texts {
             Some(texts) if !text.is_empty() && texts.send(text).await.is_err() => {

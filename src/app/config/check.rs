@@ -57,7 +57,7 @@ fn check_table(
     Ok(())
 }
 
-/// `rules` reads what is in the tables.
+/// `rules` reads the content of the tables.
 fn check_rules(items: &[Value], place: &str) -> Result<(), String> {
     if items.iter().all(Value::is_table) {
         return Ok(());

@@ -33,7 +33,7 @@ pub struct Settings {
     pub max_output: Option<u64>,
     /// How long to wait for a silent provider, if set.
     pub idle_timeout: Option<Duration>,
-    /// Where `tiller models --refresh` gets the model catalogue; empty for nowhere.
+    /// The URL for `tiller models --refresh`, or empty.
     pub catalogue_url: String,
     pub caching: PromptCaching,
     /// The user's aliases for models.

@@ -101,7 +101,7 @@ pub struct App {
     pub(crate) strip: QuestionStrip,
     /// When the user started the editor's text (Unix ms); `None` while it's empty.
     pub(crate) text_since: Option<i64>,
-    /// Whether the terminal has the focus, as far as it reports that.
+    /// Whether the terminal has the focus, if it reports that.
     pub(crate) focused: bool,
     /// How to notify the user of a question without the focus.
     pub notify: Notify,
@@ -109,7 +109,7 @@ pub struct App {
     pub mouse: bool,
     /// How the terminal can show pictures.
     pub graphics: TerminalGraphics,
-    /// Whether the terminal can tell Shift+Enter from Enter, as far as known.
+    /// Whether the terminal is known to tell Shift+Enter from Enter.
     pub tells_keys: bool,
     /// The facts in the status line.
     pub status: Status,
@@ -187,7 +187,7 @@ impl Status {
         }
     }
 
-    /// The thinking level that is sent: the nearest one the model supports.
+    /// The thinking level to send: the nearest one the model supports.
     pub fn level_sent(&self) -> ThinkingLevel {
         self.model.clamp_thinking(self.thinking)
     }

@@ -36,7 +36,7 @@ pub(super) async fn edit(text: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Lets the user look at `file` at a line; the terminal must be given back by now.
+/// Opens `file` at a line for reading. Restore the terminal before the call.
 pub async fn open(file: PathBuf, line: Option<u64>) -> Result<(), String> {
     let editor = name();
     let program = editor.split_whitespace().next().unwrap_or_default();

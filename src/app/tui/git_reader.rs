@@ -1,5 +1,5 @@
-//! Reads the git branch and the number of changed files for the status line. It looks only when
-//! asked; requests during a look are merged.
+//! Reads the git branch and the number of changed files for the status line. It reads only on
+//! request, and merges requests during a reading.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -234,7 +234,7 @@ impl InlineBuffer {
         count
     }
 
-    /// Makes `more` rows at the place that keeps most of the shown rows.
+    /// Inserts `more` rows where most of the shown rows can stay.
     fn insert(&mut self, more: usize, rows: &[&[Cell]], out: &mut Vec<u8>) {
         let width = usize::from(self.shown.area.width);
         let shown: Vec<&[Cell]> = self.shown.content.chunks(width).collect();

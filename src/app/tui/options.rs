@@ -53,7 +53,7 @@ pub enum ExitKind {
     Signal(i32),
     /// The terminal is gone (exit code 129, as after SIGHUP).
     TerminalGone,
-    /// It couldn't start, because the terminal can't show it (exit code 2).
+    /// The screen couldn't start, because the terminal can't show it (exit code 2).
     Unusable(String),
 }
 

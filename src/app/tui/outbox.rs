@@ -76,7 +76,7 @@ impl Outbox {
         }
     }
 
-    /// Delivers all waiting messages now, without their files: the model has tools to read them.
+    /// Delivers all waiting messages now, without their files, which the model's tools can read.
     /// For messages that can't wait but must not overtake others.
     pub(super) fn hurry(&self) {
         let mut waiting = lock(&self.waiting);

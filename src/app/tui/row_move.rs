@@ -57,7 +57,7 @@ fn best_move(before: &[Option<u64>], after: &[Option<u64>]) -> Option<Move> {
                     continue;
                 }
                 if gain >= WORTH_SCROLLING {
-                    // The rows that the others move away from.
+                    // The rows vacated by the move.
                     let (top, bottom, vacated) = if by > 0 {
                         (start, y + distance, y..y + distance)
                     } else {

@@ -58,6 +58,6 @@ pub enum SessionResult {
     Removed(PathBuf, Result<PathBuf, String>),
     /// Another one is opening, with notices for the user, or was refused.
     Opened(Result<Vec<String>, Refused>),
-    /// It can't be opened, and there is nothing to ask.
+    /// It can't be opened, and no answer of the user would help.
     NotOpened(String),
 }

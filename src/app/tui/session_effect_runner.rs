@@ -183,7 +183,7 @@ impl SessionEffectRunner {
     }
 }
 
-/// Starts a reading and ends earlier ones; the result tells whether it's still wanted.
+/// Starts a reading and cancels earlier ones. The returned function tells whether it's still wanted.
 fn next(latest: &Arc<AtomicU64>) -> impl Fn() -> bool + Send + use<> {
     let own = latest.fetch_add(1, Ordering::Relaxed) + 1;
     let latest = Arc::clone(latest);

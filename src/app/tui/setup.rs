@@ -15,7 +15,7 @@ use super::update;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 
-/// A new app, or the reason there is none. Takes `options.start`.
+/// A new app, or the reason for failing. Takes `options.start`.
 pub(super) fn app(
     options: &mut TuiOptions,
     (size, cell): (Size, Option<(u16, u16)>),
@@ -51,7 +51,7 @@ pub(super) fn app(
     }
     app.transcript.set_previews(options.manners.previews);
     update::follow_pictures(&mut app);
-    // tmux passes such keys on to programs that ask for them, as we do.
+    // tmux passes such keys on to programs that request them, as we do.
     app.tells_keys = std::env::var_os("TMUX").is_some();
     app.start = std::mem::take(&mut options.start);
     app.start.notices.extend(faults);

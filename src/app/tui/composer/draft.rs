@@ -75,7 +75,7 @@ impl Draft {
             .column_of(self.caret, &self.text, &self.placeholders)
     }
 
-    /// Moves the caret to a row, and there to a column or the nearest place left of it.
+    /// Moves the caret to a row and a column, or the nearest place to its left.
     pub(super) fn move_to_cell(&mut self, row: usize, col: usize) {
         self.move_to(self.rows.position(row, col, &self.text, &self.placeholders));
     }

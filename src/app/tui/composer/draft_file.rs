@@ -65,7 +65,7 @@ impl SavedDraft {
         }
     }
 
-    /// All of it as one text for the editor, separated by blank lines.
+    /// The whole draft as one text for the editor, separated by blank lines.
     pub(crate) fn joined(&self) -> String {
         let text = Some(&self.text).filter(|text| !text.is_empty());
         let texts: Vec<&str> = self.queue.iter().chain(text).map(String::as_str).collect();

@@ -35,9 +35,9 @@ pub(super) struct Step {
 /// Whether consecutive steps of a kind are undone together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepKind {
-    /// Characters typed one after the other, up to the next word.
+    /// Consecutively typed characters, up to the next word.
     Typing,
-    /// Characters deleted one after the other.
+    /// Consecutively deleted characters.
     Erasing,
     /// Anything else.
     Single,

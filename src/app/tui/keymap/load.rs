@@ -196,7 +196,7 @@ fn unknown_action(name: &str) -> String {
     }
 }
 
-/// Suggests the nearest valid key.
+/// Suggests a similar valid key.
 fn unknown_key(text: &str, error: &ParseKeyError) -> String {
     let repair = |part| match nearest(part, KeyPress::names()) {
         // A single character is a valid key.

@@ -49,7 +49,7 @@ pub struct Entry {
 }
 
 impl PictureCache {
-    /// Calls `wake` from another thread when there is something for `poll`; `var` reads variables.
+    /// Calls `wake` from another thread when `poll` has something to do; `var` reads variables.
     pub fn new(wake: Wake, prints: bool, var: impl Fn(&str) -> Option<String>) -> Self {
         Self {
             wake: Some(wake),
@@ -108,7 +108,7 @@ impl PictureCache {
         self.layout
     }
 
-    /// A picture on the screen, as far as it's ready; requests it if it isn't.
+    /// A picture on the screen. Requests it if it isn't ready.
     pub fn see(&mut self, placed: &PlacedPicture) -> Option<&Entry> {
         let layout = self.layout?;
         let size = (placed.columns, placed.rows);

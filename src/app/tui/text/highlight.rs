@@ -89,8 +89,8 @@ pub struct HighlightWorker {
 }
 
 impl HighlightWorker {
-    /// Starts the thread with the syntax rules of `theme`. It calls `wake` whenever there is
-    /// something for `TranscriptCache::poll`.
+    /// Starts the thread with the syntax rules of `theme`. It calls `wake` whenever
+    /// `TranscriptCache::poll` has something to do.
     pub fn start(theme: &Theme, wake: impl Fn() + Send + 'static) -> Self {
         let (jobs, inbox) = channel::<CodeJob>();
         let (outbox, done) = channel();

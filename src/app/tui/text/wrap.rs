@@ -24,7 +24,7 @@ pub enum Break {
 pub struct Prefix {
     /// On the first row.
     pub first: Line,
-    /// On the others.
+    /// On the other rows.
     pub rest: Line,
 }
 

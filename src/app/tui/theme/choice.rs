@@ -23,7 +23,7 @@ pub struct ThemeChoice {
     pub for_dark: String,
     /// The theme of `auto` on a light background.
     pub for_light: String,
-    /// The terminal's colors, as far as it reported them.
+    /// The colors that the terminal reported.
     pub terminal: TerminalColors,
     /// Whether the desktop is dark or light, as the terminal reports; before that, from
     /// `COLORFGBG`.

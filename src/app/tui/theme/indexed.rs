@@ -81,7 +81,7 @@ fn to_color((r, g, b): Rgb) -> Color {
     Color::Rgb(r, g, b)
 }
 
-/// The one of `grounds` with the hue nearest to the difference between `tint` and `ground`.
+/// The color in `grounds` whose hue is nearest to the difference of `tint` and `ground`.
 fn nearest_hue(tint: Rgb, ground: Rgb, grounds: &[u8]) -> u8 {
     let hue = |color: Rgb, from: Rgb| {
         let change = [

@@ -302,7 +302,7 @@ impl Vim {
             return;
         }
         if to == Some('\n') {
-            // All of them become a single line end.
+            // Together they become a single line end.
             return editor.draft.replace(range, "\n", StepKind::Single);
         }
         change::change_characters(editor, range, to);

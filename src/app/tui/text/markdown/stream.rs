@@ -138,7 +138,7 @@ impl MarkdownRows {
         &self.rows
     }
 
-    /// How many of them can't change any more.
+    /// The number of rows that can't change any more.
     pub fn closed_rows(&self) -> usize {
         if self.is_rough {
             0
