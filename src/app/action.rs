@@ -1,7 +1,7 @@
-//! THE TABLE: everything a user can trigger, once.
+//! THE TABLE of everything a user can trigger.
 //!
-//! Keys, slash commands, the help and the key table of the docs are made from it. The default keys are
-//! in `assets/keymap.toml`, which has the form of a user's own file; a test checks that it lists every
+//! Keys, slash commands, the help and the key table of the docs all come from it. The default keys are
+//! in `assets/keymap.toml`, in the format of a user's key file. A test checks that it lists every
 //! action. `update` decides what an action does.
 
 pub use super::action_scope::{Group, Scope};
@@ -13,20 +13,20 @@ pub struct ActionSpec {
     pub action: Action,
     /// Its name in key files.
     pub name: &'static str,
-    /// What it does, for the help.
+    /// A short help text.
     pub help: &'static str,
     /// Where its keys work.
     pub scope: Scope,
     /// Its heading in the help.
     pub group: Group,
-    /// Its command, without the slash.
+    /// Its command without the slash, if it has one.
     pub slash: Option<&'static str>,
-    /// The argument its command takes, if it takes one.
+    /// The argument of its command, if any.
     pub argument: Option<&'static str>,
 }
 
-/// Makes [`Action`] and [`ACTIONS`] from rows: the action, its name in key files, its help, its group,
-/// the scope of its keys if they don't work everywhere, its command and the argument of that, if any.
+/// Builds [`Action`] and [`ACTIONS`] from rows: action, name in key files, help, group, scope (if not
+/// everywhere), command and its argument (if any).
 macro_rules! actions {
     ($($action:ident $name:literal $help:literal, $group:ident $(in $scope:ident)?
         $(, slash $slash:literal $($argument:literal)?)?;)*) => {
@@ -41,7 +41,7 @@ macro_rules! actions {
             action: Action::$action,
             name: $name,
             help: $help,
-            // The first one: the value of the row, or else the default.
+            // The first value: that of the row, or else the default.
             scope: [$(Scope::$scope,)? Scope::Everywhere][0],
             group: Group::$group,
             slash: [$(Some($slash),)? None][0],
@@ -162,7 +162,7 @@ actions! {
     PagerNext "pager_next" "Scroll down a page (in a text)", Popups in Pager;
 }
 
-/// Names that other agents have for these commands.
+/// Names of these commands in other agents.
 pub(crate) const ALIASES: [(&str, &str); 7] = [
     ("clear", "new"),
     ("exit", "quit"),
@@ -174,7 +174,7 @@ pub(crate) const ALIASES: [(&str, &str); 7] = [
 ];
 
 impl Action {
-    /// Its row.
+    /// Returns its row of the table.
     pub fn spec(self) -> &'static ActionSpec {
         ACTIONS
             .iter()
@@ -182,7 +182,7 @@ impl Action {
             .unwrap_or(&ACTIONS[0])
     }
 
-    /// The action of this name in key files.
+    /// Returns the action with this name in key files.
     pub fn from_name(name: &str) -> Option<Self> {
         ACTIONS
             .iter()
@@ -190,7 +190,7 @@ impl Action {
             .map(|spec| spec.action)
     }
 
-    /// The action of a command line (without the slash), and its argument.
+    /// Returns the action of a command line (without the slash) and its argument.
     pub fn from_slash(command: &str) -> Option<(Self, &str)> {
         let command = command.trim();
         let (word, rest) = command

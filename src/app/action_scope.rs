@@ -1,11 +1,11 @@
 //! Where the keys of an action work, and its heading in the help.
 
-/// Where the keys of an action work. The keys of a popup win over those that work everywhere.
+/// Where the keys of an action work. Keys of a popup take precedence over those that work everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// In the editor and in every popup.
     Everywhere,
-    /// In every popup, and in a question's list of answers.
+    /// In every popup, and in the answers of a question.
     Popup,
     /// In a list that filters as you type.
     List,
@@ -20,7 +20,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The scope to look in next.
+    /// The scope to search next.
     pub fn outer(self) -> Option<Self> {
         match self {
             Self::Everywhere => None,

@@ -1,6 +1,5 @@
-//! What goes to the model along with the typed text: mentioned files, and output of the user's own
-//! commands. Each is a separate block after the text, so that tiller can show, restore and edit the
-//! text as typed.
+//! What the model gets along with the typed text: mentioned files, and output of the user's own
+//! commands. Each is a separate block after the text, which stays as typed.
 
 use std::borrow::Cow;
 use std::fs;
@@ -26,7 +25,7 @@ const FILE: &str = "<file path=\"";
 const COMMAND: &str = "<command line=\"";
 
 /// Appends the files that the text mentions as `@path`. Also returns what it didn't attach, and
-/// why. It leaves unreadable files and text files outside the project to the model: a mention may
+/// why. It leaves unreadable files and text files outside the project to the model. A mention may
 /// come from pasted text, and the model's tools ask before reading such a file.
 pub(crate) fn attach_mentions(
     mut content: Vec<Content>,
@@ -122,8 +121,7 @@ pub(crate) fn mention(path: &str, lines: &str) -> String {
     format!("@\"{escaped}\"{lines}")
 }
 
-/// The names of a message's pictures in order, as its text mentions them; empty unless it names
-/// each one.
+/// The names of a message's pictures in order, if its text mentions each of them.
 pub(crate) fn picture_names(content: &[Content]) -> Vec<String> {
     let text = typed_text(content);
     let mut paths = Vec::new();
@@ -140,8 +138,7 @@ pub(crate) fn picture_names(content: &[Content]) -> Vec<String> {
     paths.iter().map(|path| name(path)).collect()
 }
 
-/// The mentions of pictures in a text that can't carry any, as a separate message; empty if there
-/// are none.
+/// The pictures mentioned in a text that can't carry any, as a separate message; may be empty.
 pub(crate) fn pictures_in(text: &str) -> Vec<Content> {
     let paths = mentions(text).filter(|path| is_picture(path));
     let paths: Vec<String> = paths.map(|path| format!("@\"{path}\"")).collect();
@@ -196,8 +193,8 @@ pub(crate) fn typed_text(content: &[Content]) -> String {
     texts.join("\n")
 }
 
-/// The paths after each `@` at the start of a word. Quoted paths may contain spaces; line numbers
-/// may follow the quotes.
+/// The paths after each `@` at the start of a word, in quotes if they have spaces, with optional
+/// line numbers.
 fn mentions(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.match_indices('@').filter_map(|(at, _)| {
         let before = text[..at].chars().next_back();
@@ -359,7 +356,7 @@ mod tests {
         assert!(as_command_block(&block).is_some());
         let content = [Content::text("look"), block];
         assert_eq!(typed_text(&content), "look");
-        // What is typed is never taken for one.
+        // Typed text never passes for one.
         let typed = [Content::text("<file path=\"x\">\n</file>")];
         assert_eq!(typed_text(&typed), "<file path=\"x\">\n</file>");
     }

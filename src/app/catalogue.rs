@@ -34,8 +34,7 @@ pub fn newest(file: &Path) -> Arc<BuiltIn> {
     })
 }
 
-/// Fetches the catalogue at `url` into `file` and returns a message. An error leaves the file
-/// unchanged.
+/// Fetches the catalogue at `url` into `file`, unchanged on errors. Returns a message.
 pub async fn refresh(url: &str, file: &Path) -> Result<String, StartError> {
     let failed = |why: String| {
         StartError::failed(format!(

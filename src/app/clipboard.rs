@@ -1,5 +1,5 @@
 //! Copies to the clipboard: with a program on this machine, through tmux, or by asking the terminal
-//! (OSC 52), which doesn't confirm. Reports which way it used.
+//! (OSC 52). The terminal doesn't confirm. Reports which way it used.
 
 use std::collections::HashMap;
 use std::fs::{OpenOptions, Permissions};
@@ -30,8 +30,8 @@ pub enum CopyOutcome {
     Copied(&'static str),
     /// tmux has the text and passes it to its terminal.
     Tmux,
-    /// Send these bytes to the terminal. It doesn't confirm, so the text is also in this file, if
-    /// writing it worked.
+    /// Send these bytes to the terminal. As it doesn't confirm, the text is also in this file, if
+    /// any.
     Terminal(Vec<u8>, Option<PathBuf>),
     /// Too long for the terminal; the text is in this file, or the error.
     TooLong(Result<PathBuf, String>),
@@ -55,8 +55,7 @@ pub(crate) async fn copy_here(text: Arc<str>, file: Option<PathBuf>) -> CopyOutc
     copy(&text, &env.collect(), file.as_deref()).await
 }
 
-/// Copies `text` with the environment `env`. Also writes it to `file` if success can't be
-/// confirmed.
+/// Copies `text` with the environment `env`, and into `file` if success can't be confirmed.
 async fn copy(text: &str, env: &HashMap<String, String>, file: Option<&Path>) -> CopyOutcome {
     let has = |name: &str| env.get(name).is_some_and(|value| !value.is_empty());
     // Over ssh, the remote machine's clipboard is useless to the user.

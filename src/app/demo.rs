@@ -1,5 +1,4 @@
-//! The demo's temporary project, created from the script's files and removed after the demo. Writes
-//! nowhere else.
+//! The demo's temporary project: made from the script's files, removed after the demo.
 
 use std::fs;
 use std::io;

@@ -56,7 +56,7 @@ impl Dirs {
             .or_else(|| xdg("XDG_DATA_HOME", ".local/share"))
             .ok_or_else(|| missing("TILLER_DATA_DIR"))?;
         let runtime = var("XDG_RUNTIME_DIR").filter(|path| path.is_absolute());
-        // The last one serves if the others are too long for a socket.
+        // The last one is used if the paths of the others are too long for a socket.
         let user = Uid::effective();
         let temporary = std::env::temp_dir().join(format!("tiller-{user}"));
         let mut sockets: Vec<PathBuf> = runtime

@@ -25,7 +25,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Takes text in lower case.
+    /// The text must be in lower case.
     pub fn new(text: &str) -> Self {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let pattern = Pattern::new(

@@ -1,6 +1,5 @@
-//! The log, for finding out what went wrong. Contains no secrets and no message text.
-//! `TILLER_LOG` (such as `tiller=debug`) sets the level. tiller writes one file a day and keeps a
-//! week of them.
+//! The log, without secrets and message text. `TILLER_LOG` (such as `tiller=debug`) sets the level.
+//! tiller writes one file a day and keeps a week of them.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,8 +10,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::llm::auth::Redactor;
 
-/// Starts logging into `folder`, redacted with `redactor`. Best effort: tiller also works without a
-/// log.
+/// Starts a log in `folder`, redacted with `redactor`. Best effort: tiller also works without.
 pub fn start(folder: &Path, filter: Option<&str>, redactor: &Redactor) {
     // The appender complains on stderr about a missing folder.
     if std::fs::create_dir_all(folder).is_err() {
@@ -43,7 +41,7 @@ pub fn start(folder: &Path, filter: Option<&str>, redactor: &Redactor) {
         .try_init();
 }
 
-/// A writer that redacts keys. It gets whole lines.
+/// A writer that redacts keys in whole lines.
 struct RedactingWriter<W> {
     to: W,
     redactor: Redactor,

@@ -1,5 +1,5 @@
-//! Layer 3: users and other programs. `cli` and `tui` never import each other. Only `boot` puts the
-//! parts together.
+//! Layer 3: users and other programs. `cli` and `tui` never import each other; `boot` joins the
+//! parts.
 
 pub(crate) mod args;
 pub(crate) mod dirs;

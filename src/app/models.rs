@@ -67,7 +67,7 @@ pub struct ProviderKey {
 /// Whether the key for a model is available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyState {
-    /// It is, or the model needs none.
+    /// It is available, or the model needs none.
     Ready,
     /// Missing; this command sets it.
     Missing(String),

@@ -1,4 +1,4 @@
-//! How the program ends: the table of exit codes, and errors that say what to do.
+//! How the program ends: the table of exit codes, and errors that tell the user what to do.
 
 use std::process::ExitCode;
 
@@ -8,22 +8,21 @@ pub enum Outcome {
     Done,
     /// The run failed; the message is on stderr.
     Failed,
-    /// The command line or a setting makes no sense.
+    /// The command line or a setting is wrong.
     Usage,
-    /// The run is done, but a call needed permission and there was no user to ask.
+    /// The run is done, but tiller denied a call because there was no user to ask.
     Refused,
-    /// A provider could not be reached, in `tiller auth check`.
+    /// `tiller auth check` couldn't reach a provider.
     Unreachable,
-    /// `--timeout` ran out.
     TimedOut,
     HungUp,
     Interrupted,
-    /// The reader of stdout left before the end.
+    /// The reader of stdout closed it early.
     Cut,
     Terminated,
 }
 
-/// Every exit code, the outcomes that end in it, and what it means: for `--help` and the reference.
+/// Every exit code, its outcomes and its meaning, for `--help` and the reference.
 pub const EXIT_CODES: [(u8, &[Outcome], &str); 10] = [
     (0, &[Outcome::Done], "done"),
     (
@@ -53,7 +52,7 @@ pub const EXIT_CODES: [(u8, &[Outcome], &str); 10] = [
     (143, &[Outcome::Terminated], "SIGTERM"),
 ];
 
-/// The table as the end of `--help`.
+/// Formats the table for the end of `--help`.
 pub fn exit_codes() -> String {
     let rows = EXIT_CODES.map(|(code, _, meaning)| format!("  {code:<5} {meaning}"));
     format!("Exit codes:\n{}", rows.join("\n"))
@@ -72,17 +71,17 @@ impl From<Outcome> for ExitCode {
     }
 }
 
-/// Why nothing could be started.
+/// Why tiller couldn't start.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct StartError {
-    /// What is wrong, with its value, and what to do.
+    /// The problem, with the value, and what to do.
     pub message: String,
     pub outcome: Outcome,
 }
 
 impl StartError {
-    /// The command line or a setting makes no sense (exit code 2).
+    /// The command line or a setting is wrong (exit code 2).
     pub fn usage(message: impl ToString) -> Self {
         Self {
             message: message.to_string(),
@@ -98,7 +97,7 @@ impl StartError {
         }
     }
 
-    /// Something around tiller is broken (exit code 1).
+    /// Something outside tiller failed (exit code 1).
     pub fn failed(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),

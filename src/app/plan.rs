@@ -183,9 +183,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Makes the plan. Reads the user's models, `@FILE`s and piped stdin, waiting for stdin to end.
-    /// `look` queries the model servers on this machine, and only if nothing else decides the
-    /// model.
+    /// Makes the plan. Reads the user's models, `@FILE`s and piped stdin to its end. `look` queries
+    /// the model servers on this machine, and only if nothing else decides the model.
     pub fn new(
         mut loaded: Loaded,
         dirs: &Dirs,
@@ -227,7 +226,7 @@ impl Plan {
                  provider in models.toml and choose its model with -m provider/id",
             ));
         }
-        // Leaves no session behind if the run can't begin.
+        // Removes the session if the run can't begin.
         if let (true, Some((model, _)), []) = (silent, model, chosen.fallback.as_slice())
             && let Some(error) = chosen.models.missing_key(&model.provider)
         {
@@ -247,7 +246,6 @@ pub struct Chosen {
     pub models: Arc<Models>,
     /// The model to use; `None` for the demo.
     pub model: Option<(Model, ThinkingLevel)>,
-    /// Fallback models, in order.
     pub fallback: Vec<Model>,
 }
 
@@ -354,8 +352,7 @@ fn choose_model(
     if args.demo {
         return Ok(None);
     }
-    // A resumed session keeps its model, unless the user asks for another or it is no longer
-    // available.
+    // A resumed session keeps its model, unless the user asks for another or it is unavailable.
     let own = session
         .filter(|_| args.model.is_none())
         .and_then(Session::model);
@@ -425,8 +422,7 @@ fn read_prompt(loaded: &Loaded, stdio: Stdio, has_model: bool) -> Result<Vec<Con
     let stdin = if stdio.stdin || args.no_stdin {
         None
     } else {
-        // Without a model or a prompt, tiller plays the demo, which must not wait for a pipe that
-        // its parent left open.
+        // Without model and prompt tiller plays the demo, which must not wait for a pipe left open.
         let idle = !has_model && !args.print && args.mode.is_none() && args.prompt.is_empty();
         let silence = if idle { Silence::Empty } else { Silence::Said };
         prompt::piped_stdin(silence, loaded.deadline)?

@@ -59,8 +59,7 @@ impl Project {
         Ok(text)
     }
 
-    /// Saves rules for later runs; returns a message. They apply to this session even if saving
-    /// fails.
+    /// Saves rules for later runs; returns a message. This session has them even if saving fails.
     pub fn keep_rules(&self, scope: RuleScope, rules: &[Rule]) -> Result<String, String> {
         let kept = match scope {
             RuleScope::Session => return Ok(String::new()),

@@ -19,7 +19,7 @@ use crate::llm::Content;
 /// Most bytes of stdin, or of one text `@FILE`, in a prompt.
 const MAX_TEXT_BYTES: u64 = 1024 * 1024;
 
-/// What to do instead with a file that is too large.
+/// Advice for a file that is too large.
 const LEAVE_IT: &str = "leave out the @ and let the model read it";
 
 /// Builds the prompt from `words` and from piped stdin. May be empty.
@@ -160,7 +160,6 @@ pub(super) fn read_file(name: &str, cwd: &Path) -> Result<Content, StartError> {
     Ok(Content::text(text))
 }
 
-/// Resolves a name relative to `cwd`.
 pub(super) fn resolve(name: &str, cwd: &Path) -> PathBuf {
     if let Some(rest) = name.strip_prefix("~/")
         && let Some(home) = std::env::home_dir()
@@ -207,7 +206,7 @@ mod tests {
         wide.save_with_format(dir.path().join("p"), image::ImageFormat::Bmp)
             .unwrap();
         let content = build(&words(&["what", "@p"]), None, dir.path()).unwrap();
-        // Made to fit, as `read` does.
+        // Shrunk, as `read` does.
         assert!(
             matches!(&content[..], [Content::Text(_), Content::Image(image)] if image.mime_type == "image/png")
         );

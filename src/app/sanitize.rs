@@ -26,8 +26,7 @@ pub fn for_terminal(text: &str) -> Cow<'_, str> {
     escape(text, Tab::Kept)
 }
 
-/// How [`visible`] changes `text`, part by part: bytes before and after. Unchanged parts have equal
-/// lengths.
+/// How [`visible`] changes `text`: bytes before and after, the same for unchanged parts.
 pub fn visible_parts(text: &str) -> Vec<(Range<usize>, usize)> {
     let mut parts: Vec<(Range<usize>, usize)> = Vec::new();
     let (mut at, mut column) = (0, 0);
@@ -99,9 +98,9 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
 }
 
 /// The same for text that the user is about to allow, which must not deceive. It also marks
-/// invisible characters and odd blanks, look-alike letters of other alphabets within or instead of
-/// plain words, fake slashes, non-ASCII letters in a URL's host, and blanks that would push text
-/// out of sight.
+/// invisible characters, odd blanks and fake slashes. The same goes for look-alike letters within
+/// or instead of plain words, non-ASCII letters in a URL's host, and blanks that push text out of
+/// sight.
 pub fn revealed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mark = |out: &mut String, c: char| {

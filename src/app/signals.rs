@@ -1,5 +1,4 @@
-//! Signals as one stream. tokio catches them, not a mask or `SIG_IGN`, which children would
-//! inherit.
+//! Signals as one stream. tokio catches them: children would inherit a mask or `SIG_IGN`.
 
 use std::future::poll_fn;
 use std::io;

@@ -16,8 +16,7 @@ use crate::agent::memory::{
 use crate::agent::permission::Rule;
 use crate::llm::read_small::read_small;
 
-/// The table in `projects.toml` from folder to verdict. A repository's verdict covers everything in
-/// it.
+/// The table of verdicts in `projects.toml`. A repository's verdict covers everything in it.
 const TABLE: &str = "trust";
 const SETTINGS: &str = "config.toml";
 const TRUSTED: &str = "trusted";
@@ -73,7 +72,6 @@ impl Trust {
         self.verdict == Verdict::Trusted
     }
 
-    /// Adds the project's settings to `layers` if it is trusted.
     pub fn add_settings(&self, layers: &mut Layers) {
         if self.is_trusted() {
             let file = self.root.join(PROJECT_FOLDER).join(SETTINGS);
@@ -162,7 +160,7 @@ fn is_repository(folder: &Path) -> bool {
     folder.join(".git").exists()
 }
 
-/// The verdict on `root` in `text`: that of its nearest listed ancestor. A verdict on a folder that
+/// The verdict on `root` in `text`, from its nearest listed ancestor. A verdict on a folder that
 /// isn't a repository covers only that folder, because its subfolders are other projects.
 fn verdict(
     text: &str,

@@ -13,7 +13,7 @@ use super::provider::Request;
 /// Most changes to one request.
 pub const MOST: usize = 6;
 
-/// What servers have refused since the program started.
+/// Features that servers have refused since the program started.
 #[derive(Default)]
 pub struct Learned(Mutex<State>);
 

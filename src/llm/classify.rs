@@ -1,5 +1,5 @@
-//! Turns a provider's error into an [`LlmError`]: its class, by status and wording, how long to wait,
-//! and the sentence the user reads.
+//! Turns a provider's error into an [`LlmError`]: its class, how long to wait, and the sentence the
+//! user reads.
 //!
 //! `error_patterns` maps the wording to a class.
 
@@ -18,7 +18,7 @@ use super::overflow;
 /// Most characters of a provider's own words to pass on.
 const QUOTED_CHARS: usize = 600;
 
-/// What the error message needs besides the response.
+/// Facts for the error message besides the response.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorContext {
     /// `provider/id`.

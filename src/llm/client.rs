@@ -131,8 +131,8 @@ impl Client {
         request
     }
 
-    /// Sends the request with the provider's key. If the key is missing or refused, looks for it again:
-    /// the user may have added or replaced it, and keys from commands can expire.
+    /// Sends the request with the provider's key. If the key is missing or refused, looks for it again.
+    /// The user may have replaced it, and keys from commands can expire.
     async fn ask(&self, request: &Request) -> Answer {
         let provider = &request.model.provider;
         let place = self.key_location(provider).or_else(|_| {

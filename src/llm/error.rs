@@ -29,7 +29,7 @@ pub enum ErrorClass {
 /// One failed request or stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LlmError {
-    /// What to do about it.
+    /// The action to take.
     pub class: ErrorClass,
     /// What happened, for the user, with the provider's own message if it sent one.
     pub message: String,
@@ -39,7 +39,7 @@ pub struct LlmError {
     pub retry_after_ms: Option<u64>,
     /// The server says that retrying this request won't help.
     pub retry_is_futile: bool,
-    /// What to do now: an exact line to type or set.
+    /// The next step for the user: an exact line to type or set.
     pub hint: Option<String>,
 }
 

@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::error::LlmError;
 use super::message::{AssistantMessage, Content, StopReason, ToolCall, Usage};
 
-/// One step of a streamed response. `index` is the position of the block in the message's content;
-/// blocks start in order, 0, 1, 2, ..., but their deltas may interleave.
+/// One step of a streamed response. `index` is the position of the block in the message's content.
+/// Blocks start in order, 0, 1, 2, ..., but their deltas may interleave.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StreamEvent {
     /// The provider answered; headers are in.
@@ -30,7 +30,7 @@ pub enum StreamEvent {
     BlockDelta {
         /// Position in the content.
         index: usize,
-        /// What kind of block it is.
+        /// The kind of the block.
         kind: BlockKind,
         /// The piece to append.
         delta: String,
@@ -39,7 +39,7 @@ pub enum StreamEvent {
     BlockEnd {
         /// Position in the content.
         index: usize,
-        /// What kind of block it is.
+        /// The kind of the block.
         kind: BlockKind,
         /// Opaque data to keep and send back.
         signature: Option<String>,
@@ -57,10 +57,10 @@ pub enum StreamEvent {
     Error(LlmError),
 }
 
-/// What a block of an answer is.
+/// The kind of a block of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockKind {
-    /// What the model says.
+    /// Text for the user.
     Text,
     /// Its reasoning.
     Thinking,
@@ -72,7 +72,7 @@ pub enum BlockKind {
 
 impl AssistantMessage {
     /// Folds one event into the message. Events out of place (a delta for a block that never
-    /// started, a second `Start`) change nothing: a broken stream must not break the program.
+    /// started, a second `Start`) change nothing. A broken stream must not break the program.
     pub fn apply(&mut self, event: &StreamEvent) {
         match event {
             StreamEvent::Start {
@@ -127,7 +127,7 @@ impl AssistantMessage {
 }
 
 impl ToolCall {
-    /// Parses the collected argument text. No text at all means no arguments; text that is not a
+    /// Parses the collected argument text. No text at all means no arguments. Text that is not a
     /// JSON object stays in `partial_arguments` for the error result to quote. The text of a custom
     /// call becomes its one argument `input`.
     pub fn finish_arguments(&mut self) {

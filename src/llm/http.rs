@@ -63,7 +63,7 @@ impl Http {
         })
     }
 
-    /// How long the server at `url` can stay silent, or `None` for no limit: a local model can take very
+    /// How long the server at `url` can stay silent; `None` for no limit. A local model can take very
     /// long to read a prompt.
     pub fn idle_timeout(&self, url: &str) -> Option<Duration> {
         self.idle.or((!is_loopback(url)).then_some(IDLE_TIMEOUT))
@@ -147,7 +147,7 @@ fn check_cert_file() -> Result<(), LlmError> {
     })
 }
 
-/// What to do about a certificate that was rejected because of `cause`.
+/// Advice about a certificate that was rejected because of `cause`.
 fn certificate_hint(cause: &str) -> &'static str {
     if cause.contains("CaUsedAsEndEntity") {
         "The server uses the certificate of an authority as its own. Make a server certificate: \

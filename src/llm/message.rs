@@ -1,8 +1,8 @@
 //! The conversation as plain, provider-neutral data.
 //!
 //! The serde form of every type here *is* pi's message format (docs/message-types.md of
-//! `@earendil-works/pi-coding-agent`): session files, `--mode json` and RPC write these types directly,
-//! so no second set of structs has to stay in step. A provider's opaque parts (signatures, encrypted
+//! `@earendil-works/pi-coding-agent`): session files, `--mode json` and RPC write these types directly.
+//! So no second set of structs has to stay in step. A provider's opaque parts (signatures, encrypted
 //! reasoning, response ids) pass through unchanged.
 
 use std::borrow::Cow;
@@ -111,7 +111,7 @@ pub struct AssistantMessage {
     pub usage: Usage,
     /// Why it ended.
     pub stop_reason: StopReason,
-    /// What went wrong, if `stop_reason` is `error`.
+    /// The error, if `stop_reason` is `error`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_message: Option<String>,
     /// The provider's own word for the stop reason.
@@ -153,7 +153,7 @@ pub struct ToolResultMessage {
     /// Text and images for the model.
     #[serde(deserialize_with = "string_or_blocks")]
     pub content: Vec<Content>,
-    /// What the screen shows; the agent layer's `Details` as JSON.
+    /// The agent layer's `Details` as JSON, for the screen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// Whether the call failed.

@@ -121,7 +121,7 @@ pub struct PriceTier {
     pub cache_write: f64,
 }
 
-/// What else affects the price of a response, besides its token counts.
+/// Further facts that affect the price of a response, besides its tokens.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Billing<'a> {
     /// The service tier that answered, if not the default.
@@ -224,7 +224,7 @@ pub struct Model {
     pub limits: InputLimits,
     /// Whether it can use tools. If not, tiller offers none.
     pub tools: bool,
-    /// What it costs.
+    /// Its price.
     pub prices: Prices,
     /// The edit format it handles best.
     pub edit_format: EditFormat,

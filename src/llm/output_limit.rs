@@ -1,5 +1,4 @@
-//! The output limit of a request, and a smaller one to retry with when the server adds it to the prompt,
-//! a rate or a balance.
+//! The output limit of a request, and a smaller one to retry with if the server includes it in a limit.
 
 use std::sync::LazyLock;
 
@@ -11,7 +10,7 @@ use super::error_patterns::regex;
 use super::model::ThinkingLevel;
 use super::provider::Request;
 
-/// The default limit, in tokens. Several hosts charge the limit as if all of it were produced, so they
+/// The default limit, in tokens. Several hosts charge the limit as if all of it were produced. They
 /// would refuse every request with the model's own limit: Moonshot
 /// (<https://platform.moonshot.ai/docs/introduction>), Groq, Cerebras, and OpenRouter against the
 /// balance.
@@ -26,8 +25,8 @@ const FIELDS: [&str; 4] = [
     "/generationConfig/maxOutputTokens",
 ];
 
-/// The limit `request` wants, in tokens: the one set, or the default, which is higher if long thinking
-/// is part of it.
+/// The limit `request` wants, in tokens: the one set, or the default. That is higher with long
+/// thinking.
 pub fn wanted(request: &Request) -> u64 {
     let model = &request.model;
     let by_level = || match model.clamp_thinking(request.thinking) {
@@ -48,8 +47,8 @@ pub fn asked(body: &[u8]) -> Option<u64> {
         .find_map(|field| body.pointer(field)?.as_u64())
 }
 
-/// The limit to retry with after `error`, if one below `asked` can help: what the server's figures
-/// leave, or half of `asked` if the request exceeds a minute's allowance.
+/// The limit to retry with after `error`, if one below `asked` can help. It is what the server's
+/// figures leave, or half of `asked` if the request exceeds a minute's allowance.
 pub fn fitted(error: &LlmError, asked: Option<u64>) -> Option<u64> {
     let asked = asked.unwrap_or(DEFAULT);
     let left = FIGURES
@@ -81,8 +80,8 @@ fn left(figures: &Captures, asked: u64) -> Option<u64> {
     Some(window.saturating_sub(prompt + prompt / 512 + 16))
 }
 
-/// The figures in servers' errors: the highest limit accepted, or the window (or allowance) with the
-/// prompt, or with the sum of prompt and limit.
+/// The figures in servers' errors: the highest limit accepted, or the window (or allowance). The
+/// latter comes with the prompt, or with the sum of prompt and limit.
 static FIGURES: LazyLock<[Regex; 11]> = LazyLock::new(|| {
     [
         // OpenRouter, with status 402.

@@ -76,7 +76,7 @@ impl Request {
 pub struct ToolSpec {
     /// The name the model calls.
     pub name: String,
-    /// What it does and how to use it.
+    /// Its purpose and how to use it.
     pub description: String,
     /// JSON schema of the arguments: an object without top-level `anyOf`.
     pub parameters: Value,

@@ -65,7 +65,7 @@ pub struct Quirks {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive_thinking: Option<bool>,
     /// Anthropic: thinking blocks are valid only with the exact system prompt, tools and messages they
-    /// were made with; the server refuses any other prefix.
+    /// were made with. The server refuses any other prefix.
     pub thinking_binding: bool,
     /// Anthropic: send back thinking blocks with an empty signature.
     pub empty_signatures: bool,

@@ -1,7 +1,7 @@
 //! Server-sent events: takes bytes split anywhere and returns events.
 //!
-//! Our own parser, because an event needs a size limit, and a line that arrives in thousands of pieces
-//! must cost linear time. Knows nothing about JSON, `id:` or `retry:`.
+//! Our own parser, because events need a size limit, and a line in thousands of pieces must cost
+//! linear time. Knows nothing about JSON, `id:` or `retry:`.
 
 /// Largest event in bytes. The largest legitimate one is an inline image of a few MiB.
 pub const MAX_EVENT_BYTES: usize = 32 * 1024 * 1024;

@@ -40,7 +40,7 @@ pub fn warning(model: &Model) -> Option<String> {
 }
 
 /// Notes for the user about a run with `model` at thinking level `asked`: facts borrowed from another
-/// model, and a level that this one lacks.
+/// model, and a missing level.
 pub fn notes(model: &Model, asked: ThinkingLevel) -> Vec<String> {
     let name = model.full_id();
     let like = model.like.as_ref().map(|like| {

@@ -1,5 +1,5 @@
-//! Finds instruction files (AGENTS.md and similar) in the user's folder and from the repository
-//! root down to the working folder, with their imports.
+//! Finds instruction files (AGENTS.md and similar) with their imports. It looks in the user's
+//! folder, and from the repository root down to the working folder.
 //!
 //! In each folder it takes `AGENTS.override.md` or else `AGENTS.md`, then the file named by the
 //! model's vendor if it says something else. It includes folders below the working folder once a
@@ -139,7 +139,6 @@ impl Collector<'_> {
         names.map(|name| folder.join(name)).collect()
     }
 
-    /// Adds a file of this kind, if it is in `scope`.
     fn add(&mut self, file: &Path, scope: &[PathBuf]) {
         let Ok(real) = fs::canonicalize(file) else {
             return;
@@ -185,8 +184,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Resolves an import in a file of `folder`, if it names a file. The error says why it is left
-    /// out.
+    /// Resolves an import in a file of `folder` that names a file, or says why it is left out.
     fn judge(
         &self,
         folder: &Path,

@@ -192,8 +192,8 @@ mod tests {
         assert!(!text.contains("branch"), "{text}");
     }
 
-    /// A repository with a change to look at, and these settings of its own. `TRAP` in them is a
-    /// program that leaves a file behind.
+    /// A repository with a change and these settings. `TRAP` in them is a program that creates a
+    /// file.
     fn hostile(dir: &Path, settings: &[(&str, &str)]) {
         run_git(dir, &["init", "-q", "-b", "main"]);
         let trap = dir.join(".git/trap");

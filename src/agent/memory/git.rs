@@ -31,14 +31,13 @@ const VARIABLES: [&str; 3] = ["HOME", "XDG_CONFIG_HOME", "TMPDIR"];
 const SETTINGS: [&str; 5] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
-    // Settings can also name hooks. Of these queries, only one that refreshes the index would run
-    // one.
+    // Settings can also name hooks. Only a query that refreshes the index would run one.
     "hook.post-index-change.enabled=false",
     "safe.bareRepository=explicit",
     "color.ui=false",
 ];
-/// What an untrusted repository may set; `*` matches any text. None of it makes `status` or `log`
-/// start a program.
+/// Settings allowed in an untrusted repository (`*` is any text): none lets `status` or `log` run a
+/// program.
 const HARMLESS: WordList = WordList(
     "core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase \
     core.precomposeunicode core.symlinks core.autocrlf core.eol core.safecrlf core.quotepath \
@@ -135,15 +134,14 @@ impl<'a> Git<'a> {
 /// Other folders that sandboxed commands can write to, in any project.
 static WRITABLE: RwLock<BTreeSet<PathBuf>> = RwLock::new(BTreeSet::new());
 
-/// Stops searching these folders for programs that tiller itself starts, because sandboxed commands
-/// can write there.
+/// Stops finding tiller's own programs in these folders, where sandboxed commands can write.
 pub fn distrust_programs_in<'a>(folders: impl Iterator<Item = &'a PathBuf>) {
     let mut writable = WRITABLE.write().unwrap_or_else(PoisonError::into_inner);
     writable.extend(folders.cloned());
 }
 
 /// Where tiller finds programs for itself (git, clipboard programs): the absolute folders in
-/// `PATH`, except those where sandboxed commands can write, such as the project around `cwd`.
+/// `PATH`. It skips those where sandboxed commands can write, such as the project around `cwd`.
 pub fn search_path(cwd: Option<&Path>) -> OsString {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let writable = WRITABLE.read().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,4 @@
-//! Finds what is checked out in a repository without running git, so that a repository can't make
-//! this start a program.
+//! Finds what a repository has checked out without running git, which could start a program.
 
 use std::fmt;
 use std::fs::File;
@@ -23,7 +22,7 @@ impl fmt::Display for GitHead {
     }
 }
 
-/// What is checked out in the repository around `folder`.
+/// The checked-out branch or commit of the repository around `folder`.
 pub fn git_head(folder: &Path) -> Option<GitHead> {
     let git = repository(folder)?.join(".git");
     let git = if git.is_dir() {

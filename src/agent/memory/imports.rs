@@ -1,5 +1,4 @@
-//! Imports in instruction files: which words name a file, and which files are never imported. Reads
-//! no file.
+//! Imports in instruction files: which words name a file, and which files to refuse. Reads no file.
 
 use std::path::{Component, Path};
 

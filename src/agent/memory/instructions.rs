@@ -34,8 +34,7 @@ pub(super) fn rendered_in(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A short hash of a rendered file, to detect changes. It is stored, so it must be the same in
-/// every release.
+/// A short hash of a rendered file, to detect changes. It is stored, so it must never change.
 pub(super) fn digest(rendered: &str) -> String {
     let fnv1a = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = rendered.bytes().fold(0xcbf2_9ce4_8422_2325, fnv1a);

@@ -10,7 +10,7 @@ use crate::llm::{EditFormat, ToolSpec};
 
 /// The built-in prompt. A line starting with `[a|b]` appears only if one of these tools is
 /// available, `[a&b]` only if all are. `{a|b}` in a line lists the available ones. `@edit`,
-/// `@apply_patch` and `@replace` stand for models with that edit format, whatever their tools.
+/// `@apply_patch` and `@replace` stand for models with that edit format, regardless of their tools.
 const BUILT_IN: &str = include_str!("../../../assets/system.md");
 
 /// Makes system prompts.

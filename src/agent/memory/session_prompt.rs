@@ -50,7 +50,7 @@ const INSTRUCTIONS_GONE: &str = "[Project instructions that no longer count: ";
 const GIT: &str = "The git repository at the beginning of this session:\n";
 /// Start of the note about what needs no question.
 const MODE: &str = "Permission mode: ";
-/// The initial mode of a model that hasn't been told one.
+/// The mode that a model assumes until a message sets one.
 const UNTOLD_MODE: &str = "full";
 /// Replaces an empty list.
 const NONE: &str = "none";
@@ -58,8 +58,7 @@ const NONE: &str = "none";
 /// States the date.
 pub type Today = Arc<dyn Fn() -> jiff::civil::Date + Send + Sync>;
 
-/// A session's system prompt and tools, for one edit format. Its serde format is the stored entry's
-/// data.
+/// A session's system prompt and tools for one edit format, as stored in the entry.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionPrompt {
@@ -72,8 +71,7 @@ pub struct SessionPrompt {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub instructions: BTreeMap<String, String>,
     pub tools: Vec<ToolSpec>,
-    /// Whether the user's files couldn't be read in time. A new prompt replaces this one when they
-    /// can.
+    /// Whether reading the user's files timed out. A new prompt replaces this one later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lacks_files: bool,
     /// Number of messages before the entry; thinking in them belongs to another prefix.
@@ -96,8 +94,8 @@ impl SessionPrompt {
         (*times, *from) = (*times + 1, messages);
     }
 
-    /// How many leading messages `model` gets without thinking: all `messages`, if its provider
-    /// rejected it twice, since it would on every turn.
+    /// How many leading messages `model` gets without thinking. All `messages`, if its provider
+    /// rejected it twice, because it would on every turn.
     pub(in crate::agent) fn sends_thinking_from(&self, model: &Model, messages: usize) -> usize {
         let of = |model: &str| self.thinking_refused.get(model);
         // Older entries name no model and apply to all.
@@ -114,10 +112,10 @@ impl SessionPrompt {
     }
 }
 
-/// What a note says about an instruction file.
+/// The kinds of notes about an instruction file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InstructionNote<'a> {
-    /// It is new or changed.
+    /// The file is new or changed.
     Read {
         path: &'a str,
         /// The file as the model reads it.
@@ -140,7 +138,6 @@ impl<'a> InstructionNote<'a> {
     }
 }
 
-/// Options for an agent's prompts.
 #[derive(Clone, Debug)]
 pub(in crate::agent) struct PromptOptions {
     /// Replaces the built-in prompt.
@@ -158,9 +155,9 @@ pub(in crate::agent) struct SessionPrompts {
     /// The agent's current working folder. The prompt keeps the session's original one, and a note
     /// tells the model about the change.
     pub place: PathBuf,
-    /// What the model knows of each of `CHANGES`.
+    /// The model's knowledge of each of `CHANGES`.
     known: [String; 3],
-    /// What needs no question, in words; may be empty.
+    /// The calls that need no question, in words; may be empty.
     pub mode: &'static str,
     /// The version of it that the model knows.
     known_mode: String,
@@ -275,8 +272,8 @@ impl SessionPrompts {
         Some(prompt)
     }
 
-    /// True if the current prompt, if any, doesn't match these tools, or lacks the files that a new
-    /// one would have (`has_files`).
+    /// True if the current prompt doesn't match these tools, or lacks the files that a new one
+    /// would have (`has_files`).
     pub fn is_due(
         &self,
         format: EditFormat,
@@ -292,8 +289,8 @@ impl SessionPrompts {
         !in_force.is_some_and(|prompt| !user_spoke || does(prompt))
     }
 
-    /// Omits the thinking of the first `messages` messages in requests to `model`. The result must
-    /// be stored.
+    /// Omits the thinking of the first `messages` messages to `model`. The caller must store the
+    /// result.
     pub fn drop_thinking(&mut self, model: &Model, messages: usize) {
         let mut prompts = self.in_force.iter_mut();
         if let Some(prompt) = prompts.find(|prompt| prompt.edit_format == model.edit_format) {
@@ -301,7 +298,7 @@ impl SessionPrompts {
         }
     }
 
-    /// What to tell the model before the user's next message. `messages` is the conversation.
+    /// The note to the model before the user's next message. `messages` is the conversation.
     pub fn notes(
         &mut self,
         surroundings: &Surroundings,
@@ -347,7 +344,7 @@ impl SessionPrompts {
         notes
     }
 
-    /// What to tell `model` before it continues: new, changed and removed instruction files, and
+    /// The note to `model` before it continues: new, changed and removed instruction files, and
     /// git's answers since the prompt was rendered.
     pub fn late_notes(&mut self, surroundings: &Surroundings, model: &Model) -> Vec<Content> {
         let mut notes = Vec::new();

@@ -221,7 +221,7 @@ mod tests {
         let stored = serde_json::to_value(&*without).unwrap();
         let mut prompts = SessionPrompts::new(options, today);
         prompts.restore(vec![serde_json::from_value(stored).unwrap()], &[]);
-        // As far as it was read when the instruction files took too long.
+        // The result so far, if the instruction files took too long.
         let found = Surroundings::without_instructions(&sources, dir.path()).late();
         assert_eq!(found.faults(&model), [TOO_SLOW]);
         assert_eq!(prompts.begin(&found, &model, &toolbox, 4, false), None);

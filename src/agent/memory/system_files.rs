@@ -51,8 +51,7 @@ impl SystemFiles {
     }
 }
 
-/// The text of a file, unless it is missing, blank, outside `root` (if given) or a link to a secret
-/// there.
+/// The text of a file; `None` if it is missing, blank, outside `root` or a link to a secret.
 fn read(path: &Path, root: Option<&Path>) -> Option<String> {
     // Most folders have none, which one system call tells.
     let real = path.is_file().then(|| fs::canonicalize(path).ok())??;

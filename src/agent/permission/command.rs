@@ -52,7 +52,7 @@ struct Judging<'a> {
     whole: Option<&'a Arc<Rule>>,
 }
 
-/// What the rules say about one simple command.
+/// The decision of the rules about one simple command.
 struct Found<'a> {
     command: &'a SimpleCommand,
     action: Action,
@@ -156,8 +156,8 @@ impl Judging<'_> {
             .iter()
             .any(|word| !is_discarded(&word.to_string()));
         let sets = self.line.sets.iter().any(|name| !is_harmless(name));
-        // Without a sandbox, a rule that keeps its commands inside one allows nothing, unless the user
-        // made it by an answer in this session.
+        // Without a sandbox, a rule for sandboxed commands allows nothing, unless the user's answer
+        // made it in this session.
         let speaks = |rule: &Rule| {
             let answered = rule.origin == Origin::Session && is_alone(self.line, self.text);
             let knows = !rule.sandbox || answered;
@@ -258,8 +258,8 @@ impl Judging<'_> {
         }
     }
 
-    /// Whether a rule can let this command out of the sandbox. Only if the line is one simple command of
-    /// known words, perhaps in another folder: everything else in it would run outside too.
+    /// Whether a rule can let this command out of the sandbox. Only one simple command of known words
+    /// can leave, perhaps in another folder: everything else in the line would run outside too.
     fn may_free(&self, rule: &Rule, command: &SimpleCommand) -> bool {
         let wants = rule.action == Action::Allow && !rule.sandbox;
         if !wants || self.policy.mode == PermissionMode::Full {
@@ -358,7 +358,7 @@ impl Judging<'_> {
         }
     }
 
-    /// The confinement that the mode prescribes for every command, whatever the rules say.
+    /// The confinement that the mode prescribes for every command, regardless of the rules.
     fn given_confinement(&self) -> Option<Confinement> {
         match self.policy.mode {
             PermissionMode::Full => Some(Confinement::Free),
@@ -381,7 +381,7 @@ impl Judging<'_> {
         }
     }
 
-    /// What a yes means for the other commands of the line: they run the same way.
+    /// The effect of a yes on the other commands of the line: they run the same way.
     fn rest(&self, found: &[Found], wanted: Confinement) -> &'static str {
         let own =
             |one: &Found| one.action == Action::Ask && one.rule.is_some_and(|it| freedom(it) > 0);

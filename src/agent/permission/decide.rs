@@ -11,7 +11,7 @@ use super::rule::{Action, Rule};
 use super::suggest;
 use crate::agent::workspace::{Access, Zone};
 
-/// What the model reads when plan mode refuses something.
+/// The text for the model when plan mode refuses a call.
 const PLAN: &str = "Plan mode changes nothing. Look around, then say what you would change, where and in \
     which order; the user decides whether to run the plan";
 
@@ -45,7 +45,7 @@ pub fn decide(policy: &Policy, request: &Request) -> Decision {
     })
 }
 
-/// What rules without a prefix say about the call, or about one of its files.
+/// The decision of rules without a prefix about the call, or about one of its files.
 fn tool_rules(
     policy: &Policy,
     request: &Request,

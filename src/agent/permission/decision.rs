@@ -7,18 +7,18 @@ use super::rule::{Action, Rule};
 use crate::agent::tool::Effects;
 use crate::agent::workspace::{Access, GitRemotes, Zone};
 
-/// What a call is about to do.
+/// A description of what a call is about to do.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     /// The tool's name.
     pub tool: &'a str,
-    /// What the tool says that the call may do.
+    /// The effects that the tool declares for the call.
     pub effects: &'a Effects,
     /// Where the paths in the effects really lead.
     pub paths: Vec<PathUse>,
     /// The workspace's own folder.
     pub root: &'a Path,
-    /// The home folder, if there is one.
+    /// The home folder, if known.
     pub home: Option<&'a Path>,
     /// True if none of the repository's remotes is on another machine.
     pub local_remotes: bool,

@@ -70,8 +70,8 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds
     holds
 }
 
-/// Whether a word is in the rule's `unless`. An unknown word counts as one only for a built-in rule,
-/// whose commands do no harm without a question.
+/// Whether a word is in the rule's `unless`. An unknown word matches only for a built-in rule, whose
+/// commands do no harm without a question.
 fn is_excepted(rule: &Rule, word: &Word) -> bool {
     let (exact, head) = (word.exact(), word.head());
     let is = |wanted: &String| match &exact {

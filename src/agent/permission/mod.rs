@@ -1,8 +1,8 @@
 //! What a tool call can do. [`decide()`] is a pure function from a [`Policy`] (mode and rules) and a
 //! [`Request`] (what the call is about to do) to a [`Decision`] with its reason.
 //!
-//! Rules decide before the mode does: deny beats ask beats allow, whatever their order. Built-in rules
-//! are defaults, which a more specific rule of the user replaces. `shell` parses a command line; tiller
+//! Rules decide before the mode does: deny beats ask beats allow, in any order. Built-in rules are
+//! defaults, which a more specific rule of the user replaces. `shell` parses a command line; tiller
 //! judges every simple command in it, and the strictest verdict wins. If anything can't be parsed for
 //! certain, tiller asks.
 //!

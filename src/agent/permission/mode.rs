@@ -31,7 +31,7 @@ impl PermissionMode {
         }
     }
 
-    /// What the mode does, in a few words.
+    /// A few words about the mode.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Plan => "reads only, then proposes a plan",

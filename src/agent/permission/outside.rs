@@ -4,9 +4,9 @@
 use super::shell::{Line, Word};
 use crate::agent::word_list::WordList;
 
-/// Whether `text` is one simple command of literal words, perhaps after `cd FOLDER &&` and before `2>&1`:
-/// no variables, assignments, substitutions, file redirections or `&`. `line` is how the shell grammar
-/// reads it; both readings must agree.
+/// Whether `text` is one simple command of literal words, perhaps after `cd FOLDER &&` and before `2>&1`.
+/// It has no variables, assignments, substitutions, file redirections or `&`. `line` is how the shell
+/// grammar reads it; both readings must agree.
 pub(super) fn is_alone(line: &Line, text: &str) -> bool {
     let Some(mut words) = literal_words(text) else {
         return false;
@@ -63,8 +63,7 @@ pub(super) fn is_discarded(path: &str) -> bool {
     WordList("/dev/null /dev/stdout /dev/stderr /dev/tty").contains(path)
 }
 
-/// Whether setting the variable can't change what a program does: it belongs to the shell, or affects
-/// only output.
+/// Whether the variable can't change what a program does: it is the shell's, or affects only output.
 pub(super) fn is_harmless(name: &str) -> bool {
     const KNOWN: WordList = WordList(
         "LANG LANGUAGE LC_* TZ NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TERM COLUMNS LINES CI \

@@ -14,7 +14,7 @@ static BUILT_IN: LazyLock<Vec<Arc<Rule>>> = LazyLock::new(|| {
     rules.into_iter().map(Arc::new).collect()
 });
 
-/// What decisions are based on. Cheap to clone.
+/// The basis of decisions. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Policy {
     /// The permission mode.

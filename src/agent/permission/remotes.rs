@@ -1,7 +1,7 @@
 //! git push, pull, fetch and ls-remote need the user's credentials, so they run without the sandbox. A
 //! rule that allows this names remotes, with the repository's settings at that time. tiller asks each
 //! time about addresses, folders and words that the shell builds. It also asks before anything that would
-//! run hooks: a hook is the user's, but a command in the sandbox may have changed what it starts (tests,
+//! run hooks. A hook is the user's, but a command in the sandbox may have changed what it starts (tests,
 //! linters).
 
 use super::rule::{Action, Origin, Rule};

@@ -11,7 +11,7 @@ use crate::agent::word_list::like;
 /// Tools that write files: variants of one tool, of which a model gets some. A rule about one covers all.
 const WRITING: [&str; 4] = ["write", "edit", "replace", "apply_patch"];
 
-/// What a rule decides, from free to strict.
+/// The decision of a rule, from free to strict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
@@ -91,7 +91,7 @@ pub struct Rule {
     /// The files it matches, with wildcards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What it decides.
+    /// Its decision.
     pub action: Action,
     /// Whether the call stays in the sandbox when the rule, or an answer to it, allows it.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
@@ -213,8 +213,7 @@ impl Rule {
     }
 }
 
-/// The matcher of a path pattern, and whether it is a bare name, which matches files of that name
-/// anywhere.
+/// The matcher of a path pattern, and whether it is a bare name, which matches anywhere.
 pub(super) fn path_pattern(pattern: &str, home: Option<&Path>) -> Option<(GlobMatcher, bool)> {
     let mut text = pattern.to_owned();
     if let (Some(rest), Some(home)) = (pattern.strip_prefix("~/"), home) {

@@ -16,12 +16,12 @@ struct Permission {
     rules: Vec<Spanned<Rule>>,
 }
 
-/// What is wrong with a rule.
+/// A mistake in a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleFault {
     /// The line of the text that the rule begins on, from 1.
     pub line: usize,
-    /// What is wrong, and how to fix it.
+    /// The mistake, and how to fix it.
     pub what: String,
 }
 

@@ -14,7 +14,7 @@ const INTERPRETERS: WordList = WordList(
     "python python2 python3 node nodejs deno bun perl ruby php lua awk gawk sed R Rscript julia \
     java osascript tclsh expect make npx uvx vim emacs ghci",
 );
-/// Programs that tiller asks about each time: a rule by name alone would let them send anything anywhere,
+/// Programs that tiller asks about each time. A rule by name alone would let them send anything anywhere,
 /// or run the command in an option (ssh).
 const NEVER: WordList = WordList(
     "rm rmdir mv cp dd chmod chown ln shred truncate tee install kill pkill killall curl wget \
@@ -35,7 +35,6 @@ const RUN_NO_FILE_OF_THE_PROJECT: WordList =
 /// The longest command in bytes that a rule repeats.
 const LONGEST: usize = 300;
 
-/// The rule that allows a tool.
 pub(super) fn tool(name: &str) -> Rule {
     Rule::of_tool(name, Action::Allow, Origin::Session)
 }
@@ -58,8 +57,7 @@ pub(super) fn file(tool: &str, path: &Path, root: &Path) -> Vec<Rule> {
     }]
 }
 
-/// The rules that would let a command line run like this from the start. Empty if no general rule is
-/// safe.
+/// The rules that would let a command line run like this from the start, if any is safe.
 pub fn wider(tool: &str, text: &str, confinement: Confinement) -> Vec<Rule> {
     const MOST: usize = 3;
     let line = read(text);
@@ -84,8 +82,7 @@ pub fn wider(tool: &str, text: &str, confinement: Confinement) -> Vec<Rule> {
 }
 
 /// Whether a rule can let this command out of the sandbox. Not if the program runs files of the project
-/// (tests, hooks, settings): commands in the sandbox could change those, and the changes would then run
-/// outside.
+/// (tests, hooks, settings): sandboxed commands could change those to run outside.
 fn may_be_free(rule: &Rule) -> bool {
     let words: Vec<&str> = rule.prefix.iter().map(String::as_str).collect();
     let is_plain =

@@ -22,8 +22,7 @@ const QUIET: [(&str, &str); 5] = [
 pub struct Secrets(GlobSet);
 
 impl Secrets {
-    /// Globs over names, ignoring case. Invalid globs are taken literally, because a typo must not
-    /// hide too little.
+    /// Globs over names, ignoring case. Invalid ones are literal: a typo must not hide too little.
     pub fn new(patterns: &[String]) -> Self {
         let mut set = GlobSetBuilder::new();
         for pattern in patterns {
@@ -42,8 +41,7 @@ impl Secrets {
     pub fn hide(&self, name: &OsStr) -> bool {
         self.0.is_match(Path::new(&name.to_ascii_lowercase()))
     }
-    /// The variables that a command sees: tiller's own, without secrets, plus those that keep it
-    /// quiet.
+    /// The variables that a command sees: tiller's without secrets, and some that keep it quiet.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let is_quiet = |name: &OsStr| QUIET.iter().any(|(quiet, _)| name == *quiet);
         std::env::vars_os()

@@ -1,6 +1,6 @@
-//! Files that a command must not create in its writable folders. A placeholder is impossible: git
+//! Files that a command must not create in its writable folders. A placeholder is impossible. git
 //! fails on a `commondir` that names nothing, and otherwise loads settings with programs from
-//! there; a shell reads any `.bashrc`. So tiller moves such a file away the moment it appears, and
+//! there. A shell reads any `.bashrc`. So tiller moves such a file away the moment it appears, and
 //! checks again when the command ends.
 
 use std::ffi::OsStr;
@@ -17,8 +17,7 @@ const GIT_FOLLOWS: [&str; 3] = ["commondir", "config", "config.worktree"];
 /// Watches for forbidden files while it lives.
 pub(super) struct Forbidden {
     paths: Vec<PathBuf>,
-    /// Readable when something was created in one of their folders; `None` if the system can't
-    /// watch.
+    /// Readable after something was created in their folders; `None` if the system can't watch.
     events: Option<OwnedFd>,
 }
 
@@ -52,8 +51,7 @@ pub(super) struct Refused {
 }
 
 impl Refused {
-    /// Whether the command must end, because even a git outside the sandbox would use the file at
-    /// once.
+    /// Whether to end the command: even a git outside the sandbox would use the file at once.
     pub fn ends_command(&self) -> bool {
         let name = self.path.file_name().and_then(OsStr::to_str);
         name.is_some_and(|name| GIT_FOLLOWS.contains(&name))

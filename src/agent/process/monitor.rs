@@ -1,5 +1,5 @@
-//! The task that follows one supervisor: sends it the command and orders, receives reports, and
-//! kills the processes itself if the supervisor is stopped, killed or silent.
+//! The task that follows one supervisor: sends it the command and orders, and receives reports. If
+//! the supervisor is stopped, killed or silent, it kills the processes itself.
 //!
 //! It outlives the caller, so that aborting doesn't wait for processes to end.
 
@@ -144,8 +144,7 @@ impl Monitor {
         }
     }
 
-    /// What to do about a shared network. If this command creates one, others wait while it holds
-    /// the lock.
+    /// The role in a shared network. If this command creates one, others wait for the lock.
     async fn share(&self) -> (Share, Option<Making>) {
         let Some(slot) = &self.network else {
             return (Share::Alone, None);
@@ -172,8 +171,7 @@ impl Monitor {
         }
     }
 
-    /// Waits for the supervisor's announced exit, or kills it. Returns the signal that ended it, if
-    /// any.
+    /// Waits for the supervisor's announced exit, or kills it. Returns the signal it died of.
     async fn reap(&mut self) -> Option<i32> {
         let ended = match timeout(ANSWER, self.child.wait()).await {
             Ok(ended) => ended,
@@ -190,7 +188,7 @@ impl Monitor {
     async fn end_orphans(&self, since: u64) -> Vec<String> {
         let (done, ended) = oneshot::channel();
         let (registry, orders) = (Arc::clone(&self.registry), self.orders.clone());
-        // A separate thread: at exit the runtime waits for its blocking threads, and this may take
+        // A separate thread, because at exit the runtime waits for its own, and this may take
         // seconds.
         std::thread::spawn(move || {
             let left = orphans::end(&registry, since, || *orders.borrow());
@@ -234,8 +232,8 @@ mod tests {
         }
     }
 
-    /// How long, on the clock of the test, a supervisor is waited for that was told to stop, says
-    /// `reports` and then nothing more.
+    /// How long, on the test's clock, tiller waits for a stopping supervisor that falls silent
+    /// after `reports`.
     async fn patience(reports: &[Report]) -> Duration {
         let (control, mut supervisor) = StdUnixStream::pair().unwrap();
         control.set_nonblocking(true).unwrap();

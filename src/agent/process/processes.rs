@@ -32,7 +32,7 @@ pub struct Processes {
     scope: Arc<Scope>,
 }
 
-/// What to start.
+/// The command to start.
 #[derive(Clone, Debug)]
 pub struct Spawn {
     /// For `bash -c`; at most 120 KB.
@@ -86,8 +86,7 @@ impl Processes {
         }
     }
 
-    /// A new scope within this one. Ending it ends only its own commands; ending this one ends
-    /// both.
+    /// A new scope within this one. Ending it ends its own commands; ending this one ends both.
     pub fn scope(&self) -> Self {
         Self {
             registry: Arc::clone(&self.registry),
@@ -123,8 +122,7 @@ impl Processes {
         self.registry.sandbox_support()
     }
 
-    /// The command's supervisor: this program, started by `bwrap` if only that may create a
-    /// sandbox.
+    /// The command's supervisor: this program, started by `bwrap` if only that can sandbox.
     fn supervisor(&self, sandbox: Option<&Sandbox>, cwd: &Path) -> io::Result<Command> {
         let program = &self.registry.program;
         let by_bwrap = sandbox.and_then(|sandbox| Some((sandbox, sandbox.bwrap.as_ref()?)));
@@ -241,8 +239,8 @@ impl Running {
         self.discard_output();
     }
 
-    /// Keeps reading and drops the output, so that no live process blocks on a full pipe or dies of
-    /// a closed one.
+    /// Keeps reading and drops the output. A full pipe would block a live process, a closed one
+    /// would kill it.
     fn discard_output(&mut self) {
         let Some(mut output) = self.output.take() else {
             return;

@@ -176,7 +176,7 @@ impl Registry {
         look(&supervisors)
     }
 
-    /// Makes this process adopt orphans instead of init. Only while commands run: at other times,
+    /// Makes this process adopt orphans instead of init. Only while commands run. At other times,
     /// orphans can only be our own helpers in the background (a clipboard program), which we
     /// wouldn't reap. Linux only; elsewhere a killed supervisor's processes are out of reach.
     #[cfg_attr(

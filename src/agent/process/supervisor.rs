@@ -177,8 +177,7 @@ impl Supervisor {
         })
     }
 
-    /// Waits until no process is left, an order to end arrives, or tiller ends. Returns whether no
-    /// process is left.
+    /// Waits for the last process, an order to end, or tiller's end. Returns whether none is left.
     fn run(&mut self) -> bool {
         loop {
             let limit = match self.tree.reap() {
@@ -245,8 +244,8 @@ impl Supervisor {
 /// The channel for orders.
 struct Control {
     stream: UnixStream,
-    /// The command stopped us with SIGSTOP. While tiller lives, it continues us. Once it has ended,
-    /// no process does, so there is no grace period.
+    /// The command stopped us with SIGSTOP. While tiller lives, it continues us. After its end no
+    /// process does, so there can't be a grace period.
     was_stopped: bool,
 }
 
@@ -332,7 +331,7 @@ impl Descendants for Tree {
     }
 }
 
-/// Adopts the command's orphans instead of init, sets the name for `ps`, and continues when tiller
+/// Adopts the command's orphans instead of init, and sets the name for `ps`. Continues when tiller
 /// ends, even if a command has stopped us (`kill -STOP $PPID`).
 #[cfg(target_os = "linux")]
 fn become_subreaper() {

@@ -82,8 +82,7 @@ pub(super) fn entry(pid: Pid) -> Option<Entry> {
     Table::default().entry(pid)
 }
 
-/// True if the process `pid` is a descendant of a command of this program. Unknown for ended
-/// processes. Blocks.
+/// True if `pid` descends from a command of this program. Unknown for ended processes. Blocks.
 pub fn is_from_command(pid: i32) -> bool {
     let mut table = Table::default();
     let parent = |pid: &Pid| table.entry(*pid).map(|entry| entry.parent);

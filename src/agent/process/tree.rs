@@ -1,5 +1,5 @@
-//! Kills a process tree, whatever it does: SIGTERM to all, a grace period, then SIGKILL level by
-//! level until the kernel reports no children.
+//! Kills a process tree in any case: SIGTERM to all, a grace period, then SIGKILL level by level
+//! until the kernel reports no children.
 //!
 //! Knows nothing of commands or channels. Both the supervisor (for everything below it) and tiller
 //! itself (for what it adopted from a killed supervisor) use it; [`Descendants`] is the difference.
@@ -21,9 +21,8 @@ pub(super) const GIVE_UP: Duration = Duration::from_secs(5);
 
 /// Limit for one listing, so that a pass reaches its kills even if the tree grows fast.
 const LIST_LIMIT: Duration = Duration::from_millis(5);
-/// How recently a member must have been seen for its process group to be killed. Ids are reused
-/// (within seconds under a fork bomb, if there are only 32,768), and an old one may belong to
-/// another process.
+/// How recently a member must have been seen to kill its process group. Ids are reused (within
+/// seconds under a fork bomb, if there are only 32,768): an old one may be another process's.
 const GROUP_FRESH: Duration = Duration::from_millis(250);
 
 /// The processes to end.
@@ -35,7 +34,7 @@ pub(super) trait Descendants {
     fn children(&mut self) -> Vec<Pid>;
 }
 
-/// What remains after reaping.
+/// The members left after reaping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Remaining {
     /// Certainly no process.
@@ -179,7 +178,7 @@ fn kill_group(group: Pid) {
     }
 }
 
-/// Not our own group, and not 0 or 1: a process of another pid namespace shows group 0, and these
+/// Not our own group, and not 0 or 1. A process of another pid namespace shows group 0, and these
 /// numbers mean our own group and every process.
 fn may_kill(group: Pid, own: Pid) -> bool {
     group != own && group.as_raw() > 1

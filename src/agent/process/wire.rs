@@ -1,9 +1,9 @@
 //! The protocol between tiller and a supervisor on the control channel.
 //!
 //! To the supervisor: a byte for its role in the shared network, with the namespaces as descriptors
-//! if it joins; the sandbox as JSON (may be empty) and the command, each preceded by its length;
-//! then one byte per order. Back: one line of JSON per report. End of file is the last order:
-//! tiller has ended.
+//! if it joins. Then the sandbox as JSON (may be empty) and the command, each preceded by its
+//! length. Then one byte per order. Back: one line of JSON per report. End of file is the last
+//! order: tiller has ended.
 
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;

@@ -139,8 +139,7 @@ impl RunMessages {
         &self.end
     }
 
-    /// True if they end in a failure and nothing is left to answer, because the failed message was
-    /// removed.
+    /// True if they end in a failure whose removed message leaves nothing to answer.
     pub fn is_settled(&self) -> bool {
         is_failure(&self.end) && !is_unanswered(&self.end)
     }

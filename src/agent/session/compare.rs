@@ -34,7 +34,7 @@ pub struct ComparedEntry {
     pub text: String,
 }
 
-/// What happened on a branch.
+/// The facts about a branch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BranchTail {

@@ -320,7 +320,7 @@ impl Body {
         }
     }
 
-    /// What a summary preserves besides its text.
+    /// The facts that a summary preserves besides its text.
     pub(in crate::agent) fn details(&self) -> Option<&Value> {
         match self {
             Self::Compaction(compaction) => compaction.details.as_ref(),
@@ -373,8 +373,7 @@ impl Body {
     }
 }
 
-/// The model's message for one of any role. Roles without an API counterpart become user messages,
-/// as in pi.
+/// The model's message for one of any role. As in pi, unknown roles become user messages.
 fn read_message(mut value: Value) -> Option<Message> {
     let role = value["role"].as_str()?.to_owned();
     let content = match role.as_str() {

@@ -102,8 +102,7 @@ impl SessionFile {
         self.to_sync |= sync == Sync::Now;
     }
 
-    /// Writes the queued lines. Calls `written` with the offset and length of each line, without
-    /// its newline.
+    /// Writes the queued lines. Calls `written` with each line's offset and length without newline.
     pub fn write_out(&mut self, mut written: impl FnMut(u64, u64)) -> io::Result<()> {
         let disk = match &mut self.disk {
             Some(disk) => disk,
@@ -154,8 +153,8 @@ pub(super) fn torn_path(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Locks `file` for one writer; false if another has it. Some file systems can't lock; there it
-/// does nothing.
+/// Locks `file` for one writer; false if another has it. Does nothing if the file system can't
+/// lock.
 pub(super) fn lock(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
@@ -210,8 +209,8 @@ impl Disk {
         Ok(Self::on(file))
     }
 
-    /// Appends one line with one write and returns its offset. Undoes a partial write; `WriteZero`
-    /// means that failed too.
+    /// Appends a line with one write, and returns its offset. `WriteZero`: undoing a partial write
+    /// failed.
     fn write(&self, line: &[u8]) -> io::Result<u64> {
         let mut file = &*self.file;
         // Not cached: another program may have appended.

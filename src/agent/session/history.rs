@@ -1,4 +1,4 @@
-//! The conversation at a leaf: the part of its path that the model reads, in the order of pi's
+//! The conversation at a leaf: what the model reads of its path, in the order of pi's
 //! `buildSessionContext` (docs/session-format.md, "Context Building").
 
 use std::path::Path;
@@ -23,14 +23,14 @@ const BRANCH_LEFT: &str =
 
 #[derive(Debug, Default)]
 pub struct History {
-    /// What the model reads.
+    /// The messages that the model reads.
     pub messages: Vec<Arc<Message>>,
     pub nodes: Vec<NodeId>,
     /// How requests began, in entry order.
     pub prompts: Vec<SessionPrompt>,
     /// Number of unreadable entries on the path.
     pub damaged: usize,
-    /// If only the end is kept: facts about the rest.
+    /// Facts about the earlier part, if only the end is in memory.
     folded: Option<HistoryFacts>,
 }
 

@@ -100,7 +100,7 @@ pub(super) fn is_failure(messages: &[Arc<Message>]) -> bool {
 }
 
 /// True if a model owes an answer at the end of `messages`: to a prompt, to results, to calls cut
-/// off by the program's end, or after a failed call.
+/// off by the program's end. Also after a failed call.
 pub(in crate::agent) fn is_unanswered(messages: &[Arc<Message>]) -> bool {
     let says_something = |message: &&Arc<Message>| match &***message {
         Message::User(user) => is_from_user(user.origin.as_deref()),

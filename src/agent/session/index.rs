@@ -12,7 +12,6 @@ use super::head::SessionHead;
 use super::list::StoredSession;
 use crate::llm::replace_file::replace_file;
 
-/// Its name in the sessions folder.
 const NAME: &str = ".index.json";
 /// Format version; other versions are ignored.
 const VERSION: u32 = 2;

@@ -1,6 +1,6 @@
 //! The iterations of a session, as a view over the path to its leaf. Each is one model call with
 //! the messages before it and the results of its tool calls. Nothing is stored twice. Failed and
-//! unreadable answers count too, so that numbering needs no text.
+//! unreadable answers are iterations too, so that numbering needs no text.
 
 use std::sync::Arc;
 
@@ -24,11 +24,9 @@ pub struct Iteration {
     pub tool_calls: Vec<IterationCall>,
     /// When the model was called, in ISO 8601 (UTC); empty in very old files.
     pub started_at: String,
-    /// When the last result or the answer arrived; `None` while running, or if the program ended
-    /// first.
+    /// When the last result or the answer arrived; `None` if it is running or was cut off.
     pub completed_at: Option<String>,
-    /// Usage, model, cost, stop reason, milliseconds to the first token and to the end of the
-    /// answer, entry ids.
+    /// Usage, model, cost, stop reason, milliseconds to the first token and in all, entry ids.
     pub metadata: Map<String, Value>,
 }
 
@@ -44,7 +42,6 @@ pub struct IterationCall {
 }
 
 impl Tree {
-    /// The number of the next iteration at the leaf.
     pub fn next_iteration(&self) -> usize {
         let path = self.leaf_to_root();
         1 + path.filter(|node| self.is_answer(*node)).count()
@@ -89,7 +86,7 @@ impl SessionView {
     }
 }
 
-/// What has been read but not returned yet.
+/// Iterations read but not returned yet.
 #[derive(Default)]
 struct Fold {
     given: usize,
@@ -173,7 +170,7 @@ impl Fold {
         done
     }
 
-    /// An unreadable answer counts too.
+    /// An unreadable answer is an iteration too.
     fn damaged(&mut self) -> Option<Iteration> {
         let done = self.complete(true);
         let mut next = self.next();

@@ -30,7 +30,7 @@ pub enum Kind {
     ThinkingLevelChange,
     /// System prompt and tools for the requests from here on.
     Prompt,
-    /// Earlier thinking is no longer sent.
+    /// Earlier thinking is left out from here on.
     ThinkingFrom,
     Trial,
     Uncompacted,

@@ -1,7 +1,7 @@
 //! Entries about runs. A `usage` entry records a failed summary's cost. A `custom` entry
-//! `tiller.event` records each start and end of a run, model call and tool call, and each retry,
-//! error and compaction (E4). `tiller.run` records a run's totals. They contain only times and
-//! outcomes, and neither models nor conversations need them.
+//! `tiller.event` records each start and end of a run, model call or tool call. It also records
+//! each retry, error and compaction (E4). `tiller.run` records a run's totals. They contain only
+//! times and outcomes, and neither models nor conversations need them.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -148,7 +148,6 @@ impl Body {
 pub enum CallState {
     /// It waited for the user before running.
     Waiting,
-    /// It was running.
     Running,
     /// It had ended. Older sessions have such calls, because they didn't store results first.
     Ended,

@@ -27,8 +27,7 @@ pub fn sessions_in(folder: &Path) -> io::Result<Vec<StoredSession>> {
     for entry in entries(folder)?.flatten() {
         let path = entry.path();
         let Some(id) = id_of(&path) else { continue };
-        // Skips files that have just been removed, and empty ones, left by a program killed at the
-        // start.
+        // Skips files just removed, and empty ones left by a program killed at the start.
         let Ok(data) = fs::metadata(&path) else {
             continue;
         };

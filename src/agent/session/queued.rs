@@ -1,6 +1,5 @@
-//! Queued messages as entries. tiller stores each one before it confirms it to the sender, and
-//! another entry ends the wait. Messages left when the program ends are queued again when the
-//! session opens.
+//! Queued messages as entries. tiller stores each one before it confirms it to the sender; another
+//! entry ends the wait. Messages left at the program's end are queued again when the session opens.
 
 use std::collections::HashSet;
 

@@ -1,6 +1,5 @@
 //! Reads a session file into a tree in one pass. Parses only the head of each message line, so the
-//! time depends on the number of lines, not their content. Changes nothing and reports what it
-//! can't parse.
+//! time depends on the number of lines, not their content. Reports what it can't parse.
 
 use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
@@ -36,7 +35,7 @@ pub struct Loaded {
     pub torn: u64,
     /// Whether the last complete entry lacks its newline.
     pub unterminated: bool,
-    /// What was skipped, for the user.
+    /// The skipped parts, for the user.
     pub problems: Vec<String>,
 }
 
@@ -285,7 +284,7 @@ fn usage(line: &[u8]) -> Option<Usage> {
     values.next()?.ok()
 }
 
-/// What the tree needs of a line.
+/// The parts of a line that the tree needs.
 struct Head<'a> {
     id: Option<Cow<'a, str>>,
     parent: Parent<'a>,

@@ -43,8 +43,7 @@ struct Stored {
     file: SessionFile,
     /// The nodes of the waiting lines, in order. The header has no node.
     waiting: Vec<NodeId>,
-    /// The first user message creates the file, even a queued one. Earlier entries (model, thinking
-    /// level) wait for it.
+    /// The first user message, even a queued one, creates the file. Entries before it wait.
     begun: bool,
     /// The user knows that entries couldn't be written.
     failing: bool,
@@ -71,7 +70,7 @@ pub enum OpenError {
     /// Another program writes to it.
     #[error("another tiller has it open")]
     InUse,
-    /// It was written by a newer version, or by one so old that only a copy can go on.
+    /// It was written by a newer version, or by one so old that only a copy can continue.
     #[error("it has session format version {0}; this tiller writes version {VERSION}")]
     Version(u32),
     /// It is unreadable, or not a session.
@@ -307,8 +306,7 @@ impl Session {
         reader::load(&self.tree.node(node).place, self.open_file().as_deref())
     }
 
-    /// Retries waiting lines. Returns a notice, and how many entries are still only in memory, with
-    /// the reason.
+    /// Retries waiting lines. Returns a notice, and how many entries are still unsaved and why.
     pub fn save(&mut self) -> (SaveNotice, Option<(usize, String)>) {
         let written = self.write_out();
         let error = written.as_ref().err().map(ToString::to_string);
@@ -353,8 +351,7 @@ impl Session {
         let kind = body.kind();
         let begins = matches!(kind, Kind::User | Kind::Queued);
         self.note(&body);
-        // If a power cut loses it, delivered messages are still known by id; others are queued
-        // again.
+        // After a power cut, delivered messages are still known by id; others are queued again.
         let sync = if kind == Kind::Unqueued || body.lifecycle().is_some() {
             Sync::Later
         } else {

@@ -8,8 +8,7 @@ use super::file::{lock, torn_path};
 use super::folder::make_private;
 use super::store::OpenError;
 
-/// Moves the session at `path` with its outputs and torn end to a new folder in `trash`, and
-/// returns that folder.
+/// Moves the session at `path`, its outputs and torn end to a new folder in `trash`; returns that.
 pub fn move_to_trash(path: &Path, trash: &Path) -> Result<PathBuf, OpenError> {
     // Locked until it is moved, so that no other process opens it meanwhile.
     let file = File::open(path)?;

@@ -127,7 +127,6 @@ impl Tree {
         self.leaf.map(|leaf| self.path(leaf)).unwrap_or_default()
     }
 
-    /// The nodes from the root to `node`.
     pub fn path(&self, node: NodeId) -> Vec<NodeId> {
         let mut path: Vec<NodeId> = self.ancestors(node).collect();
         path.reverse();
@@ -168,7 +167,6 @@ impl Tree {
         end
     }
 
-    /// The deepest common ancestor of `one` and `other`.
     pub fn common_ancestor(&self, one: NodeId, other: NodeId) -> Option<NodeId> {
         let of_one: HashSet<NodeId> = self.ancestors(one).collect();
         self.ancestors(other).find(|node| of_one.contains(node))

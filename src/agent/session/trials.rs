@@ -19,7 +19,6 @@ struct Entry {
     trial: Trial,
 }
 
-/// The state of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::agent) enum State {
@@ -74,8 +73,7 @@ pub fn ready_trial(session: &mut Session, trials: &Path) -> Option<String> {
     }
 }
 
-/// The open trial of `session`, and its entry. A read-only session has none, because it belongs to
-/// the writer.
+/// The open trial of `session`, and its entry. A read-only session's trial is the writer's.
 pub(in crate::agent) fn open_trial(session: &Session) -> Option<(Trial, NodeId)> {
     if session.is_read_only() {
         return None;
@@ -94,7 +92,7 @@ pub(in crate::agent) fn trial_entry(session: &Session, trial: &Trial, state: Sta
     Body::custom(TRIAL, entry)
 }
 
-/// The session's last entry about a trial of its own.
+/// The last entry of this session about its own trial.
 fn last_trial(session: &Session) -> Option<(State, Trial, NodeId)> {
     let tree = session.tree();
     let about_trials = |node: &NodeId| tree.node(*node).kind == Kind::Trial;

@@ -58,7 +58,7 @@ impl SessionView {
         &self.loaded.usage
     }
 
-    /// What was skipped, for the user.
+    /// The skipped parts, for the user.
     pub fn problems(&self) -> &[String] {
         &self.loaded.problems
     }

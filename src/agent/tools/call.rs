@@ -43,8 +43,7 @@ pub async fn blocking<T: Send + 'static>(
         .unwrap_or_else(|error| Err(ToolError::new(format!("Tool execution failed: {error}"))))
 }
 
-/// Like [`blocking`], but returns at once when cancelled. For reading, where a stuck file system must not
-/// hold up the run.
+/// Like [`blocking`], but returns at once when cancelled: a stuck file system must not hold up reading.
 pub async fn blocking_cancellable<T: Send + 'static>(
     cancel: &CancellationToken,
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,

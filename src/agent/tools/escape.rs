@@ -1,5 +1,4 @@
-//! Shows control bytes of files as text, and reverses that. Models can't see them, and some servers
-//! reject them.
+//! Shows control bytes as text, and reverses that. Models can't see them; some servers reject them.
 
 use std::borrow::Cow;
 
@@ -23,8 +22,7 @@ pub fn control_bytes(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// The inverse of [`control_bytes`]: turns `\x1b` and so on into control characters; none if there are
-/// none.
+/// Turns `\x1b` and so on back into control characters; `None` if there are none.
 pub fn unescape(text: &str) -> Option<String> {
     let mut parts = text.split("\\x");
     let mut out = parts.next().unwrap_or_default().to_owned();

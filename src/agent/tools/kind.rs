@@ -18,7 +18,7 @@ pub const HEAD: usize = 8 * 1024;
 /// The UTF-8 byte order mark.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// The byte order mark at the start of `bytes`, if there is one, and the rest.
+/// The byte order mark at the start of `bytes`, if any, and the rest.
 pub fn split_mark(bytes: &[u8]) -> (&[u8], &[u8]) {
     let mark = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
     bytes.split_at(mark)
@@ -63,8 +63,7 @@ fn is_utf8(head: &[u8]) -> bool {
     }
 }
 
-/// Latin-1 and similar: few bytes aren't UTF-8, hardly any are control characters, and no known format
-/// matches.
+/// Latin-1 and similar: few invalid bytes, hardly any control characters, no known format.
 fn mostly_text(head: &[u8], known: Option<infer::Type>) -> bool {
     if known.is_some_and(|kind| !kind.mime_type().starts_with("text/")) {
         return false;

@@ -52,7 +52,7 @@ pub fn must_be_file(kind: FileType, shown: &str) -> Result<(), ToolError> {
     Err(ToolError::new(format!("{shown} is {what}.")))
 }
 
-/// What the model reads about a path that can't be opened.
+/// The error for the model about a path that can't be opened.
 pub fn unreachable(error: &io::Error, shown: &str) -> ToolError {
     ToolError::new(match error.kind() {
         io::ErrorKind::NotFound => format!("File not found: {shown}"),

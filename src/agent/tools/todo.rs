@@ -1,5 +1,5 @@
-//! The `todo` tool: the model keeps a list of its tasks, and the user sees it. It changes nothing, so
-//! tiller doesn't ask.
+//! The `todo` tool: the model's list of tasks, shown to the user. It changes nothing, so tiller never
+//! asks.
 
 use std::fmt::Write;
 

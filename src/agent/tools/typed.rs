@@ -12,7 +12,6 @@ use crate::agent::tool::{Details, Effects, Rehearsal, Tool, ToolContext, ToolErr
 use crate::agent::tools::call;
 use crate::llm::{EditFormat, ToolSpec};
 
-/// A tool with typed arguments.
 pub trait TypedTool: Send + Sync + 'static {
     /// The arguments. Missing ones, and invalid ones before validation, have defaults.
     type Args: DeserializeOwned + Default + Send;

@@ -1,5 +1,5 @@
-//! Changes paths from one state to another: first removes what must go, deepest first; then creates
-//! folders from the top; then files and links, each completely or not at all. A path in an
+//! Changes paths from one state to another. Removes what must go, deepest first, then creates
+//! folders from the top, then files and links, each completely or not at all. A path in an
 //! unexpected state stays unchanged and is reported. Never writes through a link.
 
 use std::collections::{BTreeSet, HashSet};
@@ -22,8 +22,8 @@ use crate::agent::workspace::Place;
 
 /// Why what others have changed stays.
 const OTHERS: &str = "changed since by someone else";
-/// Up to so many files are on the disk before the next is written. To wait for each of thousands takes
-/// minutes; the file systems of today write a file before the name that it takes over.
+/// Files to write before waiting for the disk. Waiting for each of thousands takes minutes. Modern
+/// file systems write a file before the name that it takes over.
 const SYNCED: usize = 64;
 
 /// A path to change from one state to another.
@@ -89,17 +89,16 @@ impl Kept {
 /// The result of undoing or redoing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// What changed.
+    /// The changed paths.
     pub changed: BTreeSet<PathBuf>,
-    /// Paths that stay, because the turn's change is no longer there or its bytes are lost.
+    /// Paths that stay, because the turn's change has been replaced or its bytes are lost.
     pub kept: Vec<Kept>,
     /// Paths that failed. The turn stays open until they succeed, so you can retry.
     pub failed: Vec<Kept>,
 }
 
-/// Splits `steps` into those possible with the current files and those that stay. Drops those
-/// already done. After an interruption (`is_resumed`), a file being overwritten counts as
-/// untouched.
+/// Splits `steps` into those possible now and those that stay; drops those done. After an
+/// interruption (`is_resumed`), a file being overwritten is treated as untouched.
 pub(super) fn plan<'a>(
     steps: Vec<Step<'a>>,
     is_resumed: bool,
@@ -318,7 +317,6 @@ struct New<'a> {
     content: &'a Content,
     /// Whether to write it in place, to keep its other names.
     in_place: bool,
-    /// Whether to sync it.
     is_synced: bool,
 }
 

@@ -49,7 +49,7 @@ impl RewindPoint {
     }
 }
 
-/// What to rewind.
+/// The parts to rewind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rewind {
     /// Conversation and files.

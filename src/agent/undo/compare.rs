@@ -16,7 +16,7 @@ use super::tree::{Folder, Image, Kind, Seen, Tree};
 use crate::agent::hash;
 
 /// All changes, by path. Excludes paths that only other sessions named. `afters` are the states
-/// right after writes, if nothing of the turn ran since.
+/// right after writes, if the turn ran nothing since.
 pub(super) fn compare(
     trees: &[Arc<Tree>],
     befores: &[Before],
@@ -130,7 +130,7 @@ pub(super) fn is_born_since(path: &Path, since: SystemTime) -> bool {
     meta.is_ok_and(|meta| meta.created().map_or(true, |born| born >= since))
 }
 
-/// What git has for files that were touched.
+/// The content in git for files that were touched.
 struct Blobs(HashMap<(Arc<Path>, String, u64), Content>);
 
 impl Blobs {
@@ -168,7 +168,6 @@ impl Blobs {
         Self(found)
     }
 
-    /// The state as seen.
     fn state(&self, seen: &Seen) -> State {
         let size = seen.stamp.size;
         let lost = |lost| Content {

@@ -27,7 +27,7 @@ pub(super) struct Limits {
 
 /// Index of an entry: its folder's, and its own in that folder.
 type Place = (usize, usize);
-/// What git has for a path: the git folder and the blob id.
+/// The content of a path in git: the git folder and the blob id.
 type Blob = (Arc<Path>, Box<[u8]>);
 
 /// Records where the bytes of each file in `tree` are, except those in `covered`. `base` is the

@@ -16,7 +16,7 @@ pub enum UndoError {
         /// The cause.
         error: io::Error,
     },
-    /// What is kept is damaged.
+    /// The undo data is damaged.
     #[error("{} is damaged ({what}), so tiller can't undo those changes", .path.display())]
     Damaged {
         /// The file.

@@ -12,8 +12,7 @@ use super::record::{Record, Status};
 use super::store::Store;
 
 impl Undo {
-    /// Previews the next undo or redo of the turns in `path`, oldest first. `None` if there is
-    /// none.
+    /// Previews the next undo or redo of the turns in `path`, oldest first, if there is one.
     pub fn preview(
         &self,
         path: &[String],
@@ -29,8 +28,7 @@ impl Undo {
         Ok(Some(preview(direction, record, &todo, kept, &store)))
     }
 
-    /// Undoes or redoes `turn`, which must be the next one in `path`. If a step fails, it stays the
-    /// next one.
+    /// Undoes or redoes `turn`, the next one in `path`. After a failed step it stays the next one.
     pub fn go(
         &self,
         path: &[String],
@@ -163,8 +161,7 @@ pub(super) fn finish_if_done(record: &mut Record, store: &Store) {
     }
 }
 
-/// Marks the turn as done. If that fails, the next attempt marks it, since the files are already
-/// right.
+/// Marks the turn as done. If that fails, the next attempt does it: the files are right.
 fn finish(record: &mut Record, direction: Direction, store: &Store) {
     record.status = match direction {
         Direction::Undo => Status::Undone(jiff::Timestamp::now().as_millisecond()),

@@ -36,7 +36,7 @@ pub struct Undo {
     state: Mutex<State>,
 }
 
-/// What a turn belongs to.
+/// The prompt that a turn belongs to.
 #[derive(Clone, Debug, Default)]
 struct Prompt {
     session: String,
@@ -156,8 +156,8 @@ impl Undo {
         }
     }
 
-    /// True if [`Self::before_command`] has nothing left to do for this folder. Touches no file and
-    /// waits for nothing.
+    /// True if [`Self::before_command`] has nothing to do for this folder. Touches no file, never
+    /// waits.
     pub fn covers_command(&self, cwd: &Path) -> bool {
         if lock(&self.next).is_some() {
             return false;
@@ -302,10 +302,9 @@ impl Undo {
         Ok(())
     }
 
-    /// Completes interrupted turns. Doesn't touch files of the turns in `path`, whose undo or redo
-    /// may have been interrupted, because they are next to be undone or redone. Returns those
-    /// turns, and those of `session` that it doesn't know because it ended before storing them
-    /// (`known` are all its turns).
+    /// Completes interrupted turns. Doesn't touch files of the turns in `path`: their undo or redo
+    /// may have been interrupted, and they are next in line. Returns those turns, and those of
+    /// `session` that it ended before storing (`known` are all its turns).
     pub fn recover(
         &self,
         session: &str,

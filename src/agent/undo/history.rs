@@ -1,5 +1,4 @@
-//! The turns of a conversation, and which can be undone or redone: the newest applied one and the
-//! last undone one.
+//! The turns of a conversation: the newest applied one can be undone, the last undone one redone.
 
 use super::error::UndoError;
 use super::record::{Record, Status};

@@ -1,4 +1,4 @@
-//! What a path holds now. Follows no links, not even in parent folders.
+//! Finds the current state of a path. Follows no links, not even in parent folders.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -12,16 +12,16 @@ use crate::agent::hash;
 use crate::agent::stamp::Stamp;
 use crate::agent::trial::{Found, Looker};
 
-/// Larger files are identified by modification time instead of a hash, because reading them takes
-/// too long and sparse files may be endless.
+/// Larger files are identified by modification time, not hash. Reading them takes too long, and
+/// sparse files may be endless.
 pub(super) const MAX_READ: u64 = 256 << 20;
 
-/// What `path` holds now, without saving a copy.
+/// The current state of `path`, without saving a copy.
 pub(super) fn look(path: &Path) -> State {
     look_with(path, |_, size| read_hash(path, size))
 }
 
-/// What `path` holds now, with its bytes saved in the store.
+/// The current state of `path`, with its bytes saved in the store.
 pub(super) fn look_and_keep(
     path: &Path,
     store: &Store,

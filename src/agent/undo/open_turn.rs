@@ -43,8 +43,8 @@ impl OpenTurn {
         })
     }
 
-    /// Continues a turn left open by a process that is gone; `None` if there is none or its files
-    /// are out of reach.
+    /// Continues a turn left open by a dead process; `None` if there is none or its files are out
+    /// of reach.
     pub fn take_over(folder: &Path) -> Result<Option<Self>, UndoError> {
         let taken = Journal::take_over(folder)?;
         let taken = taken.filter(|(_, said)| {
@@ -58,8 +58,7 @@ impl OpenTurn {
         }))
     }
 
-    /// Covers these paths before a write, and the folders to be created for them. Returns the
-    /// uncovered ones.
+    /// Covers these paths and the folders to create for them. Returns the uncovered ones.
     pub fn before_write(
         &mut self,
         paths: &[PathBuf],
@@ -159,7 +158,7 @@ impl OpenTurn {
         limits: Limits,
     ) -> Result<Vec<(PathBuf, Lost)>, UndoError> {
         if !self.said.afters.is_empty() {
-            // What a command makes of these files belongs to the turn too.
+            // Files that a command creates from these belong to the turn too.
             self.journal.command()?;
             self.said.afters.clear();
         }

@@ -31,7 +31,7 @@ pub struct Preview {
     pub prompt: String,
     /// Files and folders, by path.
     pub files: Vec<FilePreview>,
-    /// What would stay unchanged.
+    /// The paths that would stay unchanged.
     pub kept: Vec<Kept>,
 }
 

@@ -1,5 +1,4 @@
-//! Limits the size of undo data: removes the oldest turns first, then contents that no turn uses.
-//! Open turns stay.
+//! Limits the undo data: removes the oldest closed turns, then contents that no turn uses.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;

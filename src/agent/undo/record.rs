@@ -121,7 +121,7 @@ enum Line {
         /// `None` when written again.
         state: Option<State>,
     },
-    /// Earlier states after writes are no longer valid.
+    /// Earlier states after writes are invalid.
     Command,
 }
 
@@ -131,8 +131,7 @@ pub(super) struct Before {
     #[serde(with = "stored_path")]
     pub path: PathBuf,
     pub state: State,
-    /// Whether the tree around it was scanned before. If that scan contains the path, it takes
-    /// precedence.
+    /// Whether the tree around it was scanned before. If so, that scan takes precedence.
     #[serde(default)]
     pub late: bool,
 }
@@ -230,8 +229,8 @@ impl Journal {
         remove_open(&self.folder)
     }
 
-    /// Takes over the journal of a turn left open by a process that is gone; `None` if there is
-    /// none or its owner lives.
+    /// Takes over the journal of a turn left open by a dead process; `None` if there is none or its
+    /// owner lives.
     pub fn take_over(folder: &Path) -> Result<Option<(Self, Said)>, UndoError> {
         let path = folder.join(JOURNAL);
         let mut options = OpenOptions::new();
@@ -300,7 +299,6 @@ pub(super) fn folders(folder: &Path) -> Result<Vec<(PathBuf, String)>, UndoError
     entries(folder, |kind| kind.is_dir())
 }
 
-/// The files in a folder, with their names.
 pub(super) fn files(folder: &Path) -> Result<Vec<(PathBuf, String)>, UndoError> {
     entries(folder, |kind| kind.is_file())
 }

@@ -72,8 +72,7 @@ impl Store {
         self.objects().join(folder).join(name)
     }
 
-    /// True if the content `hash` is stored with all `size` bytes. After a power cut a file may be
-    /// empty.
+    /// True if all `size` bytes of the content are stored. After a power cut a file may be empty.
     pub fn has(&self, hash: &str, size: u64) -> bool {
         let meta = fs::symlink_metadata(self.path_of(hash));
         hash.len() > 2 && meta.is_ok_and(|meta| meta.is_file() && meta.len() == size)

@@ -30,8 +30,7 @@ pub(super) struct Tree {
     /// Ignore files outside the tree, as of the scan.
     #[serde(skip)]
     pub rule_files: Vec<Option<Stamp>>,
-    /// The indexes of its repositories when it was covered; `None` if a tracked file was missing or
-    /// is now.
+    /// The indexes of its repositories when covered; `None` if a tracked file was or is missing.
     #[serde(skip)]
     pub indexes: Option<Vec<Option<Stamp>>>,
 }

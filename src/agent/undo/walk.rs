@@ -102,7 +102,6 @@ struct Walk<'w> {
     found: Mutex<Vec<Arc<Folder>>>,
 }
 
-/// A name in a folder, and its state.
 type Named = (OsString, Stat);
 
 impl Walk<'_> {

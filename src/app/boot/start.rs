@@ -262,8 +262,8 @@ async fn run_plan(
     }
 }
 
-/// Replaces this process with a tiller in the folder or session that `place` names, with that
-/// folder's settings and trust and this run's flags. Returns only on failure.
+/// Replaces this process with a tiller in the folder or session that `place` names. It uses that
+/// folder's settings and trust, and this run's flags. Returns only on failure.
 fn start_again(place: Vec<OsString>, args: &RunArgs, env: &HashMap<String, String>) -> StartError {
     let program = std::env::current_exe().unwrap_or_else(|_| "tiller".into());
     let mut command = process::Command::new(program);

@@ -128,8 +128,7 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
     Ok(cli::explain_command(mode, &text, &decision, what.json))
 }
 
-/// The settings in the working folder, including the project's if it is trusted. Reports what was
-/// ignored.
+/// The settings in the working folder, and the project's if it is trusted. Reports ignored ones.
 fn layers(dirs: &Dirs, assignments: &[String]) -> Result<Layers, StartError> {
     let cwd = plan::working_folder(None).ok();
     let trust = cwd.map(|cwd| Trust::load(&dirs.projects_file(), &cwd));
@@ -171,8 +170,7 @@ fn refresh(url: &str, settings: &Settings, dirs: &Dirs) -> Result<Outcome, Start
     Ok(cli::print(&summary))
 }
 
-/// Queries model servers on this machine, if any port is open. Usually none is, and a closed port
-/// fails at once.
+/// Queries model servers on this machine, if any port is open. A closed port fails at once.
 pub(super) fn discover(models: &Models) -> Arc<[DiscoveredServer]> {
     if !local::is_listening(models.addrs()) {
         return Arc::new([]);

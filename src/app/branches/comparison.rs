@@ -1,5 +1,4 @@
-//! Compares two branches as lines of text: a table of figures, then a list of messages and changes
-//! for each.
+//! Compares two branches in lines of text: a table of figures, then messages and changes of each.
 
 use std::fmt::Write as _;
 
@@ -45,7 +44,6 @@ pub fn compare(session: &SessionSnapshot, names: &str) -> Result<Vec<ComparisonL
     Ok(comparison_lines(&comparison))
 }
 
-/// Formats the comparison as lines.
 pub fn comparison_lines(it: &Comparison) -> Vec<ComparisonLine> {
     use ComparisonLine::{Blank, Figure, Heading, Text};
     let mut lines = vec![Heading("Common ancestor".into())];

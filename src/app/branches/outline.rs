@@ -51,7 +51,6 @@ pub enum EntryKind {
     Result,
     /// A summary that replaces the entries before it.
     Compaction,
-    /// A summary of an abandoned branch.
     Summary,
     #[default]
     State,
@@ -347,7 +346,7 @@ fn count_calls(entries: &mut [OutlineEntry]) {
         let mut asked: Vec<&(String, String)> = Vec::new();
         let mut next = Some(at);
         while let Some(now) = next {
-            // The answer above the calls made the first of them.
+            // The answer above the calls made the first one.
             asked.extend(&entries[now].asked);
             if !entries[now].is_call() || (now != at && ends(now)) {
                 break;

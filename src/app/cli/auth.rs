@@ -23,7 +23,6 @@ use crate::llm::{Catalog, Keys};
 /// No key is longer.
 const MAX_BYTES: u64 = 16 * 1024;
 
-/// The context of `tiller auth`.
 pub struct AuthContext {
     pub catalog: Catalog,
     pub keys: Keys,

@@ -10,8 +10,7 @@ use crate::app::config::{Layers, append_to_file, entries_of, set_typed};
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 
-/// `tiller config show`: all settings as a valid settings file; with `origin`, also where each
-/// comes from.
+/// `tiller config show`: all settings as a valid settings file, with `origin` also their sources.
 pub fn show_config(layers: &Layers, origin: bool) -> Outcome {
     let mut text = String::new();
     for (key, value, from) in layers.entries() {

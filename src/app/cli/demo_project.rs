@@ -45,7 +45,7 @@ pub fn demo_project(dir: &Path) -> Result<Outcome, StartError> {
     }
 }
 
-/// False if there is something in the folder already.
+/// False if the folder isn't empty.
 fn write(dir: &Path) -> io::Result<bool> {
     fs::create_dir_all(dir)?;
     if fs::read_dir(dir)?.next().is_some() {

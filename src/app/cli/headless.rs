@@ -49,8 +49,7 @@ pub trait Sink {
     fn end(&mut self, _said: &mut Said) {}
 }
 
-/// Runs once, at most until `deadline`. Returns when the agent is shut down and its processes are
-/// dead.
+/// Runs once, at most until `deadline`. Returns when agent and processes have ended.
 pub async fn run_headless(
     handle: AgentHandle,
     processes: &Processes,

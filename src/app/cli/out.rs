@@ -54,7 +54,7 @@ impl Writer {
         Ok(Self { texts, written })
     }
 
-    /// Waits until there is room for `text`. An error may belong to an earlier text.
+    /// Waits for room for `text`. An error may belong to an earlier text.
     pub async fn write(&mut self, text: String) -> io::Result<()> {
         match &self.texts {
             Some(texts) if !text.is_empty() && texts.send(text).await.is_err() => {
@@ -96,8 +96,7 @@ pub fn print(text: &str) -> Outcome {
     }
 }
 
-/// The outcome of a sub-command after a failed write to stdout. Prints the error on stderr unless it is
-/// a closed pipe.
+/// The outcome of a sub-command after a failed write. Prints the error unless the pipe was closed.
 pub fn write_failed(error: &io::Error) -> Outcome {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Outcome::Done;

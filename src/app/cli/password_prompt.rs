@@ -34,7 +34,7 @@ fn read(input: &mut impl Read) -> io::Result<Option<Secret>> {
         match byte[0] {
             b'\n' | b'\r' => break,
             0x03 => return Ok(None),
-            // Ctrl+D gives up on an empty line, and otherwise ends the line.
+            // Ctrl+D cancels on an empty line, and otherwise ends the line.
             0x04 if line.is_empty() => return Ok(None),
             0x04 => break,
             0x08 | 0x7f => {

@@ -1,5 +1,4 @@
-//! `tiller policy`: tests rules against their examples, and explains why tiller would run a command, ask
-//! or deny.
+//! `tiller policy`: tests rules against their examples, and explains the decision on a command.
 
 use std::fmt::Write;
 

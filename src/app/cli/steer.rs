@@ -1,5 +1,4 @@
-//! `tiller steer`: sends a message to a running session from another terminal or a program, and prints
-//! what became of it.
+//! `tiller steer`: sends a message to a running session from outside, and prints the result.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;

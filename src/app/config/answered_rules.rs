@@ -1,5 +1,4 @@
-//! Rules that answer a question: reads the text that the user has edited, and appends them to the
-//! settings file.
+//! Rules that answer a question: parses the user's text and appends them to the settings file.
 
 use std::path::Path;
 

@@ -9,8 +9,7 @@ use crate::llm::nearest::nearest_few;
 /// The only setting that is a list of tables.
 pub(super) const RULES: &str = "permission.rules";
 
-/// Checks that `defaults` has every key of `table`, with the same type. `place` locates a key for
-/// errors.
+/// Checks that `defaults` has every key of `table` with this type. `place` locates a key in errors.
 pub fn check(
     defaults: &Table,
     table: &Table,
@@ -58,7 +57,7 @@ fn check_table(
     Ok(())
 }
 
-/// `rules` reads what is in the tables.
+/// `rules` reads the content of the tables.
 fn check_rules(items: &[Value], place: &str) -> Result<(), String> {
     if items.iter().all(Value::is_table) {
         return Ok(());
@@ -93,7 +92,7 @@ fn unknown(root: &Table, key: &str, place: &str) -> String {
     format!("unknown setting {key} ({place}): {}", hint(root, key))
 }
 
-/// What to try instead of an unknown key.
+/// A suggestion for an unknown key.
 pub(super) fn hint(root: &Table, key: &str) -> String {
     let mut keys = Vec::new();
     collect_keys(root, "", &mut keys);

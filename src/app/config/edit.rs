@@ -15,8 +15,7 @@ use super::settings::Settings;
 use crate::llm::read_small::read_small;
 use crate::llm::replace_file::replace_file;
 
-/// Sets the string `name` of `table` in `file`; creates the file if needed. An error leaves it
-/// unchanged.
+/// Sets the string `name` of `table` in `file`, which may be new. Unchanged on errors.
 pub fn set_in_file(file: &Path, table: &str, name: &str, value: &str) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
     change_file(file, |text| {
@@ -24,8 +23,8 @@ pub fn set_in_file(file: &Path, table: &str, name: &str, value: &str) -> Result<
     })
 }
 
-/// Sets the dotted setting `key` in the user's settings `file`; creates the file if needed. An error
-/// leaves it unchanged.
+/// Sets the dotted setting `key` in the user's settings `file`, which may be new. Unchanged on
+/// errors.
 pub fn set_checked(file: &Path, key: &str, value: &toml::Value) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
     let value: Value = value
@@ -87,8 +86,7 @@ pub fn unset_checked(file: &Path, key: &str) -> Result<(), String> {
     })
 }
 
-/// `text` without the lines of the key and its value, but with their comments. None if other keys share
-/// these lines.
+/// `text` without the key and its value, keeping comments. `None` if other keys share the lines.
 fn cut_out(text: &str, key: &str) -> Option<String> {
     let (start, end) = place_of(text, key)?;
     let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);

@@ -1,5 +1,4 @@
-//! Layers of settings: defaults, the user's file, a trusted project's, `--config`, flags. Later
-//! layers win.
+//! Layers of settings, the last wins: defaults, user, trusted project, `--config`, flags.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -276,8 +275,7 @@ impl Layers {
     }
 }
 
-/// True for a setting that limits actions or spending, or could be meant to. Without it tiller would
-/// allow more.
+/// True for a setting that may limit actions or spending. Without it tiller would allow more.
 fn limits(key: &str) -> bool {
     let key = key.trim_end_matches('?');
     let limits =

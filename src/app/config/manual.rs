@@ -1,5 +1,4 @@
-//! The settings as a list for users, each with its comment in the shipped file, its value and the values
-//! it takes.
+//! The settings as a list for users, each with the comment in the shipped file, its value and choices.
 
 use toml::{Table, Value};
 
@@ -15,9 +14,9 @@ pub struct SettingRow {
     pub value: Value,
     /// Whether the user's file sets it.
     pub is_set: bool,
-    /// What overrides it in this run.
+    /// The override in this run, if any.
     pub overridden: Option<SettingOverride>,
-    /// What it is for.
+    /// Its purpose.
     pub about: String,
 }
 
@@ -141,8 +140,7 @@ const DAILY: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// The place of the setting `key` in the list, its group and its name. Others come last under their
-/// keys.
+/// The place of the setting `key` in the list, its group and name. Unlisted ones come last.
 fn daily(key: &str) -> (usize, &'static str, &str) {
     let groups = DAILY.iter().flat_map(|(group, rows)| {
         let named = move |(key, name): &'static (_, _)| (*group, *key, *name);

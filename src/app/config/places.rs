@@ -1,5 +1,4 @@
-//! Folders and files in the settings: parts of the workspace, protected paths, and caches that
-//! commands may write.
+//! Folders and files in the settings: workspace, protected paths, caches writable for commands.
 
 use std::path::{Path, PathBuf};
 

@@ -13,7 +13,7 @@ use super::settings::Settings;
 use crate::agent::word_list::WordList;
 use crate::llm::read_small::read_small;
 
-/// What a project may set; a name that ends in a dot includes everything in it.
+/// The settings allowed in a project; a name that ends in a dot includes everything in it.
 const PROJECT_SETTINGS: WordList = WordList(
     "agent. compaction. retry. models.default models.thinking models.fallback models.favorites \
      models.max_output tools.bash.timeout_seconds tools.bash.max_timeout_seconds \

@@ -1,5 +1,4 @@
-//! The permission rules of all layers. Each rule decides on its own, so no layer replaces
-//! another's.
+//! The permission rules of all layers. Layers don't replace rules: each rule decides alone.
 
 use super::check::RULES;
 use super::layers::{Layer, Layers, Origin};

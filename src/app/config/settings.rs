@@ -33,7 +33,7 @@ pub struct Settings {
     pub max_output: Option<u64>,
     /// How long to wait for a silent provider, if set.
     pub idle_timeout: Option<Duration>,
-    /// Where `tiller models --refresh` gets the model catalogue; empty for nowhere.
+    /// The URL for `tiller models --refresh`, or empty.
     pub catalogue_url: String,
     pub caching: PromptCaching,
     /// The user's aliases for models.
@@ -48,7 +48,6 @@ pub struct Settings {
     /// Rules that decide before the mode does.
     pub permission_rules: PermissionRules,
     pub places: PlaceSettings,
-    /// The permission mode.
     pub permission: PermissionMode,
     pub budget: Budget,
     /// Most bytes of file copies for undo.

@@ -1,4 +1,4 @@
-//! What runs commands on this machine and what sandboxes them. Each part is tried.
+//! Checks how this machine runs and sandboxes commands, by trying each part.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What the environment says about the terminal, and what the terminal answers.
+//! Facts about the terminal: from the environment, and its own answers.
 
 use std::collections::HashMap;
 use std::fs::File;

@@ -55,7 +55,7 @@ pub(super) fn contents(transcript: &Transcript) -> String {
             at = *child;
             count += 1;
         }
-        // Makes a branch without a prompt reachable too.
+        // A branch without a prompt needs a link too.
         if lines == 0 && begins {
             let text = format!("continues, {}", plural(count, "entry", "entries"));
             let line = Line {

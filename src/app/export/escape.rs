@@ -1,5 +1,4 @@
-//! The only way for a session's texts into HTML. Everything except tiller's own markup goes through
-//! here.
+//! The only way for a session's texts into HTML. All but tiller's own markup goes through here.
 
 use std::fmt::{Display, Write};
 
@@ -20,14 +19,12 @@ pub fn push_text(out: &mut String, text: &str) {
     }
 }
 
-/// Appends `<tag class="class">text</tag>`.
 pub fn push_element(out: &mut String, tag: &str, class: &str, text: &str) {
     open(out, tag, class);
     push_text(out, text);
     push(out, format_args!("</{tag}>"));
 }
 
-/// Appends `<tag class="class">`.
 pub fn open(out: &mut String, tag: &str, class: &str) {
     match class {
         "" => push(out, format_args!("<{tag}>")),

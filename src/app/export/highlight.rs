@@ -67,8 +67,7 @@ pub(super) struct Lines<'a> {
 }
 
 impl Colors {
-    /// A highlighter for `text`, by the language of its fence or by file name; `None` if it stays
-    /// plain.
+    /// A highlighter for `text` by its fence's language or file name; `None` for plain text.
     pub fn lines(&mut self, language: &str, text: &str) -> Option<Lines<'_>> {
         if language.is_empty() || text.len() > BLOCK || self.used > PAGE {
             return None;

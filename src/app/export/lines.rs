@@ -25,8 +25,7 @@ pub fn jsonl(session: &SessionView, scope: Scope, redactor: &Redactor) -> io::Re
     Ok(out)
 }
 
-/// Appends the entries up to the leaf, then the name and labels for them, which may come from other
-/// branches.
+/// Appends the entries up to the leaf, then their name and labels, even from other branches.
 fn push_branch(out: &mut Vec<u8>, session: &SessionView, redactor: &Redactor) -> io::Result<()> {
     let tree = session.tree();
     let path = session.branch();

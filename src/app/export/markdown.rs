@@ -1,5 +1,4 @@
-//! The current branch of a session as Markdown. Fences and quotes contain all text from tools and
-//! users.
+//! The current branch of a session as Markdown. All foreign text is in fences or quotes.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -16,8 +15,7 @@ use crate::app::sanitize::for_terminal;
 use crate::llm::message::content_text;
 use crate::llm::{Content, Message, ToolCall, ToolResultMessage};
 
-/// Most passes that search a text for HTML. Escaping HTML in one pass can turn what was inside it
-/// into Markdown.
+/// Most passes to find HTML in a text. Escaping one layer can turn its inside into Markdown.
 const PASSES: usize = 5;
 
 pub fn markdown(transcript: &Transcript) -> String {
@@ -201,8 +199,7 @@ fn inline(text: &str) -> String {
     out
 }
 
-/// Escapes the parts of foreign Markdown that could swallow the rest of the file: HTML and unclosed
-/// fences.
+/// Escapes foreign Markdown that could swallow the rest of the file: HTML and unclosed fences.
 fn closed(text: &str) -> String {
     let mut text = text.trim_end().to_owned();
     for _ in 0..PASSES {

@@ -1,5 +1,4 @@
-//! Pictures as HTML. The first bytes of a picture decide about its type, because its declared type
-//! may be wrong.
+//! Pictures as HTML. The first bytes decide about the type, because the declared one may be wrong.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

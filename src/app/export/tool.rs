@@ -1,5 +1,5 @@
-//! A tool call and its result: one line with its subject and outcome, then the changes or output,
-//! then the raw input and output.
+//! A tool call: one line with its subject and outcome, the changes or output, then the raw input
+//! and output.
 
 use serde_json::Value;
 

@@ -55,8 +55,7 @@ pub fn write_file(path: &Path, bytes: &[u8], if_exists: IfExists) -> io::Result<
     stored.map(drop).map_err(|error| error.error)
 }
 
-/// Writes a new file named after `title` into `folder` and returns its path. Errors come with the
-/// path too.
+/// Writes a new file named after `title` into `folder`. Returns its path, with an error too.
 pub fn write_new(
     folder: &Path,
     title: &str,

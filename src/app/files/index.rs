@@ -15,7 +15,7 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 /// Most candidates per thread and kind. Shallow ones come first, because users want them most.
 const ENOUGH: usize = 1_000;
-/// From this many consecutive letters on, a match is no accident.
+/// From this many consecutive letters on, a match is not accidental.
 const PIECE: usize = 6;
 /// With fewer paths, a second thread costs more than it saves.
 const ALONE: usize = 20_000;

@@ -1,5 +1,4 @@
-//! Finds project files by a few letters of their names. Reads the names once in the background and
-//! keeps them in memory.
+//! Finds project files by a few letters of their names, which it reads once in the background.
 
 mod walk;
 mod index;

@@ -1,5 +1,4 @@
-//! Every secret that this machine is known to hold, used or not. None of them may appear in a text
-//! that tiller hands out.
+//! Every secret this machine is known to hold. None may appear in a text that tiller hands out.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -59,7 +58,6 @@ impl KnownSecrets {
     }
 }
 
-/// How provider keys begin.
 const BEGINS: [&str; 11] = [
     "sk-", "sk_", "gsk_", "xai-", "AIza", "AQ.", "pplx-", "nvapi-", "csk-", "r8_", "hf_",
 ];

@@ -1,5 +1,4 @@
-//! Loads all keys without blocking: reads two small files, and runs key commands only when a key is
-//! needed.
+//! Loads all keys without blocking: reads two small files; runs key commands only when needed.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

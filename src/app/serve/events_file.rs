@@ -34,7 +34,6 @@ pub struct EventsFile {
 }
 
 impl EventsFile {
-    /// Opens or creates the file at `path`.
     pub fn open(path: &Path) -> Result<Self, StartError> {
         let fault = |what: &str| StartError::usage(format!("--events {}: {what}", path.display()));
         let shared =
@@ -83,8 +82,7 @@ impl EventsFile {
             waiting: Arc::clone(&waiting),
             lost: 0,
         };
-        // Writes the header with the first record. By then the front end is subscribed and sees a
-        // failure.
+        // Writes the header with the first record, when the front end can already see a failure.
         let mut header = Some(to_line(header));
         tokio::spawn(async move {
             let mut recorder = Recorder::default();
@@ -175,8 +173,7 @@ impl Writer {
             Ok(file) => file,
             Err(error) => return self.tell(&error),
         };
-        // Whether the file ends with an incomplete line, and how many lines failed since the last
-        // success.
+        // Whether the file ends mid-line, and how many lines failed since the last success.
         let (mut torn, mut failed) = (false, None);
         for line in inbox {
             let length = line.len();
@@ -264,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_torn_line_is_ended_and_what_was_lost_is_said() {
-        // A pipe that nobody reads takes a piece of a line; then there is room again.
+        // A pipe without a reader takes a piece of a line; then there is room again.
         let (reader, writer) = io::pipe().unwrap();
         let mut file = File::from(std::os::fd::OwnedFd::from(writer));
         nix::fcntl::fcntl(

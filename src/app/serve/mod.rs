@@ -1,5 +1,4 @@
-//! Front ends for other programs. They are clients of the agent's handle without a screen, and
-//! never block the agent.
+//! Front ends for other programs: clients of the agent's handle that never block the agent.
 
 mod socket_file;
 mod steer_socket;

@@ -21,8 +21,7 @@ const FILE: &str = ".tiller/steer";
 /// Name of the file while its message is being delivered.
 const TAKEN: &str = ".tiller/steer.taken";
 
-/// Handles SIGUSR1 until the program ends; unhandled, the signal would kill it. Call within a tokio
-/// runtime.
+/// Handles SIGUSR1, which would otherwise kill the program. Call within a tokio runtime.
 pub fn steer_by_file(handle: AgentHandle, cwd: PathBuf, when_idle: WhenIdle) -> io::Result<()> {
     let mut signals = Signals::new([(Signal::SIGUSR1 as i32, ())])?;
     tokio::spawn(async move {

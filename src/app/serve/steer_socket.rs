@@ -120,8 +120,7 @@ async fn converse(mut stream: UnixStream, handle: &AgentHandle, when_idle: WhenI
     let _ = timeout(PATIENCE, stream.write_all(&line)).await;
 }
 
-/// Warns the user if a message comes from a command that the model runs, because it looks like the
-/// user's own.
+/// Warns the user of a message from a command that the model runs: it looks like the user's own.
 async fn warn_of_command(pid: Option<i32>, handle: &AgentHandle) {
     let Some(pid) = pid else {
         return;

@@ -33,8 +33,7 @@ pub enum Choice {
     Clone(PathBuf),
     /// The session in this file, read-only.
     Look(PathBuf),
-    /// A new session with this file's entries up to the one with this id, or to the one before it
-    /// if it is a prompt.
+    /// A new session with this file's entries up to this id, or up to the one before a prompt.
     ForkAt(PathBuf, String),
 }
 
@@ -52,7 +51,7 @@ pub struct Opened {
 pub enum Refusal {
     /// Another process has it open.
     InUse {
-        /// That process, if known.
+        /// The process that has it open, if known.
         pid: Option<u32>,
     },
     /// Its folder is gone.
@@ -149,8 +148,7 @@ impl Choice {
         }
     }
 
-    /// Like [`open`](Self::open), but waits while another process has the session open. Calls `say`
-    /// to tell the user.
+    /// Like [`open`](Self::open), but waits for another process that has it open, telling `say`.
     pub fn open_when_free(
         &self,
         root: &Path,
@@ -257,7 +255,6 @@ impl Opened {
         self
     }
 
-    /// A new session in the folder `cwd`.
     pub fn new(root: &Path, cwd: &Path) -> Self {
         Self::empty(Session::create(root, cwd))
     }

@@ -1,4 +1,4 @@
-//! Facts about one stored session: first and last messages, counts, tokens, cost.
+//! Facts about one stored session: first and last messages, totals, tokens, cost.
 
 use std::path::{Path, PathBuf};
 
@@ -49,8 +49,7 @@ pub struct SessionFacts {
 }
 
 impl SessionFacts {
-    /// Reads the session in the file at `path`, skipping tool results. Returns `None` once `wanted`
-    /// is false.
+    /// Reads the session at `path`, skipping tool results. Returns `None` once `wanted` is false.
     pub fn read(path: &Path, wanted: impl Fn() -> bool) -> Result<Option<Self>, String> {
         let view = SessionView::open(path).map_err(|error| error.to_string())?;
         let tree = view.tree();

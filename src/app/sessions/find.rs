@@ -8,11 +8,9 @@ use crate::app::outcome::StartError;
 
 /// Most sessions to list in an error.
 const LISTED: usize = 5;
-/// Characters of a short id.
 const SHORT_ID: usize = 12;
 
-/// Finds the file of a session by its id, the beginning or end of its id, its name or prompt, or
-/// its path.
+/// Finds a session's file by its path, name or prompt, or by the beginning or end of its id.
 pub fn find(wanted: &str, root: &Path) -> Result<PathBuf, StartError> {
     let path = Path::new(wanted);
     if wanted.contains('/') || path.extension().is_some_and(|it| it == "jsonl") {

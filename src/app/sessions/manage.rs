@@ -9,8 +9,7 @@ use tokio::task::spawn_blocking;
 use crate::agent::session::{Body, OpenError, Session, live_sessions, move_to_trash};
 use crate::app::outcome::StartError;
 
-/// Renames the session in the file at `path`; an empty name removes it. Keeps the session's place
-/// in lists.
+/// Renames the session at `path`, or removes its name if empty. Keeps its place in lists.
 pub async fn rename(root: &Path, path: &Path, name: &str) -> Result<(), String> {
     let shown = path.display();
     let used = path.metadata().and_then(|data| data.modified()).ok();

@@ -17,8 +17,7 @@ pub struct Recent {
     pub others: usize,
 }
 
-/// The last session in the folder `cwd` that has messages and is not open elsewhere. Reads as few
-/// sessions as possible.
+/// The last session of `cwd` with messages that isn't open elsewhere. Reads few sessions.
 pub fn recent(root: &Path, cwd: &Path) -> Option<Recent> {
     let stored = stored(root, cwd, SessionScope::Folder).ok()?;
     let others = stored.len().checked_sub(1)?;

@@ -86,7 +86,6 @@ pub(super) fn row(
     }
 }
 
-/// The states of all open sessions.
 pub fn states(root: &Path) -> HashMap<PathBuf, SessionState> {
     let live = live_sessions(root).into_iter();
     live.map(|record| (record.path, record.state)).collect()

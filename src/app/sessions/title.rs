@@ -2,8 +2,7 @@
 
 const LONGEST: usize = 60;
 
-/// The first line that has words, without Markdown syntax, cut between words. Empty if there is
-/// none.
+/// The first line with words, without Markdown syntax, cut between words; may be empty.
 pub fn title_of(prompt: &str) -> String {
     let line = prompt.lines().map(plain).find(|line| !line.is_empty());
     let line = line.unwrap_or_default();

@@ -101,7 +101,7 @@ pub struct App {
     pub(crate) strip: QuestionStrip,
     /// When the user started the editor's text (Unix ms); `None` while it's empty.
     pub(crate) text_since: Option<i64>,
-    /// Whether the terminal has the focus, as far as it reports that.
+    /// Whether the terminal has the focus, if it reports that.
     pub(crate) focused: bool,
     /// How to notify the user of a question without the focus.
     pub notify: Notify,
@@ -109,7 +109,7 @@ pub struct App {
     pub mouse: bool,
     /// How the terminal can show pictures.
     pub graphics: TerminalGraphics,
-    /// Whether the terminal can tell Shift+Enter from Enter, as far as known.
+    /// Whether the terminal is known to tell Shift+Enter from Enter.
     pub tells_keys: bool,
     /// The facts in the status line.
     pub status: Status,
@@ -187,7 +187,7 @@ impl Status {
         }
     }
 
-    /// The thinking level that is sent: the nearest one the model supports.
+    /// The thinking level to send: the nearest one the model supports.
     pub fn level_sent(&self) -> ThinkingLevel {
         self.model.clamp_thinking(self.thinking)
     }
@@ -312,8 +312,7 @@ impl App {
         self.questions.first().filter(|_| is_free).map(|it| &**it)
     }
 
-    /// Whether the editor's text answers the question: not if it's older than the question, or came
-    /// back from the queue.
+    /// Whether the editor's text is the answer: not if it's older than the question, or was queued.
     pub fn text_answers(&self) -> bool {
         let begun = self.text_since.filter(|_| !self.composer.is_message());
         !self.questions.is_empty() && begun.is_some_and(|at| self.strip.is_before(at))
@@ -333,8 +332,8 @@ impl App {
         }
     }
 
-    /// Whether the todo list is open on a screen of this size: as the user chose, or else during a
-    /// run on a tall screen.
+    /// Whether to open the todo list on a screen of this size: the user's choice, or during runs on
+    /// tall screens.
     pub fn opens_todo(&self, size: Size) -> bool {
         match self.todo_fold {
             Some(fold) => fold == Fold::Open,
@@ -386,8 +385,8 @@ impl App {
         queue.any(|queued| queued.kind == QueueKind::Steering)
     }
 
-    /// Unsent text that no session keeps: the editor, input for a session that is still opening,
-    /// and queued messages if the session isn't stored or is deleted with its folder.
+    /// Unsent text that no session keeps: the editor, and input for a session that is still
+    /// opening. Also queued messages, if the session isn't stored or is deleted with its folder.
     pub fn draft(&self) -> SavedDraft {
         let queue = self.queue.iter();
         let waiting = queue.map(|queued| message_as_typed(&queued.content));
@@ -410,8 +409,7 @@ impl App {
         }
     }
 
-    /// Schedules saving the draft: soon, but not at every key, and later if a huge paste would be
-    /// written each time.
+    /// Schedules saving the draft: soon, but not at every key, and later with a huge paste.
     pub fn draft_changed(&mut self) {
         let weight = (self.message().weight() / SAVE_BYTES_A_MS) as i64;
         self.save_draft_at

@@ -1,5 +1,5 @@
-//! Writes the bytes of changed cells, row by row. The caller moves the cursor to the start: with
-//! absolute rows on the full screen, with columns only in a region below printed text.
+//! Writes the bytes of changed cells, row by row. The caller moves the cursor to the start:
+//! absolutely on the full screen, by columns only in a region below printed text.
 
 use std::io::Write as _;
 use std::ops::Range;
@@ -22,8 +22,7 @@ pub enum RowPlace {
     Current,
 }
 
-/// Truncates huge cells: one letter can carry a megabyte of accents, and every frame would send
-/// them.
+/// Truncates huge cells: one letter can carry a megabyte of accents, sent in every frame.
 pub fn bound_symbols(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         let symbol = cell.symbol();
@@ -35,9 +34,9 @@ pub fn bound_symbols(buffer: &mut Buffer) {
     }
 }
 
-/// Writes the changes of a row: cell by cell if all are one column wide. Otherwise everything from
-/// the first change on, because terminals blank the rest of a wide character when part of it is
-/// overwritten, and disagree about the width of some emoji.
+/// Writes the changes of a row: cell by cell if all are one column wide. Otherwise it writes
+/// everything from the first change on. Terminals blank the rest of a partly overwritten wide
+/// character, and disagree about the width of some emoji.
 pub fn write_row(
     place: RowPlace,
     shown: &[Cell],
@@ -59,8 +58,8 @@ pub fn write_row(
             }
         };
     }
-    // An emoji at the end of a row must not wrap into the next one, whatever its width. In a
-    // region, line wrap is off anyway.
+    // An emoji of any width must not wrap from the end of a row into the next one. In a region,
+    // line wrap is off anyway.
     let wraps = matches!(place, RowPlace::Row(_));
     if wraps {
         out.out.extend_from_slice(b"\x1b[?7l");
@@ -182,9 +181,9 @@ fn write_run(run: &[(u16, &Cell)], out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[begin.map_or(0, |at| at + 1)..]);
 }
 
-/// Whether terminals disagree about the width of a character: emoji with a selector, joiner or
-/// modifier, flags, and wide characters that aren't East Asian letters, whose width depends on the
-/// Unicode version.
+/// Whether terminals disagree about the width of a character. They do for emoji with a selector,
+/// joiner or modifier, for flags, and for wide characters that aren't East Asian letters: the
+/// Unicode version decides.
 fn is_uncertain(cell: &Cell) -> bool {
     let symbol = cell.symbol();
     let mark = |c| {

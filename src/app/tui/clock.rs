@@ -1,5 +1,4 @@
-//! The screen's clock. The agent's events carry wall-clock times, so it shows wall-clock time that
-//! never runs backwards.
+//! The screen's clock: wall-clock time, as in the agent's events, that never runs backwards.
 
 use std::future::pending;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

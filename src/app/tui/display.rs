@@ -26,7 +26,7 @@ const COLORS: Duration = Duration::from_millis(400);
 /// How long the first rows wait for the terminal to report its background.
 const ANSWERS: Duration = Duration::from_millis(150);
 
-/// After a resize, inline mode draws nothing for this long: a frame for an outdated size would be
+/// After a resize, inline mode draws nothing for this long. A frame for an outdated size would be
 /// wrapped, and its rows lost track of. tmux reports quick resizes up to 250 ms late.
 const SIZE: Duration = Duration::from_millis(60);
 const SIZE_IN_TMUX: Duration = Duration::from_millis(300);
@@ -136,8 +136,7 @@ impl Display {
         self.inline.is_some()
     }
 
-    /// When to draw a frame although nothing changed; never for printing while the full screen is
-    /// in use.
+    /// When to draw an unchanged frame; never for printing while the full screen is in use.
     pub fn next_wake(&self) -> Option<Instant> {
         let inline = self.inline.as_ref().filter(|it| !it.is_alternate)?;
         [inline.held, inline.colors].into_iter().flatten().min()
@@ -315,7 +314,7 @@ impl Inline {
     }
 }
 
-/// What a terminal with these variables does with rows that become too long. Most wrap them.
+/// How a terminal with these variables treats rows that become too long. Most wrap them.
 fn reflow(var: impl Fn(&str) -> Option<String>) -> Reflow {
     let term = var("TERM").unwrap_or_default();
     let in_tmux = var("TMUX").is_some();

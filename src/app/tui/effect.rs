@@ -1,4 +1,4 @@
-//! Side effects that `update` asks for, as data. The event loop runs those on the terminal, the
+//! Side effects that `update` requests, as data. The event loop runs those on the terminal, the
 //! `EffectRunner` all others.
 
 use std::path::PathBuf;

@@ -1,5 +1,4 @@
-//! Runs effects and sends back their results. Nothing here blocks the event loop: other threads
-//! read and write files.
+//! Runs effects and sends back the results. Other threads read and write files, so nothing blocks.
 
 use std::io;
 use std::path::{Path, PathBuf};

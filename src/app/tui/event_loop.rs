@@ -201,8 +201,7 @@ impl Tui {
         Ok(())
     }
 
-    /// Handles all input that was read together, then draws at once. Endless input must not delay a
-    /// signal.
+    /// Handles all input read together, then draws. Endless input must not delay a signal.
     fn on_input(&mut self, first: Option<InputEvent>) -> io::Result<()> {
         let began = Instant::now();
         let mut next = Some(first.unwrap_or(InputEvent::Closed));
@@ -369,8 +368,8 @@ impl Tui {
         self.terminal.write(&self.out)
     }
 
-    /// Tells the state where the parts of the frame are, with the time it was drawn at: anything
-    /// that became due since wasn't shown yet.
+    /// Tells the state where the parts of the frame are, and when it was drawn. Anything that
+    /// became due since wasn't shown yet.
     fn settle(&mut self, drawn: ScreenDrawn) {
         let now = self.app.now;
         for effect in update(&mut self.app, now, Msg::Drawn(Box::new(drawn))) {

@@ -21,8 +21,7 @@ pub(super) async fn edit(text: &str) -> Result<String, String> {
     let bytes = tokio::fs::read(file.path()).await.map_err(failed)?;
     let failure = format!("The editor `{editor}` failed: {status}");
     if !status.success() && bytes != text.as_bytes() {
-        // The editor crashed, or the user made it fail (`:cq`): only they know which text they
-        // want.
+        // The editor crashed or was made to fail (`:cq`): only the user knows which text to use.
         let path = file.path().display();
         return Err(format!(
             "{failure}. Your prompt is unchanged; what the editor saved is in {path}"
@@ -37,7 +36,7 @@ pub(super) async fn edit(text: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Lets the user look at `file` at a line; the terminal must be given back by now.
+/// Opens `file` at a line for reading. Restore the terminal before the call.
 pub async fn open(file: PathBuf, line: Option<u64>) -> Result<(), String> {
     let editor = name();
     let program = editor.split_whitespace().next().unwrap_or_default();

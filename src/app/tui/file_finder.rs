@@ -152,7 +152,7 @@ impl Search {
         }
     }
 
-    /// Uses the partial list if there is nothing better and it has grown a lot.
+    /// Uses the partial list if it is the only one and has grown a lot.
     fn grow(&mut self) -> bool {
         let Some((found, known)) = &mut self.reading else {
             return false;

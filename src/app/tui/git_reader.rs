@@ -1,5 +1,5 @@
-//! Reads the git branch and the number of changed files for the status line. It looks only when
-//! asked; requests during a look are merged.
+//! Reads the git branch and the number of changed files for the status line. It reads only on
+//! request, and merges requests during a reading.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,8 +10,8 @@ use tokio::time::{Instant, sleep};
 use super::msg::EffectResult;
 use crate::agent::memory::{count_changes, git_head};
 
-/// Minimum time between two counts, and at least ten times as long as one takes, so that quick
-/// turns don't recount a large repository.
+/// Minimum time between two counts, and at least ten times as long as one takes. Quick turns must
+/// not recount a large repository.
 const PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
@@ -24,8 +24,7 @@ pub(super) struct GitReader {
 }
 
 impl GitReader {
-    /// Reads about `cwd`; nothing starts yet. Programs from the repository's config may run only if
-    /// it is `trusted`.
+    /// Reads about `cwd`, nothing yet. Programs of the repository's config need `trusted`.
     pub(super) fn new(cwd: &Path, trusted: bool, results: UnboundedSender<EffectResult>) -> Self {
         Self {
             cwd: cwd.to_owned(),

@@ -15,11 +15,11 @@ use super::row_move::{Move, find_move};
 use super::screen_buffer::FrameCost;
 use super::text::link::LinkTable;
 
-/// Clears the cursor's row and all below, but not from the first column: when cleared from the top
-/// left of the screen, some terminals (tmux) save the rows to their scrollback.
+/// Clears the cursor's row and all below, but not from the first column. Some terminals (tmux) save
+/// rows cleared from the top left of the screen to their scrollback.
 const CLEAR: &[u8] = b"\x1b[0m\x1b[2K\x1b[2G\x1b[J\r";
 
-/// What a terminal does with rows that become too long when it gets narrower.
+/// How a terminal treats rows that become too long when it gets narrower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reflow {
     /// Wraps them.
@@ -100,10 +100,10 @@ impl InlineBuffer {
         self.is_stale = true;
     }
 
-    /// Appends to `out` the bytes that print `printed` above the region and turn the region into
-    /// the painted one, with the cursor at `cursor`, or hidden. Appends nothing if nothing changed.
-    /// `printed` is as wide as the region; together they may be higher than the screen's `height`.
-    /// Cells may carry marks of `links`.
+    /// Appends to `out` the bytes that print `printed` above the region and paint the region. The
+    /// cursor is at `cursor`, or hidden. Appends nothing if nothing changed. `printed` is as wide
+    /// as the region; together they may be higher than the screen's `height`. Cells may carry marks
+    /// of `links`.
     pub fn finish(
         &mut self,
         printed: &mut Buffer,
@@ -234,7 +234,7 @@ impl InlineBuffer {
         count
     }
 
-    /// Makes `more` rows at the place that keeps most of the shown rows.
+    /// Inserts `more` rows where most of the shown rows can stay.
     fn insert(&mut self, more: usize, rows: &[&[Cell]], out: &mut Vec<u8>) {
         let width = usize::from(self.shown.area.width);
         let shown: Vec<&[Cell]> = self.shown.content.chunks(width).collect();

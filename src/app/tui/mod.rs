@@ -1,7 +1,7 @@
 //! The full screen: one loop, one plain `App`, one pure `update`, one `view`.
 //!
-//! Everything that happens is a `Msg`; `update` changes the `App` and returns `Effect`s; the
-//! `EffectRunner` runs them; `view` paints the `App` into a buffer and `ScreenBuffer` turns the
+//! Everything that happens is a `Msg`. `update` changes the `App` and returns `Effect`s, which the
+//! `EffectRunner` runs. `view` paints the `App` into a buffer, and `ScreenBuffer` turns the
 //! difference into bytes. Nothing here talks to a model: everything goes through the agent's handle
 //! and comes back as its events.
 

@@ -141,7 +141,7 @@ pub enum EffectResult {
     Favorites(Vec<FoundModel>, Direction),
     /// Matches in pages that aren't loaded.
     PagesSearched(PagesSearched),
-    /// What a word opens, or an error.
+    /// The target that a word opens, or an error.
     Opening(Result<OpenTarget, String>),
     /// The editor closed a file, or couldn't open it.
     FileClosed(Result<(), String>),
@@ -163,7 +163,7 @@ pub enum EffectResult {
     AbandonedTrials(Vec<Trial>),
     /// The number of files the trial has changed, if known.
     TrialChanges(Arc<Trial>, Option<usize>),
-    /// What the next undo or redo would change; `None` if there is none.
+    /// The effect of the next undo or redo; `None` if there is none.
     Undo(undo::Direction, Option<undo::Preview>),
     /// The prompts of the conversation.
     RewindPoints(Vec<undo::RewindPoint>),

@@ -7,7 +7,7 @@ use tokio::process::Command;
 
 use crate::agent::memory::search_path;
 
-/// What can be opened.
+/// Something that can be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpenTarget {
     /// A file, at this line.

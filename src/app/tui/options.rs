@@ -46,14 +46,14 @@ pub enum ExitKind {
     Quit,
     /// The user continues with the session in this file, in its own folder.
     Reopen(PathBuf),
-    /// The user leaves the demo to work in their own folder, with this model or the default; unsent
-    /// text comes along.
+    /// The user leaves the demo for their own folder, with this model or the default, and unsent
+    /// text.
     Anew(Option<String>, SavedDraft),
     /// A signal: its number (exit code 128 + number).
     Signal(i32),
     /// The terminal is gone (exit code 129, as after SIGHUP).
     TerminalGone,
-    /// It couldn't start, because the terminal can't show it (exit code 2).
+    /// The screen couldn't start, because the terminal can't show it (exit code 2).
     Unusable(String),
 }
 

@@ -1,5 +1,5 @@
 //! Messages on their way to the agent. Another thread reads the files they mention, which a slow
-//! disk may delay; later messages wait, so that the order stays.
+//! disk may delay. Later messages wait, so that the order stays.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -76,7 +76,7 @@ impl Outbox {
         }
     }
 
-    /// Delivers all waiting messages now, without their files: the model has tools to read them.
+    /// Delivers all waiting messages now, without their files, which the model's tools can read.
     /// For messages that can't wait but must not overtake others.
     pub(super) fn hurry(&self) {
         let mut waiting = lock(&self.waiting);

@@ -1,5 +1,5 @@
-//! Searches pages of the conversation that aren't loaded: one search at a time, started after a
-//! pause in typing, and cancelled by the next one.
+//! Searches pages of the conversation that aren't loaded. There is one search at a time, after a
+//! pause in typing; the next one cancels it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::transcript::PageSearch;
 /// The pause in typing before a search starts.
 pub const PAUSE: Duration = Duration::from_millis(150);
 
-/// Searches in a thread of its own.
+/// Searches in its own thread.
 #[derive(Debug)]
 pub struct PageSearcher {
     results: UnboundedSender<EffectResult>,

@@ -10,8 +10,7 @@ pub(crate) struct Pointer {
     pub down: Option<Press>,
     /// The last press: when, where, and how many in a row.
     last: Option<(i64, (u16, u16), u8)>,
-    /// The rows, the column and the time (Unix ms) of the next scroll while a drag is held beyond
-    /// the edge.
+    /// Rows, column and time (Unix ms) of the next scroll while a drag is beyond the edge.
     pub edge: Option<Edge>,
 }
 

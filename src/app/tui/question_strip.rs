@@ -38,7 +38,7 @@ impl Offer {
 }
 
 impl QuestionStrip {
-    /// For a question that appears at `now` (Unix ms). Nothing is selected, so Enter alone answers
+    /// For a question that appears at `now` (Unix ms). Nothing is selected: Enter alone does
     /// nothing.
     pub fn starting(now: i64) -> Self {
         Self {

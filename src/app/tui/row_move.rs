@@ -57,7 +57,7 @@ fn best_move(before: &[Option<u64>], after: &[Option<u64>]) -> Option<Move> {
                     continue;
                 }
                 if gain >= WORTH_SCROLLING {
-                    // The rows that the others move away from.
+                    // The rows vacated by the move.
                     let (top, bottom, vacated) = if by > 0 {
                         (start, y + distance, y..y + distance)
                     } else {
@@ -89,8 +89,7 @@ fn pixel(cell: &Cell) -> impl Iterator<Item = u8> {
     bytes.into_iter().flatten()
 }
 
-/// A fast hash of each row's text; `None` for a blank row. A collision costs a needless scroll,
-/// never a wrong cell.
+/// A fast hash of each row's text; `None` for a blank row. Collisions only cost a needless scroll.
 fn hashes(rows: &[Cell], width: usize) -> Vec<Option<u64>> {
     rows.chunks(width)
         .map(|cells| {

@@ -1,5 +1,5 @@
 //! A rule being edited as the answer to a question. It has its own editor in place of the prompt
-//! editor, so none of it becomes a draft, a message or part of the history.
+//! editor, so it never becomes a draft, a message or history.
 
 use super::composer::Composer;
 use crate::app::rule_store::RuleScope;

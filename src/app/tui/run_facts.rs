@@ -1,5 +1,4 @@
-//! What the screen knows about runs: the times of the current one, and why the last one can be
-//! resumed.
+//! Facts about runs: the current one's times, and why the last can be resumed.
 
 use super::answer_delay::AnswerDelay;
 use crate::agent::BudgetLimit;
@@ -22,7 +21,7 @@ pub(crate) enum Resume {
     Stopped,
     /// The user moved the conversation back to something no model has answered.
     Unanswered,
-    /// A plan that Enter can run, after a delay: a key pressed just as it appears was meant for
-    /// something else.
+    /// A plan that Enter runs, after a delay: a key pressed as it appears was meant for something
+    /// else.
     Planned(AnswerDelay),
 }

@@ -1,9 +1,9 @@
 //! Two buffers and the difference between them, as bytes for the terminal.
 //!
 //! ratatui's own `Terminal` makes three write calls per frame and can't scroll by hardware. This
-//! makes one buffer of bytes per frame, and none without a change. The terminal itself moves rows
-//! that only moved (a scroll region and one command), so a streamed line costs about 200 bytes
-//! instead of thousands. `terminal` writes the bytes.
+//! makes one buffer of bytes per frame, and none without a change. The terminal moves rows that
+//! only moved (a scroll region and one command). So a streamed line costs about 200 bytes instead
+//! of thousands. `terminal` writes the bytes.
 
 use std::io::Write as _;
 

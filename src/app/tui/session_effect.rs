@@ -42,7 +42,7 @@ pub enum SessionEffect {
 pub enum SessionResult {
     /// The list, or an error.
     List(SessionScope, Result<Vec<SessionRow>, String>),
-    /// The latest one, if there is one.
+    /// The latest session, if any.
     Recent(Option<Recent>),
     /// Those whose text matches a query, and whether more may follow.
     Found(String, Vec<(PathBuf, Found)>, TextSearch),
@@ -50,7 +50,7 @@ pub enum SessionResult {
     Preview(PathBuf, Result<Arc<SessionFacts>, String>),
     /// All facts about one, or an error.
     Facts(Result<Box<SessionFacts>, String>),
-    /// What the open ones are doing.
+    /// The states of open sessions.
     States(HashMap<PathBuf, SessionState>),
     /// One was renamed, or an error.
     Renamed(PathBuf, String, Result<(), String>),
@@ -58,6 +58,6 @@ pub enum SessionResult {
     Removed(PathBuf, Result<PathBuf, String>),
     /// Another one is opening, with notices for the user, or was refused.
     Opened(Result<Vec<String>, Refused>),
-    /// It can't be opened, and there is nothing to ask.
+    /// It can't be opened, and no answer of the user would help.
     NotOpened(String),
 }

@@ -111,8 +111,8 @@ impl SessionEffectRunner {
         });
     }
 
-    /// Opens another session; tries again while it's in use and `waits` says so. If the user stops
-    /// waiting, it isn't opened.
+    /// Opens another session. While it's in use and `waits` is set, tries again, until the user
+    /// stops waiting.
     fn open(&self, choice: Choice, waits: Option<impl Fn() -> bool + Send + 'static>) {
         let runner = self.clone();
         tokio::spawn(async move {
@@ -183,7 +183,7 @@ impl SessionEffectRunner {
     }
 }
 
-/// Starts a reading and ends earlier ones; the result tells whether it's still wanted.
+/// Starts a reading and cancels earlier ones. The returned function tells whether it's still wanted.
 fn next(latest: &Arc<AtomicU64>) -> impl Fn() -> bool + Send + use<> {
     let own = latest.fetch_add(1, Ordering::Relaxed) + 1;
     let latest = Arc::clone(latest);
@@ -194,7 +194,6 @@ fn send(results: &UnboundedSender<EffectResult>, result: SessionResult) {
     let _ = results.send(EffectResult::Session(result));
 }
 
-/// The model of `session`, if it names one.
 async fn model_of(session: &Session, models: &Models) -> Result<Option<Arc<Model>>, String> {
     let Some(model) = session.model() else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What the screen shows of the current session. Plain data.
+//! Facts about the current session for the screen. Plain data.
 
 use std::path::PathBuf;
 

@@ -3,7 +3,7 @@
 
 use super::input::{InputEvent, KeyCode, KeyModifiers, KeyPress};
 
-/// What happens to the editor's text when another session opens.
+/// How the editor's text is treated when another session opens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Arriving {
     /// It comes along: the other session continues from here.
@@ -17,8 +17,7 @@ pub(crate) enum Arriving {
     WithoutText,
 }
 
-/// The progress of the switch. The conversation comes from the agent, the rest from the opener, in
-/// any order.
+/// The progress of the switch. The agent sends the conversation, the opener the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
     /// Nothing is being opened.
@@ -28,8 +27,7 @@ enum Stage {
     HalfOpen,
 }
 
-/// A switch to another session, and the input meanwhile: it's meant for the other session, so it
-/// waits.
+/// A switch to another session. Input meanwhile is meant for that session, so it waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SessionSwitch {
     pub arriving: Arriving,

@@ -15,7 +15,7 @@ use super::update;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 
-/// A new app, or the reason there is none. Takes `options.start`.
+/// A new app, or the reason for failing. Takes `options.start`.
 pub(super) fn app(
     options: &mut TuiOptions,
     (size, cell): (Size, Option<(u16, u16)>),
@@ -51,7 +51,7 @@ pub(super) fn app(
     }
     app.transcript.set_previews(options.manners.previews);
     update::follow_pictures(&mut app);
-    // tmux passes such keys on to programs that ask for them, as we do.
+    // tmux passes such keys on to programs that request them, as we do.
     app.tells_keys = std::env::var_os("TMUX").is_some();
     app.start = std::mem::take(&mut options.start);
     app.start.notices.extend(faults);
@@ -101,8 +101,8 @@ fn first_theme(choice: &ThemeChoice) -> Result<(Theme, Vec<String>), String> {
     Ok((loaded.theme, faults))
 }
 
-/// Whether the background is dark or light, from a variable that some terminals set: the color
-/// numbers of text and background, perhaps with others between.
+/// Whether the background is dark or light, from a variable that some terminals set. It has the
+/// color numbers of text and background, perhaps with others between.
 fn scheme(fgbg: &str) -> Option<Kind> {
     match fgbg.rsplit(';').next()?.parse().ok()? {
         0..=6 | 8 => Some(Kind::Dark),
@@ -116,8 +116,7 @@ pub(crate) fn color_depth<S: AsRef<str>>(var: impl Fn(&str) -> S) -> ColorDepth 
     let is_set = |name: &str| !var(name).as_ref().is_empty();
     let term = var("TERM");
     let term = term.as_ref();
-    // GNU screen takes the numbers of an RGB color for styles, even if the outer terminal supports
-    // it.
+    // GNU screen takes numbers of RGB colors for styles, even if the outer terminal knows them.
     let in_screen = is_set("STY") && !is_set("TMUX");
     let colorterm = matches!(var("COLORTERM").as_ref(), "truecolor" | "24bit") && !in_screen;
     if is_set("NO_COLOR") {

@@ -1,4 +1,4 @@
-//! What to do at the start of the screen.
+//! The first steps of the screen.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use crate::llm::Content;
 pub struct Start {
     /// A prompt to send at once, or empty.
     pub prompt: Vec<Content>,
-    /// The demo's prompt, and when to send it unless the user types first (Unix ms; 0 until the
-    /// first frame is drawn).
+    /// The demo's prompt, and when to send it unless the user types (Unix ms; 0 before the first
+    /// frame).
     pub demo: Option<(String, i64)>,
     /// Whether the user asked for the demo.
     pub demo_asked: bool,

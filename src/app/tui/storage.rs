@@ -84,8 +84,7 @@ struct Writer {
     drafts: DraftFile,
     prompts: VecDeque<String>,
     draft: Option<SavedDraft>,
-    /// How many earlier drafts were given to the screen, and the last one: the program may end
-    /// before the screen uses it.
+    /// How many earlier drafts the screen got, and the last one, in case the program ends first.
     given: (usize, SavedDraft),
     /// Whether the user knows that nothing can be written.
     error_shown: bool,

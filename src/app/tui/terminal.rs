@@ -1,7 +1,7 @@
-//! The terminal's modes: set while tiller runs, restored on every way out.
+//! The terminal's modes: set while tiller runs, restored on every exit.
 //!
-//! Exit, error, panic, suspension and the external editor all go through `Modes::leave`; only
-//! SIGKILL doesn't. `ScreenBuffer` makes the bytes of a frame, `TtyWriter` writes them, `input` reads.
+//! Exit, error, panic, suspension and the external editor all go through `Modes::leave`; only SIGKILL
+//! doesn't. `ScreenBuffer` makes the bytes of a frame, `TtyWriter` writes them, `input` reads.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
@@ -50,7 +50,7 @@ const QUERIES: &str = "\x1b[?u\x1b]11;?\x1b\\";
 const QUERY_ATTRIBUTES: &str = "\x1b[c";
 /// The most columns and rows to draw: some terminals report impossible sizes.
 const LARGEST: Size = Size::new(1_000, 500);
-/// How often to wait for replies on the way out, each time for `TIMEOUT`.
+/// How often to wait for replies at exit, each time for `TIMEOUT`.
 const REPLIES: usize = 4;
 /// How long a terminal that doesn't read or reply can delay the exit.
 const TIMEOUT: Duration = Duration::from_millis(50);
@@ -114,14 +114,13 @@ impl Terminal {
         Ok(Self { modes })
     }
 
-    /// Restores the terminal, temporarily or for good. Returns whether it took everything that was
-    /// printed.
+    /// Restores the terminal, temporarily or for good. Returns whether it took all output.
     pub fn leave(&self, is_end: bool) -> bool {
         self.modes.leave(is_end)
     }
 
-    /// Prints `text` on the main screen after [`Terminal::leave`], as far as the terminal takes it
-    /// in time.
+    /// Prints `text` on the main screen after [`Terminal::leave`], if the terminal takes it in
+    /// time.
     pub fn print(&self, text: &str) {
         if !text.is_empty() {
             let line = format!("{}\n", visible(text));
@@ -138,15 +137,13 @@ impl Terminal {
         self.modes.switch(to_alternate)
     }
 
-    /// Sets how many rows below the cursor are in use on the normal screen: a panic message goes
-    /// below them.
+    /// Sets how many rows below the cursor are in use: a panic message goes below them.
     pub fn set_rows_below(&self, rows: u16) {
         self.modes.rows_below.store(rows, Ordering::Relaxed);
     }
 
-    /// Takes the current settings as those to restore at the end: after a suspension, because the
-    /// shell may have changed them (`stty`). Not after an editor, which may have been killed and
-    /// left its own.
+    /// Saves the current settings to restore at the end, after a suspension, because the shell may
+    /// have changed them (`stty`). Not after an editor: a killed one leaves its own.
     pub fn adopt_settings(&self) {
         if let Ok(now) = tcgetattr(io::stdin()) {
             *self.modes.original() = now;
@@ -221,8 +218,7 @@ impl Terminal {
         self.modes.unconfirmed.store(false, Ordering::Relaxed);
     }
 
-    /// Turns on the kitty keyboard protocol after the terminal reported support, and queries
-    /// whether it is active.
+    /// Turns on the kitty keyboard protocol, if supported, and queries whether it is active.
     pub fn enable_kitty(&self) -> io::Result<()> {
         if self.modes.kitty.swap(true, Ordering::Relaxed) {
             return Ok(());

@@ -1,5 +1,5 @@
-//! The iterations since the program opened the session, from the agent's events, in the same form
-//! as stored iterations.
+//! The iterations since the session was opened, from the agent's events, in the form of stored
+//! ones.
 
 use crate::agent::AgentEvent;
 use crate::agent::session::{CallSummary, IterationSummary};
@@ -61,7 +61,7 @@ impl Timeline {
         }
     }
 
-    /// A failed answer is an iteration of its own; the next attempt is another one.
+    /// A failed answer is one iteration; the next attempt is another.
     fn answer_again(&mut self, time: i64) {
         if let Some(step) = self.steps.last()
             && self.answered

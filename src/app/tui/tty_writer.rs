@@ -25,7 +25,7 @@ pub struct TtyWriter {
     rest: Mutex<Vec<u8>>,
 }
 
-/// How long to wait for a terminal on the way out.
+/// How long to wait for a terminal at exit.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     /// While it takes nothing.
@@ -42,8 +42,7 @@ impl Patience {
 }
 
 impl TtyWriter {
-    /// The terminal behind `shared`. If it can't be reopened, uses `shared` itself, and writes may
-    /// block.
+    /// Reopens the terminal of `shared`. If that fails, uses `shared`, and writes may block.
     pub fn open(shared: BorrowedFd<'_>) -> io::Result<Self> {
         let own = |path: PathBuf| {
             OpenOptions::new()

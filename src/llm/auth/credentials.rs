@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::{Keys, Secret};
 use crate::llm::error::{ErrorClass, LlmError};
 
-/// What decides where a provider's key comes from.
+/// The facts that decide where a provider's key comes from.
 #[derive(Clone, Copy)]
 pub struct ProviderAuth<'a> {
     /// Its id.
@@ -166,8 +166,8 @@ pub enum KeySpec {
 }
 
 impl KeySpec {
-    /// Parses an `api_key`: `$NAME` or `${NAME}` is a variable, `!` starts a command, `$$` and `$!`
-    /// start a literal `$` or `!`, and anything else is the key.
+    /// Parses an `api_key`: `$NAME` or `${NAME}` is a variable, and `!` starts a command. `$$` and
+    /// `$!` start a literal `$` or `!`. Anything else is the key.
     pub fn parse(text: &str) -> Self {
         let text = text.trim();
         if let Some(command) = text.strip_prefix('!') {

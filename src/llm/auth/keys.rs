@@ -1,8 +1,7 @@
 //! The user's keys from all sources: environment, `.env`, stored, commands.
 //!
-//! A map stands in for the environment, so that tests need no real one. Missing or refused keys make it
-//! read the files again. A command runs once, just before its key is used. `Debug` shows only names,
-//! never a key.
+//! Tests use a map instead of the environment. Missing or refused keys make it read the files again. A
+//! command runs once, just before its key is used. `Debug` shows only names, never a key.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -32,7 +31,7 @@ pub struct Keys {
 /// The files with keys, as last read.
 #[derive(Default)]
 pub struct KeyFiles {
-    /// What `tiller auth add` stored.
+    /// The keys stored by `tiller auth add`.
     pub store: Store,
     /// A `.env` in effect, with its variables. They serve only as keys.
     pub env_file: Option<(PathBuf, HashMap<String, String>)>,
@@ -110,7 +109,7 @@ impl Keys {
         &self.redactor
     }
 
-    /// Registers the values of these variables and all stored keys with the redactor: even an unused key
+    /// Registers the values of these variables and all stored keys with the redactor. Even an unused key
     /// can appear in a text.
     pub fn register(&self, variables: &[String]) {
         let files = self.files();
@@ -148,7 +147,7 @@ impl Keys {
         Ok(key)
     }
 
-    /// Fetches the key of `provider` again after a server refused `old`: the user may have replaced it,
+    /// Fetches the key of `provider` again after a server refused `old`. The user may have replaced it,
     /// or a command may print a new one. `None` if it is the same.
     pub async fn renew(
         &self,

@@ -1,6 +1,6 @@
 //! Keys: what they are, where they come from, and how they stay secret.
 //!
-//! `credentials` looks for a key in a fixed order, `keys` fetches it just before use, and `redact`
+//! `credentials` looks for a key in a fixed order. `keys` fetches it just before use. `redact`
 //! removes it from everything that tiller shows or stores.
 
 mod secret;

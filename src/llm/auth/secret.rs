@@ -19,7 +19,7 @@ impl Secret {
         &self.0
     }
 
-    /// A hint of which key it is: the last four characters of a long key, nothing of a short one.
+    /// A hint of which key it is: the last four characters of a long key, none of a short one.
     pub fn masked(&self) -> String {
         let count = self.0.chars().count();
         if count < 16 {

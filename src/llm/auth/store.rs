@@ -68,7 +68,7 @@ impl Store {
         Ok(store)
     }
 
-    /// What the user should know about the file.
+    /// A notice for the user about the file.
     pub fn notice(&self) -> Option<&str> {
         self.notice.as_deref()
     }

@@ -1,4 +1,4 @@
-//! What a model's id tells about it, at any provider: the `[[families]]` of the catalog.
+//! Facts that a model's id tells about it, at any provider: the `[[families]]` of the catalog.
 
 use std::collections::BTreeMap;
 

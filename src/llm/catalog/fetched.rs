@@ -1,9 +1,9 @@
 //! Reads a fetched catalog, which may have a newer format and whose sender isn't trusted with keys.
 //!
 //! Skips and counts what this program doesn't know, so that old programs still learn about new models.
-//! Also skips whatever would change where requests and keys go or what they carry. Providers and their
-//! order, which decide where requests go, are always the built-in ones. A change that older programs
-//! can't skip raises [`FORMAT`], and they refuse the catalog.
+//! Also skips anything that would change where requests and keys go or what they carry. Providers and
+//! their order, which decide where requests go, are always the built-in ones. A change that older
+//! programs can't skip raises [`FORMAT`], and they refuse the catalog.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

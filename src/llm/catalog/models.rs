@@ -48,7 +48,7 @@ impl Catalog {
         Arc::clone(&state.snapshot)
     }
 
-    /// What is wrong with `models.toml` since its last change, for the user. Returns each problem once.
+    /// Problems with `models.toml` since its last change, for the user. Returns each one once.
     pub fn take_trouble(&self) -> Option<String> {
         drop(self.current());
         self.lock().trouble.take()

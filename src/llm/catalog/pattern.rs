@@ -14,7 +14,7 @@ pub enum MatchQuality {
     Part,
 }
 
-/// What a user types for an id. `.` `_` `:` and spaces are like `-`, and case doesn't matter.
+/// The typed form of an id. `.` `_` `:` and spaces are like `-`, and case doesn't matter.
 pub struct Pattern(String);
 
 impl Pattern {

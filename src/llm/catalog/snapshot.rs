@@ -122,8 +122,8 @@ impl Snapshot {
         })
     }
 
-    /// The newest listed model with the family and version of `id`, and true; or the newest of the
-    /// family, if `id` has a later version.
+    /// The newest listed model with the family and version of `id`, and true. If `id` has a later
+    /// version, the newest of the family.
     fn listed_like(&self, provider: &str, id: &str) -> Option<(&str, bool)> {
         let parse = |id: &str| {
             let mut name = Name::parse(id);
@@ -234,7 +234,7 @@ impl Snapshot {
         self.provider_auth(provider).key_location(keys).is_ok()
     }
 
-    /// What decides where the key of `provider` comes from.
+    /// The facts that decide where the key of `provider` comes from.
     pub fn provider_auth<'a>(&'a self, provider: &'a str) -> ProviderAuth<'a> {
         let user = self.user().get(provider);
         let variables = match (user, self.built_in().provider(provider)) {

@@ -3,8 +3,8 @@
 //! `handoff` makes the conversation valid (pairs of calls and results, roles, ids), and `thinking` knows
 //! what a model accepts. This module handles only the form.
 //!
-//! It declares tools with `parametersJsonSchema`: both of Google's hosts accept any JSON Schema there,
-//! while the older `parameters` supports only a part of it.
+//! It declares tools with `parametersJsonSchema`. Both of Google's hosts accept any JSON Schema there;
+//! the older `parameters` supports only a part of it.
 
 use std::borrow::Cow;
 

@@ -1,6 +1,6 @@
 //! Chooses which images of a conversation to send: providers limit their number and size per request.
 //!
-//! It drops the oldest. As that changes the prefix of the request, it happens in steps: at the limit,
+//! It drops the oldest. As that changes the prefix of the request, it happens in steps. At the limit,
 //! half of it becomes free, and nothing changes until the limit is reached again.
 
 use std::collections::{HashSet, VecDeque};

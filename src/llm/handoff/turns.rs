@@ -303,7 +303,7 @@ impl<'a> Handoff<'a, '_> {
         }
     }
 
-    /// Whether the model accepts this thinking of its own.
+    /// Whether the model accepts its own thinking.
     fn replayable(&self, thinking: &Thinking, cut: bool) -> bool {
         let signed =
             (thinking.thinking_signature.as_ref()).is_some_and(|signature| !signature.is_empty());

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::llm::message::Usage;
 
-/// Where a usage object has each count: JSON pointers, of which the first that exists wins.
+/// Where a usage object has each count: JSON pointers; the first that exists wins.
 pub struct UsageFields {
     /// Prompt tokens, cached ones included.
     pub input: &'static str,

@@ -24,7 +24,7 @@ const MESSAGE: usize = 2000;
 /// Separates the model's summary from the user's own words.
 const HEADING: &str = "## The user's messages, word for word";
 
-/// Stands before the todo list.
+/// The line before the todo list.
 const TODO: &str = "## The current todo list";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -16,13 +16,12 @@ const WARM_MS: i64 = 5 * 60 * 1000;
 const CACHED_SHARE: f64 = 0.1;
 /// Actual tokens never exceed the estimate by more than this factor.
 pub(super) const MOST_SCALE: f64 = 2.0;
-/// Most consecutive summary requests for one conversation. Of a longer one, only the end is
-/// summarized.
+/// Most summary requests in a row for one conversation. Beyond it only the end is summarized.
 const MAX_PARTS: u64 = 8;
 /// Typical size of a summary in tokens.
 pub(super) const SUMMARY: u64 = 1500;
 
-/// What to summarize and what to keep.
+/// The messages to summarize and those to keep.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::agent) struct Cut {
     /// Number of messages that the summary replaces.
@@ -78,8 +77,7 @@ pub(in crate::agent) fn cut(
     })
 }
 
-/// The end of `part` that fits into `room` tokens, if all of it would take more than [`MAX_PARTS`]
-/// requests.
+/// The last `room` tokens of `part`, if all of it would take more than [`MAX_PARTS`] requests.
 fn end_of_many(part: &[Arc<Message>], room: u64) -> Option<Vec<Arc<Message>>> {
     if size(part, part.len()) <= MAX_PARTS.saturating_mul(room) {
         return None;
@@ -168,7 +166,7 @@ pub(in crate::agent) fn makes_room(
 }
 
 /// True if the conversation may begin at `at`: at a user message or an answer, never between a call
-/// and its result. A lone earlier summary would only be replaced by itself.
+/// and its result. Replacing a lone earlier summary would be pointless.
 pub(super) fn may_cut(messages: &[Arc<Message>], at: usize) -> bool {
     let alone = at == 1 && is_summary(&messages[0]);
     !alone && !matches!(&*messages[at], Message::ToolResult(_))
@@ -178,8 +176,7 @@ pub(super) fn is_summary(message: &Message) -> bool {
     matches!(message, Message::User(user) if user.origin.as_deref() == Some(SUMMARY_ORIGIN))
 }
 
-/// Price of a token of the unchanged conversation relative to a fresh one; low while the provider
-/// has it cached.
+/// Relative price of a token of the unchanged conversation; low while the provider caches it.
 fn prompt_price(messages: &[Arc<Message>], model: &Model, now: i64) -> f64 {
     let last = messages.iter().rev().find_map(|message| match &**message {
         Message::Assistant(answer) => Some(answer),

@@ -1,5 +1,6 @@
-//! Compaction: measures the window, cuts the conversation, words the request for a summary,
-//! preserves facts, and prunes old results from requests. Pure: calls no model and stores nothing.
+//! Compaction: measures the window, cuts the conversation, and words the request for a summary. It
+//! also preserves facts, and prunes old results from requests. Pure: calls no model and stores
+//! nothing.
 
 mod size;
 mod shorten;

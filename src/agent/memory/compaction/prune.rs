@@ -1,6 +1,6 @@
 //! Prunes old tool results from requests. This changes text already sent, so it happens only if the
-//! provider must reread the conversation anyway: when a compaction would be due, or its cache has
-//! expired. A stored context edit makes later requests equal.
+//! provider must reread the conversation anyway. That is when a compaction would be due, or its
+//! cache has expired. A stored context edit makes later requests equal.
 
 use std::sync::Arc;
 
@@ -131,7 +131,7 @@ mod tests {
             result(40_000),
         ];
         assert_eq!(full(&recent), [0; 0], "the latest stay");
-        // What was left out is not left out again.
+        // Results already left out aren't left out again.
         let mut said = with(old(), 35_000);
         let pruned = prune_full(&window(64_000), &prompt, &said);
         let Message::ToolResult(result) = Arc::make_mut(&mut said[2]) else {

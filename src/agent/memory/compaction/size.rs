@@ -1,5 +1,5 @@
-//! Estimates how many tokens a conversation takes, and how many it may take: the last reported
-//! usage, and a few bytes per token for the rest.
+//! Estimates how many tokens a conversation takes, and how many it may take. The estimate is the
+//! last reported usage, and a few bytes per token for the rest.
 
 use std::sync::Arc;
 
@@ -129,13 +129,13 @@ impl Window {
         }
     }
 
-    /// What a conversation may fill, if the window is known.
+    /// The room for a conversation, if the window is known.
     pub fn limit(&self) -> Option<u64> {
         (self.tokens > 0).then_some(self.share.min(self.unreserved))
     }
 
-    /// True if a request with `prompt` and `messages` is too large: if the last prompt exceeds its
-    /// share (F8), or this one leaves too little room for its answer.
+    /// True if a request with `prompt` and `messages` is too large. Either the last prompt exceeds
+    /// its share (F8), or this one leaves too little room for its answer.
     pub fn is_full(&self, prompt: &SessionPrompt, messages: &[Arc<Message>]) -> bool {
         let tokens = tokens(prompt, messages);
         let last = reported(prompt, messages).map_or(tokens, |(_, usage)| {
@@ -179,7 +179,7 @@ mod tests {
         for (window, reported, new, rules, full) in [
             (200_000, 160_000, 0, rules(), false),
             (200_000, 161_000, 0, rules(), true),
-            // What came since takes of the reserve.
+            // Later messages use the reserve.
             (200_000, 150_000, 40_000, rules(), true),
             (32_000, 23_000, 0, rules(), false),
             (32_000, 23_900, 400, rules(), true),
@@ -216,7 +216,7 @@ mod tests {
         };
         let said = [user(334), answer(&[], 5000), user(684)];
         assert_eq!(tokens(&prompt(0), &said), 5200);
-        // The answer was made before the conversation was cut: its count is not of this one.
+        // The answer was made before the conversation was cut, so its usage belongs to the longer one.
         assert_eq!(tokens(&prompt(2), &said), 100 + 100 + 5 + 200);
     }
 }

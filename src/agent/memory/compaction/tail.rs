@@ -8,11 +8,10 @@ use super::size::{message_size, overhead, size, tokens};
 use crate::agent::memory::SessionPrompt;
 use crate::llm::Message;
 
-/// Stands where messages are left out.
 const LEFT_OUT: &str = "[Some messages are left out here: the branch is too long]";
 
-/// Shortens the messages from `first` on to fit into `room` tokens together with `prompt`: an
-/// initial summary, and the latest ones. `None` if none fits.
+/// Shortens the messages from `first` on to `room` tokens, including `prompt`: an initial summary,
+/// and the latest ones. `None` if there is no room for any.
 pub(in crate::agent) fn tail(
     prompt: &SessionPrompt,
     messages: &[Arc<Message>],

@@ -1,5 +1,4 @@
-//! Shows how the window is used: the size of each part of a request, and what compaction would
-//! free.
+//! Shows how the window is used: the parts of a request, and what compaction would free.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -160,7 +159,6 @@ impl Parts {
         }
     }
 
-    /// Scales the parts to `total` tokens.
     fn scaled_to(self, total: u64) -> Vec<ContextPart> {
         let sum: u64 = self.0.values().map(|(tokens, _)| tokens).sum();
         let scale = total as f64 / sum.max(1) as f64;

@@ -54,7 +54,7 @@ const NAMES: [&str; 3] = ["-name", "-path", "-wholename"];
 /// Tests with one value whose negation says nothing about the name.
 const WITH_VALUE: WordList = WordList("-name -path -wholename -iname -ipath -regex -type");
 
-/// What `{}` can be: a path below one of the roots, with one of the wanted names.
+/// The possible values of `{}`: a path below one of the roots, with one of the wanted names.
 fn found_by(roots: &[Word], words: &[Word]) -> Vec<Word> {
     let tails = tails(words);
     let below = |root: &Word, tail: &String| {

@@ -77,7 +77,7 @@ pub(super) fn git(words: &[Word]) -> Through {
     through
 }
 
-/// What one `-c KEY=VALUE` before `rest` runs.
+/// The commands that one `-c KEY=VALUE` before `rest` runs.
 fn setting_of(word: &Word, rest: &[Word]) -> Inner {
     let Some((key, value)) = word.split_once('=') else {
         // Without a value it means true, which runs nothing.

@@ -1,4 +1,4 @@
-//! What a command starts besides its own program.
+//! Finds the commands that a command starts besides its own program.
 
 use super::word::{Atom, Word};
 
@@ -12,14 +12,14 @@ pub(super) enum Inner {
     Doubt(String),
 }
 
-/// What a command does beyond running its own program.
+/// The effects of a command besides running its own program.
 #[derive(Default)]
 pub(super) struct Through {
     /// Whether its program only starts what is in `inner`.
     pub wraps: bool,
     /// Whether `inner` can do more, or elsewhere, than if it ran alone.
     pub raises: bool,
-    /// What it starts.
+    /// The commands that it starts.
     pub inner: Vec<Inner>,
     /// The variables it sets.
     pub sets: Vec<String>,

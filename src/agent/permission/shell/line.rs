@@ -26,7 +26,7 @@ pub struct Line {
     /// Whether it does arithmetic, or names a variable indirectly. There a value can set any variable or
     /// run a command, and this isn't followed.
     pub calculates: bool,
-    /// What can't be known about it.
+    /// Its unknown parts.
     pub doubts: Vec<String>,
 }
 
@@ -34,8 +34,7 @@ pub struct Line {
 pub struct SimpleCommand {
     /// Its name and arguments.
     pub words: Vec<Word>,
-    /// Whether it only starts other commands, which are in the list too. It is harmless alone, but a rule
-    /// may match it.
+    /// Whether it only starts other listed commands. It is harmless alone, but a rule may match it.
     pub wraps: bool,
     /// Whether the commands it starts can do more, or elsewhere, than alone (sudo, ssh).
     pub raises: bool,

@@ -7,8 +7,7 @@ use crate::agent::word_list::WordList;
 /// The options that a program knows.
 #[derive(Clone, Copy)]
 pub(super) struct Options {
-    /// Letters and words. Those ending in a colon take a value: after `=`, attached to a letter, or as
-    /// the next word.
+    /// Letters and words. Those ending in a colon take a value: after `=`, attached, or the next word.
     known: WordList,
     /// Whether `-10` is an option.
     pub numbers: bool,

@@ -38,7 +38,7 @@ const BY_OPTIONS: [(WordList, WordList, &str); 11] = [
     ),
 ];
 
-/// What a command starts because of a variable set for it.
+/// The commands that a command starts because of a variable set for it.
 pub(super) fn variable(name: &str, value: &Word) -> Option<Inner> {
     if COMMANDS.contains(name) {
         let is_empty = value.exact().is_some_and(|text| text.is_empty());

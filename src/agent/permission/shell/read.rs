@@ -49,7 +49,7 @@ pub fn read(command: &str) -> Line {
     line.unwrap_or_else(|| doubt("a command line that tiller can't parse"))
 }
 
-/// What can open a level, even if it is only text here.
+/// The number of possible openings of a level, even if some are only text here.
 fn openings(command: &str) -> usize {
     let marks = command
         .bytes()

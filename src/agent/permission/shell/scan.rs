@@ -272,7 +272,7 @@ impl<'a> Scanner<'a> {
         if self.peek(0) == Some('@') && self.peek(1) == Some('P') {
             return Err("a value expanded as a prompt".to_owned());
         }
-        // Every element of an array, whatever the operation.
+        // Every element of an array, for any operation.
         let inner = if quoted {
             Quoting::Double
         } else {
@@ -283,7 +283,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// `$((...))`, after its first parenthesis; false if it is a substitution that begins with a
+    /// `$((...))` after its first parenthesis; false for a substitution that begins with a
     /// subshell.
     fn arithmetic(&mut self) -> Result<bool, String> {
         let mut depth = 0_usize;
@@ -388,7 +388,7 @@ fn splits(value: &[Atom]) -> bool {
     value.is_empty() || !value.iter().all(certain)
 }
 
-/// What a substitution prints, if known.
+/// The output of a substitution, if known.
 fn value_of(script: &str, quoted: bool) -> Vec<Atom> {
     match script.trim() {
         "pwd" => vec![Atom::Quoted('.')],

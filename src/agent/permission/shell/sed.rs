@@ -71,7 +71,6 @@ fn programs(arguments: &[Word]) -> Vec<Word> {
 enum Ends {
     /// Nothing in it runs a command.
     Whole,
-    /// It runs one.
     Runs,
 }
 
@@ -107,7 +106,7 @@ impl Reader<'_> {
                     self.pattern(mark)?;
                     self.until(mark)?;
                     let flags = self.rest_of_command();
-                    // What follows `w` is the name of a file.
+                    // The name of a file follows `w`.
                     let (flags, file) = match flags.split_once('w') {
                         Some((flags, file)) => (flags.to_owned(), Some(file.to_owned())),
                         None => (flags, None),

@@ -11,7 +11,7 @@ use super::line::Input;
 use super::scan::{Quoting, Variables, scan};
 use super::word::Word;
 
-/// What one script contains itself.
+/// The contents of one script itself.
 #[derive(Default)]
 pub(super) struct Found {
     pub commands: Vec<FoundCommand>,
@@ -156,8 +156,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Whether bash also reads what the grammar takes for `((...))` that way, and not as nested
-    /// subshells.
+    /// Whether bash, too, reads this `((...))` as arithmetic and not as nested subshells.
     fn is_arithmetic(&self, (start, end): (usize, usize), inner: &str) -> bool {
         let places = [start, start + 1, end.wrapping_sub(2), end.wrapping_sub(1)];
         let marks = places.map(|at| self.script.get(at));

@@ -36,12 +36,10 @@ impl Word {
         Self::new(text.chars().map(Atom::Quoted).collect())
     }
 
-    /// A single unknown word.
     pub fn unknown() -> Self {
         Self::new(vec![Atom::Gap])
     }
 
-    /// An unknown number of unknown words.
     pub fn unknown_words() -> Self {
         Self::new(vec![Atom::Gaps])
     }

@@ -3,8 +3,8 @@
 use super::options::{Options, options};
 use crate::agent::word_list::WordList;
 
-/// Programs with a sub-command that runs a command in their environment: the name, the sub-command, the
-/// options after it, and the number of operands before the command.
+/// Programs with a sub-command that runs a command in their environment. Each has its name, the
+/// sub-command, the options after it, and the number of operands before the command.
 pub(super) const RUNNERS: &[(&str, &str, &str, usize)] = &[
     (
         "uv",

@@ -20,7 +20,7 @@ pub fn is_wrapper(name: &str) -> bool {
     wraps || SHELLS.contains(&name) || OTHERS.contains(name)
 }
 
-/// What `command` starts besides its own program.
+/// The commands that `command` starts besides its own program.
 pub(super) fn look_through(command: &SimpleCommand) -> Through {
     let words = &command.words;
     let Some(name) = command.name() else {
@@ -125,7 +125,7 @@ fn shell(command: &SimpleCommand) -> Result<Through, String> {
     }]))
 }
 
-/// What a program may start if it isn't known where its command begins.
+/// The commands a program may start if the beginning of its command is unknown.
 fn anywhere(words: &[Word]) -> Through {
     const MOST: usize = 12;
     let mut inner = Vec::new();
@@ -152,7 +152,7 @@ fn alias(words: &[Word]) -> Through {
     Through::default()
 }
 
-/// What a runner starts. If its options aren't known, it is treated like any other program.
+/// The command of a runner. With unknown options, a runner is treated like any other program.
 fn run_by(name: &str, words: &[Word]) -> Through {
     let sub = words.get(1).and_then(Word::exact);
     let is_it = |(runner, wanted, ..): &&(&str, &str, &str, usize)| {

@@ -1,5 +1,5 @@
-//! Sandboxes with `bwrap` (bubblewrap), for machines where only that program may create namespaces,
-//! because it is set-user-id or a security module permits it.
+//! Sandboxes with `bwrap` (bubblewrap), for machines where only that program may create namespaces.
+//! It is set-user-id there, or a security module permits it.
 //!
 //! `bwrap` makes the mounts of [`super::mounts`] and starts the supervisor as the first process of
 //! the new namespaces. The supervisor then adds Landlock and the system call filter as usual. Each

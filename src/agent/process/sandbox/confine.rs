@@ -170,8 +170,7 @@ impl Entered {
     }
 }
 
-/// Tries every layer on this process and reports in `answer` which work. The process is unusable
-/// afterwards.
+/// Tries every layer on this process and reports which work. The process is unusable afterwards.
 pub(super) fn trial(
     within: bool,
     answer: impl FnOnce(&Support) -> io::Result<()>,

@@ -4,9 +4,9 @@
 //! command it then starts, in three layers. Each enforces most limits on its own:
 //!
 //! - **namespaces** (user, mount, network, IPC, UTS, pid): mounts everything read-only except
-//!   writable folders, covers hidden folders with empty ones, and gives it its own `/dev`, `/run`
-//!   and `/tmp`. The only network is a loopback, shared by all commands with the same rights.
-//!   Outside processes are invisible and can't be signalled.
+//!   writable folders, and covers hidden folders with empty ones. The command gets its own `/dev`,
+//!   `/run` and `/tmp`. The only network is a loopback, shared by all commands with the same
+//!   rights. Outside processes are invisible and can't be signalled.
 //! - **Landlock**, if the kernel has it: limits writing, signals and tracing; without namespaces,
 //!   also reading.
 //! - **seccomp**: blocks system calls that could undo the other two (mounts, new namespaces,

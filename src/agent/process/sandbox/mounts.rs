@@ -19,8 +19,7 @@ use super::spec::{Sandbox, between};
 
 /// Devices to keep.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
-/// What to keep of `/run`: some distributions' programs and settings, DNS configuration, removable
-/// media.
+/// What to keep of `/run`: some systems' programs and settings, DNS settings, removable media.
 pub(super) const KEPT_OF_RUN: [&str; 9] = [
     "/run/current-system",
     "/run/booted-system",
@@ -124,8 +123,8 @@ fn make_all_read_only(mounts: &[Mount], writable: &[PathBuf]) -> Result<()> {
             continue;
         }
         match remount(point, *flags | MsFlags::MS_RDONLY) {
-            // Ignores what this user can't enter, what another mount covers, and the sockets of
-            // dead servers.
+            // Ignores inaccessible paths, those under another mount, and the sockets of dead
+            // servers.
             Err(Errno::EACCES | Errno::ENOENT | Errno::EINVAL | Errno::ENOTDIR) => {}
             Err(Errno::ESTALE | Errno::ENOTCONN | Errno::EIO | Errno::EHOSTDOWN) => {}
             other => other.map_err(|error| failed("make read-only", point, error.desc()))?,

@@ -35,7 +35,7 @@ pub(in crate::agent::process) struct Namespaces {
     pub network: OwnedFd,
 }
 
-/// What a command does about the shared network.
+/// The role of a command in the shared network.
 #[derive(Clone, Debug)]
 pub(in crate::agent::process) enum Share {
     /// Nothing; it has its own.
@@ -49,8 +49,7 @@ pub(in crate::agent::process) enum Share {
 /// Holds the namespaces once created. The command that creates them locks it.
 pub(in crate::agent::process) type Slot = Arc<Mutex<Option<Arc<Namespaces>>>>;
 
-/// The networks of one program, by rights: a command with fewer rights must not reach a server of
-/// one with more.
+/// The networks of one program, by rights: commands must not reach servers with more rights.
 #[derive(Debug, Default)]
 pub(in crate::agent::process) struct Networks(Vec<(Rights, Slot)>);
 
@@ -58,7 +57,7 @@ type Rights = (Vec<PathBuf>, Vec<PathBuf>, Option<PathBuf>);
 
 impl Networks {
     /// The slot for the network of commands in `sandbox`. `None` if they share none, or if a layer
-    /// is missing, because then processes in one user namespace aren't isolated from each other.
+    /// is missing: then processes in one user namespace aren't isolated from each other.
     pub fn of(&mut self, sandbox: &Sandbox) -> Option<Slot> {
         let shares = sandbox.network == Network::Loopback
             && sandbox.without.is_empty()

@@ -3,7 +3,7 @@
 
 use crate::agent::process::ExitStatus;
 
-/// What seems to have been blocked.
+/// The kind of access that seems to have been blocked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confined {
     /// Files or other protected things.

@@ -16,8 +16,8 @@ const WITHOUT: &str = "TILLER_SANDBOX_WITHOUT";
 /// What a command may access. It may read everything except `hidden`, and write only `writable`.
 ///
 /// All paths are absolute and without symbolic links. Missing paths are ignored, except `read_only`
-/// and `hidden` ones in a writable folder, which the command could otherwise create: an empty
-/// folder blocks them while commands run.
+/// and `hidden` ones in a writable folder. The command could create those, so an empty folder
+/// blocks them while commands run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sandbox {
@@ -37,8 +37,7 @@ pub struct Sandbox {
     /// if git would use it at once.
     #[serde(with = "paths")]
     pub forbidden: Vec<PathBuf>,
-    /// The command's writable `/tmp`. If `None`, it sees the system's, read-only unless in
-    /// `writable`.
+    /// The command's writable `/tmp`. If `None`, it sees the system's, usually read-only.
     pub tmp: Option<PathBuf>,
     /// The same for `/var/tmp`.
     pub var_tmp: Option<PathBuf>,
@@ -61,8 +60,7 @@ pub struct Sandbox {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Network {
-    /// A loopback for itself and other commands with the same rights; nothing if the machine has no
-    /// namespaces.
+    /// A loopback for commands with the same rights; nothing if the machine has no namespaces.
     #[default]
     Loopback,
     /// Everything that tiller can reach.
@@ -181,8 +179,7 @@ const LEADING_OUT: WordList = WordList(
      WAYLAND_DISPLAY TMUX STY VSCODE_IPC_HOOK_CLI",
 );
 
-/// Settings for programs that would otherwise try for a minute to connect. tiller asks the user
-/// once they have failed.
+/// Keeps programs from trying to connect for a minute. tiller asks the user once they failed.
 const NO_RETRIES: [&str; 4] = [
     "npm_config_fetch_retries",
     "PIP_RETRIES",

@@ -28,8 +28,7 @@ pub struct Support {
     pub profile: Result<(), String>,
 }
 
-/// Kernel settings that deny user namespaces: the file, the denying value, and the command that
-/// changes it.
+/// Kernel settings against user namespaces: the file, the denying value, the command to change it.
 const SWITCHES: [(&str, &str, &str); 3] = [
     (
         "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
@@ -48,7 +47,7 @@ const SWITCHES: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// One limit of a sandbox, which this machine may or may not enforce.
+/// One limit of a sandbox, which this machine can enforce or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Promise {
     /// Its subject.
@@ -57,7 +56,7 @@ pub struct Promise {
     pub kept: bool,
     /// Whether a command must not run without it.
     pub needed: bool,
-    /// What could happen without it.
+    /// The risk without it.
     pub else_what: &'static str,
 }
 
@@ -199,7 +198,7 @@ impl Support {
 mod tests {
     use super::*;
 
-    /// What is missing for a sandbox that asks for everything, with these layers.
+    /// The limits that a full sandbox lacks with these layers.
     fn missing(layers: [bool; 3], landlock: u32, network: Network) -> Vec<String> {
         let works = |works: bool| works.then_some(()).ok_or_else(String::new);
         let [namespaces, processes, seccomp] = layers;
@@ -227,7 +226,7 @@ mod tests {
         let read_only = "commands could change read-only files inside the writable folders";
         for (layers, landlock, network, expected) in [
             ([true, true, true], 7, Network::Loopback, vec![]),
-            // Namespaces are enough, whatever the kernel has of Landlock and seccomp.
+            // Namespaces are enough, even without Landlock and seccomp.
             ([true, true, true], 0, Network::Loopback, vec![]),
             ([true, true, false], 0, Network::Loopback, vec![]),
             ([true, true, true], 0, Network::Host, vec![]),

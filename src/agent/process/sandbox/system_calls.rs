@@ -1,5 +1,5 @@
 //! The system call filter. Blocks calls that could undo the other layers or reach rare parts of the
-//! kernel, and allows all others, so that any program works.
+//! kernel. Allows all others, so that any program works.
 //!
 //! Blocked calls return an error. Only programs of another architecture (32 bits) are killed,
 //! because their calls have other numbers.
@@ -103,8 +103,7 @@ const TRACING: &[i64] = &[
 /// Installs the filter for this thread and everything it starts.
 pub(super) fn refuse(kept: Kept) -> Result<()> {
     let not_permitted = compile(refused(kept)?, libc::EPERM)?;
-    // `clone3` passes its flags through a pointer, which no filter can follow. ENOSYS makes the C
-    // library use `clone`.
+    // No filter can follow `clone3`'s pointer to flags. On ENOSYS the C library uses `clone`.
     let mut unknown = other_numbering();
     unknown.extend(compile(
         Rules::from([(libc::SYS_clone3, vec![])]),
@@ -167,8 +166,7 @@ fn refused(kept: Kept) -> Result<Rules> {
     Ok(rules)
 }
 
-/// Blocks system calls with "x32" numbers, which the filter wouldn't recognize: same architecture,
-/// but with this bit set.
+/// Blocks calls with "x32" numbers: same architecture, but this bit hides them from the filter.
 #[cfg(target_arch = "x86_64")]
 fn other_numbering() -> BpfProgram {
     const X32: u32 = 0x4000_0000;

@@ -165,8 +165,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        // Truncation never splits a character (or this would not be a String), never exceeds
-        // the limits, and what it keeps is a beginning and an end of the text.
+        // Truncation never splits a character (or this would not be a String) and never exceeds the
+        // limits. It keeps a beginning and an end of the text.
         #[test]
         fn limits_hold_for_any_text(
             parts in proptest::collection::vec("[aé漢\n👩]{0,60}", 0..30),

@@ -1,5 +1,5 @@
-//! Collects a command's output: cleaned and cut for the model, the last lines for the screen, and all of
-//! it raw in a spill file. Its memory is bounded.
+//! Collects a command's output: cut for the model, its last lines for the screen, and all of it raw in a
+//! spill file. Its memory is bounded.
 
 use std::path::PathBuf;
 

@@ -55,7 +55,7 @@ impl Spill {
         self.total
     }
 
-    /// Appends `bytes`; whatever reached the file survives this program.
+    /// Appends `bytes`. Those that reached the file survive this program.
     pub async fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         if self.error.is_none() {

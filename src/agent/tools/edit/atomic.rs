@@ -1,7 +1,7 @@
 //! How file tools write: they stage the new content next to the file, with fsync (`stage`), then rename
-//! it into place (`Staged::commit`), both through `agent::new_file`. A file with hard links, or in a
-//! folder we can't write, is overwritten, unless its other names may be out of the call's reach. All
-//! steps use the descriptor of the folder opened first. This module doesn't decide whether to write.
+//! it into place (`Staged::commit`). Both use `agent::new_file`. They overwrite a file with hard links,
+//! or in a folder we can't write, unless its other names may be out of the call's reach. All steps use
+//! the descriptor of the folder opened first. This module doesn't decide whether to write.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -20,8 +20,7 @@ use crate::agent::new_file::{NewFile, PREFIX, SUFFIX, name, overwrite};
 use crate::agent::paths;
 use crate::agent::workspace::{MadeFolder, Place, Reach, remove_folders};
 
-/// The prefix for files that a patch removes. Such a leftover is the user's only copy, so it is never
-/// cleaned up.
+/// The prefix for files that a patch removes. A leftover is the user's only copy: never delete it.
 const ASIDE_PREFIX: &str = ".tiller.removed-";
 /// A killed program left any temporary file older than this.
 const LEFT_OVER: Duration = Duration::from_hours(1);
@@ -207,8 +206,7 @@ pub fn restore(
     Ok(file.set_permissions(meta.permissions())?)
 }
 
-/// Removes leftover temporary files: once per folder, before its first write, because large folders take
-/// long to list.
+/// Removes leftover temporary files, once per folder, because large folders take long to list.
 fn sweep(dir: &Path, place: &Place) {
     static SWEPT: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);
     let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -345,7 +343,7 @@ mod tests {
         assert!(!path.exists());
         remove_left_over(&Place::open(&path).unwrap()).unwrap();
         assert_eq!(names(dir.path()), [kept.kept.name().to_str().unwrap()]);
-        // What cannot be put back stays.
+        // Files that can't be restored stay.
         fs::create_dir(&path).unwrap();
         assert!(kept.put_back().is_err());
         drop(kept);

@@ -1,5 +1,4 @@
-//! A change of one file, planned but not made yet. The user may see it before it is made; only what was
-//! shown is made.
+//! A planned change of one file. The user may see it first; only what was shown is made.
 
 use super::atomic;
 use super::locked_file::{CurrentFile, LockedFile};
@@ -18,7 +17,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// What the user sees in the question.
+    /// The preview for the user's question.
     ///
     /// # Errors
     /// The call can't write the file.

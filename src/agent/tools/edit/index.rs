@@ -9,7 +9,7 @@ use memchr::memmem::Finder;
 
 use super::fold::Folded;
 
-/// What a match ignores.
+/// The differences that a match ignores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fuzz {
     #[default]
@@ -24,7 +24,7 @@ impl Fuzz {
     /// All of them, strictest first.
     pub const ALL: [Self; 3] = [Self::Exact, Self::Typography, Self::Indentation];
 
-    /// What it ignores, for the model.
+    /// The differences it ignores, in words for the model.
     pub fn ignored(self) -> &'static str {
         match self {
             Self::Exact => "nothing",
@@ -69,7 +69,6 @@ struct Numbers<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// The lines of `content`.
     pub fn new(content: &'a [u8], ends: LineEnds) -> Self {
         Self {
             lines: split(content, ends),

@@ -25,7 +25,7 @@ const MAX_DIFF_LINES: usize = 60;
 /// The same in bytes.
 const MAX_DIFF_BYTES: usize = 4000;
 
-/// A resolved path of a call; what is there isn't known yet.
+/// A resolved path of a call, whose file wasn't checked yet.
 pub struct ResolvedPath {
     /// The path for the model: as the model wrote it, unless it resolved to another one.
     pub shown: String,
@@ -34,7 +34,7 @@ pub struct ResolvedPath {
     pub entry: PathBuf,
     /// The path with all links resolved.
     pub real: PathBuf,
-    /// What lets the call write there.
+    /// The right of the call to write there.
     pub reach: Reach,
 }
 
@@ -109,8 +109,8 @@ pub struct LockedFile {
     _locks: Arc<Vec<OwnedMutexGuard<()>>>,
 }
 
-/// Waits for all earlier changes to the files that `find` returns, in the order of their real paths, so
-/// that no two calls wait for each other.
+/// Waits for all earlier changes to the files that `find` returns. The order of their real paths keeps
+/// calls from waiting for each other.
 pub async fn lock_files(
     seen: &SeenFiles,
     cancel: &CancellationToken,
@@ -263,8 +263,8 @@ impl LockedFile {
         call::must_go_on(&self.cancel)
     }
 
-    /// Tells the model what changed since it last saw the file. The file is marked as seen only if the
-    /// whole diff is shown.
+    /// Tells the model what changed since it saw the file, which is now seen if the whole diff is
+    /// shown.
     pub fn show_changes(&self, current: &CurrentFile) -> String {
         let size = kind::size(current.meta.len());
         let shown = match (&current.freshness, &current.bytes) {

@@ -53,7 +53,7 @@ pub enum Scope {
 pub struct Found {
     /// The ranges of the file's content, ascending.
     pub ranges: Vec<Range<usize>>,
-    /// What was ignored to find them.
+    /// The differences ignored to find them.
     pub fuzz: Fuzz,
     /// How the indentation of the edit differs from the file's.
     pub shift: Shift,
@@ -71,7 +71,6 @@ pub enum NoMatch {
 /// How the indentation of an edit's lines differs from the file's: all in the same way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shift {
-    /// What they lack.
     pub lacks: Vec<u8>,
     /// What they have too much of.
     pub exceeds: Vec<u8>,

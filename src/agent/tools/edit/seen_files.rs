@@ -1,6 +1,5 @@
-//! What the model last saw of each file, so that an edit notices other changes, and the locks that put
-//! changes to one file in order. Shared by read, write, edit and apply_patch. Knows nothing about tools,
-//! and stores nothing.
+//! What the model last saw of each file, so that an edit notices other changes. Also the locks that put
+//! changes to one file in order. Shared by read, write, edit and apply_patch; stores nothing.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -13,9 +12,9 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::agent::lock::lock;
 
-/// The largest file whose text is kept, to show later what changed.
+/// The largest file whose text stays in memory, to show later what changed.
 pub const MAX_TEXT: usize = 256 * 1024;
-/// Total bytes of such texts; beyond it only the newest is kept.
+/// Total bytes of such texts; beyond it only the newest stays.
 const MAX_TEXTS: usize = 4 * 1024 * 1024;
 
 /// The files that one agent's model has seen. Cheap to clone; clones share their state.
@@ -89,7 +88,6 @@ impl Stamp {
     }
 }
 
-/// The hash of all of a file's bytes.
 pub fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(bytes);
@@ -97,15 +95,14 @@ pub fn hash(bytes: &[u8]) -> u64 {
 }
 
 impl SeenFiles {
-    /// Records that the model now knows the file at the real path `path`; `bytes` is all of it, if at
+    /// Records that the model knows the file at the real path `path`, with all its `bytes` if at
     /// hand.
     pub fn record(&self, path: &Path, stamp: Stamp, bytes: Option<&[u8]>) {
         let text = bytes.filter(|bytes| bytes.len() <= MAX_TEXT).map(Arc::from);
         self.keep(path, Seen { stamp, text });
     }
 
-    /// Records that the model knows the file at the real path `path` only as `seen`, regardless of its
-    /// current content.
+    /// Records that the model knows the file at the real path `path` only as `seen`.
     pub fn keep(&self, path: &Path, seen: Seen) {
         let mut inner = lock(&self.inner);
         let size = seen.text.as_ref().map_or(0, |text| text.len());

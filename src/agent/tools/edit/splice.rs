@@ -62,8 +62,8 @@ impl<'a> Replacement<'a> {
     }
 }
 
-/// The line end for the `offset`th line that replaces the lines `replaced`: that of its counterpart, or
-/// else of the nearest line above, or else below.
+/// The line end for the `offset`th line that replaces the lines `replaced`. It comes from its
+/// counterpart, or else the nearest line above, or else below.
 pub fn line_end_for(
     present: &[&[u8]],
     replaced: &Range<usize>,

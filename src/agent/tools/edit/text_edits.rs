@@ -16,7 +16,6 @@ use crate::agent::tool::ToolError;
 use crate::agent::tools::escape::unescape;
 use crate::agent::tools::kind;
 
-/// Larger files are not edited.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
 /// Nor can an edit make a file larger than this.
 const MAX_RESULT: usize = 256 * 1024 * 1024;
@@ -28,7 +27,7 @@ pub struct TextEdits {
     pub pairs: Vec<(String, String)>,
     /// How many places each may change.
     pub scope: Scope,
-    /// How many places the model expects to change, if it says so.
+    /// The number of places the model expects to change, if given.
     pub expected: Option<usize>,
     /// The model's names for the old and the new text.
     pub names: (&'static str, &'static str),
@@ -43,7 +42,6 @@ struct Edit {
     unescaped: bool,
 }
 
-/// Plans the change of `file` that `wanted` describes.
 pub fn plan_edits(file: LockedFile, wanted: &TextEdits) -> Result<Change, ToolError> {
     let shown = &file.path.shown;
     let current = file.load(MAX_FILE)?;

@@ -133,8 +133,8 @@ impl TypedTool for Edit {
         }
     }
 
-    /// Adds what the schema for models can't say because not all servers accept it: old and new text are
-    /// optional if there are edits.
+    /// Adds a condition that not all servers accept in a schema: old and new text are optional if there
+    /// are edits.
     fn schema(&self, mut schema: Value) -> Schema {
         if schema["properties"].get("edits").is_some() {
             schema["if"] = json!({

@@ -1,6 +1,6 @@
-//! Writes a plan: all of it, or nothing if any step fails. It stages everything on disk first, then
-//! renames it into place, so that a crash has hardly any time to leave half of it. After a failure it
-//! restores the renamed files. Removed files are only set aside until everything else is done.
+//! Writes a plan: all of it, or nothing if any step fails. It stages everything on disk, then renames
+//! it into place: a crash has hardly any time to leave half of it. After a failure it restores the
+//! renamed files. Removed files are only set aside until everything else is done.
 
 use std::collections::VecDeque;
 use std::io;

@@ -33,7 +33,6 @@ pub struct Hunk {
     pub lines: Vec<HunkLine>,
     /// How many lines at its end are empty: part of it, or just space before the next part.
     pub blank_end: usize,
-    /// Whether it ends at the end of the file.
     pub at_end: bool,
 }
 

@@ -21,7 +21,7 @@ const MAX_FAILURES: usize = 10;
 const MAX_SHOWN: usize = 192 * 1024;
 
 /// The paths that a section may write, before checking which exist: as written, and without the prefix
-/// that [`resolve`] drops if there is no such file.
+/// that [`resolve`] drops if the file doesn't exist.
 pub fn paths_of(section: &Section) -> Vec<String> {
     let is_new = matches!(section.change, Change::Add(_));
     let plain = without_prefix(&section.path).filter(|_| !is_new);
@@ -71,7 +71,7 @@ pub struct Plan {
     /// The files, in the order the patch first names them.
     pub files: Vec<File>,
     by_path: HashMap<PathBuf, usize>,
-    /// What happens to which file, for the model.
+    /// The outcome for each file, for the model.
     pub report: Vec<String>,
     failures: Vec<String>,
 }
@@ -364,7 +364,7 @@ impl Plan {
         first.map_or(0, |first| first.locked.fingerprint(&files))
     }
 
-    /// What users see: a diff for each file.
+    /// The view for users: a diff for each file.
     pub fn details(&self) -> DiffDetails {
         let moved: Vec<usize> = self
             .files

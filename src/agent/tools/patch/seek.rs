@@ -12,7 +12,7 @@ pub struct Position {
     pub start: usize,
     /// How many of its lines (context and removed) match: blank ones at its end may be missing.
     pub len: usize,
-    /// What was ignored to find them.
+    /// The differences ignored to find them.
     pub fuzz: Fuzz,
     /// Whether it is above the previous hunk, or not below its context lines.
     pub displaced: bool,
@@ -105,8 +105,8 @@ fn context_line(index: &Index<'_>, context: &str, from: usize) -> Option<usize> 
     })
 }
 
-/// The first place of `pattern` from `from` on; the nearest to the line in a header; or the end of the
-/// file if the hunk asks for it and matches there.
+/// The first place of `pattern` from `from` on, or the nearest to the line in a header. At the end of
+/// the file, if the hunk asks for it and matches there.
 fn first(
     index: &Index<'_>,
     hunk: &Hunk,
@@ -160,8 +160,8 @@ fn indent(line: &[u8]) -> &[u8] {
     &line[..line.len() - line.trim_ascii_start().len()]
 }
 
-/// Where a hunk that only adds lines belongs: after its context lines, at the line in its header, or else
-/// at the end of the file.
+/// The place of a hunk that only adds lines: after its context lines, at the line in its header, or at
+/// the end.
 fn insertion(index: &Index<'_>, hunk: &Hunk, from: usize) -> Position {
     let end = index.lines().len();
     let start = match hunk.hint {

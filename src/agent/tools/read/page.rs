@@ -71,8 +71,7 @@ impl Page {
         Ok(page)
     }
 
-    /// Adds a line, or a part of one longer than `max_bytes`, if there is room. The first line is cut to
-    /// make room.
+    /// Adds a line, or a part of an overlong one, if there is room. Cuts the first if necessary.
     fn push(&mut self, line: &[u8], max_bytes: usize) -> bool {
         let shown = escape::control_bytes(line);
         let body = shown.strip_suffix(b"\n").unwrap_or(&shown);

@@ -22,7 +22,7 @@ const MAX_DECODED: u64 = 128 * 1024 * 1024;
 
 /// A picture ready for a model.
 pub struct Picture {
-    /// What is sent.
+    /// The picture as sent.
     pub image: Image,
     /// Width and height in the file.
     pub original: (u32, u32),
@@ -108,8 +108,7 @@ fn go_on(stop: &impl Fn() -> bool) -> Result<(), String> {
     Ok(())
 }
 
-/// The largest encoding within the limit: PNG first, which keeps text sharp, then JPEG, then smaller
-/// sizes.
+/// The largest encoding within the limit: first PNG for sharp text, then JPEG, then smaller sizes.
 fn shrink(mut picture: DynamicImage, stop: impl Fn() -> bool) -> Result<Encoded, String> {
     let mut side = MAX_SIDE;
     while side >= 16 {

@@ -110,8 +110,7 @@ impl Budget {
         }
     }
 
-    /// The readable entries of `folder`, until the search has to stop. Notes the folder for each
-    /// unreadable one.
+    /// The readable entries of `folder` until the search stops. Notes each unreadable one.
     pub fn readable<T>(
         &self,
         entries: impl Iterator<Item = io::Result<T>>,
@@ -126,7 +125,7 @@ impl Budget {
             })
     }
 
-    /// What to tell the model about all this.
+    /// The notes for the model about all this.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.timed_out() {
@@ -158,8 +157,8 @@ impl Budget {
     }
 }
 
-/// Runs a blocking search. Abandons it when cancelled, or if it is still busy some time after its limit:
-/// a stuck file system never checks the budget.
+/// Runs a blocking search. Abandons it when cancelled, or some time after its limit: a stuck file system
+/// never checks the budget.
 pub async fn run<T: Send + 'static>(
     cancel: CancellationToken,
     limits: Limits,

@@ -286,8 +286,7 @@ impl<'s> FileSearch<'s> {
     }
 }
 
-/// A long file, without the ends of very long lines, so that a line fits into memory. It ends when the
-/// search has to stop.
+/// A long file without the ends of very long lines, to bound memory. Ends with the search.
 struct Source<'s, R> {
     inner: R,
     budget: &'s Budget,

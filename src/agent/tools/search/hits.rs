@@ -1,5 +1,5 @@
-//! The first hits of a search in sorted order, and no more than can be shown, so that memory doesn't grow
-//! with the number of hits.
+//! The first hits of a search in sorted order. It holds no more than can be shown, which bounds the
+//! memory.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use super::budget::Limits;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// As it is shown.
+    /// The text to show.
     pub text: String,
     /// A match, or else context of one.
     pub is_match: bool,
@@ -82,8 +82,7 @@ impl<K: Ord> Hits<K> {
         }
     }
 
-    /// Whether this many hits are more than can be shown. One more than the limit is kept, to know that
-    /// there are more.
+    /// Whether this many hits are too many to show. One more is held, to know that there are more.
     pub fn enough(&self, matches: usize, bytes: usize) -> bool {
         matches > self.limits.count || bytes > self.limits.max_bytes + 1
     }

@@ -1,8 +1,8 @@
-//! Which paths a search leaves out: those in `.ignore`, `.gitignore` and `.git/info/exclude` files of a
-//! folder and the folders above it, and in the user's global git excludes. As in ripgrep, git's files
-//! apply up to the root of the repository, `.ignore` also above it. The `ignore` crate matches patterns.
-//! This module opens the files, because a repository can contain pipes, devices and huge files with these
-//! names, and it limits the memory for patterns.
+//! Which paths a search leaves out. The rules are in `.ignore`, `.gitignore` and `.git/info/exclude`
+//! files of a folder and the folders above it, and in the user's global git excludes. As in ripgrep,
+//! git's files apply up to the root of the repository, `.ignore` also above it. The `ignore` crate
+//! matches patterns. This module opens the files, because a repository can contain pipes, devices and
+//! huge files with these names. It also limits the memory for patterns.
 
 use std::io::Read as _;
 use std::iter;

@@ -1,6 +1,6 @@
-//! The search tools: `grep`, `find` and `ls`. A search has a `root` and a `budget`; `walk` goes through
-//! folders as `ignores` allow, `hits` keeps the first hits, `results` cuts them, and `glob` matches
-//! names.
+//! The search tools: `grep`, `find` and `ls`. A search has a `root` and a `budget`. `walk` goes through
+//! folders as `ignores` allow, and `glob` matches names. `hits` keeps the first hits, and `results`
+//! cuts them.
 
 mod grep;
 mod find;

@@ -1,5 +1,4 @@
-//! The results of the search tools, within the limits for a line and in total, always cut between
-//! characters and lines.
+//! The results of the search tools, cut between characters and lines to their limits.
 
 use super::budget::Budget;
 use super::hits::Line;
@@ -7,15 +6,13 @@ use super::root::SearchRoot;
 use crate::agent::tool::{Details, FilesDetails, ToolError, ToolOutput};
 use crate::agent::tools::{call, escape};
 
-/// Characters of a result line.
 const MAX_LINE_CHARS: usize = 500;
 
-/// The shown part of a file's line, as valid UTF-8 without line end and control bytes, and whether it had
-/// any control bytes.
+/// The shown part of a file's line, with control bytes escaped, and whether there were any.
 pub fn line_text(bytes: &[u8]) -> (String, bool) {
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-    // 500 characters have at most 2,000 bytes; the rest isn't looked at.
+    // 500 characters have at most 2,000 bytes, so the rest is ignored.
     let near = &bytes[..bytes.len().min(MAX_LINE_CHARS * 4 + 4)];
     let near = escape::control_bytes(near);
     let escaped = matches!(near, std::borrow::Cow::Owned(_));
@@ -27,14 +24,13 @@ pub fn line_text(bytes: &[u8]) -> (String, bool) {
     (text, escaped)
 }
 
-/// What a search found, before its limits and notes.
+/// The results of a search before its limits and notes.
 pub struct Results<'s> {
     /// The lines, matches up to the limit.
     pub lines: Vec<Line>,
     pub more: bool,
     /// The total number, if known.
     pub total: Option<usize>,
-    /// The plural noun for the results.
     pub noun: &'static str,
     /// The text for no results.
     pub empty: &'s str,

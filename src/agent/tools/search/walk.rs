@@ -29,8 +29,7 @@ pub struct Entry {
     pub kind: FileType,
 }
 
-/// Walks `root` with a visitor from `make_visitor` per thread. Skips what can no longer be among the
-/// first `hits`.
+/// Walks `root`, each thread with its own visitor. Skips paths too late for the first `hits`.
 pub fn walk<V: FnMut(Entry)>(
     root: &SearchRoot,
     budget: &Budget,

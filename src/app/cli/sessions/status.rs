@@ -1,5 +1,4 @@
-//! `tiller status`: prints the state of running sessions, or of one session. Opens no session and
-//! changes nothing.
+//! `tiller status`: prints the state of running sessions, or of one session. Changes nothing.
 
 use std::path::Path;
 

@@ -97,7 +97,7 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
     };
     list.selected = match action {
         Action::Thinking | Action::PermissionMode => list.selected,
-        // Enter alone opens the list of them.
+        // Enter alone opens their list.
         Action::Theme | Action::Login | Action::ImportSession => {
             list.selected.filter(|_| !typed.is_empty())
         }

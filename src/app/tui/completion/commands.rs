@@ -8,7 +8,7 @@ use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec};
 use crate::app::fuzzy::Query;
 use crate::app::tui::keymap::Keymap;
 
-/// What is looked for most stands first while nothing is typed.
+/// The commands most looked for, which come first while nothing is typed.
 const FIRST: WordList = WordList("model new resume compact undo permission context help");
 
 /// The commands that match `typed`, best first.

@@ -4,7 +4,7 @@ use super::candidate::Candidate;
 use crate::app::action::Action;
 use crate::app::tui::text::width::width;
 
-/// What the list completes.
+/// The thing that the list completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompletionKind {
     /// Commands.

@@ -28,8 +28,7 @@ pub(crate) fn token(before: &str) -> Option<Token<'_>> {
     (spec.argument.is_some() && !rest.contains('\n')).then_some(Token::Argument(spec.action, rest))
 }
 
-/// The start of the mention at the caret. An `@` within a word, as in an email address, starts
-/// none.
+/// The start of the mention at the caret. An `@` within a word, as in an email, starts none.
 fn mention_start(before: &str) -> Option<usize> {
     let line = before.rfind('\n').map_or(0, |end| end + 1);
     let begins = |at: usize| {

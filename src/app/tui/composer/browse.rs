@@ -55,8 +55,7 @@ impl Browse {
         edited.into_values().rev().collect()
     }
 
-    /// Goes one step and keeps the text shown now. Returns the text to show next, or `None` at the
-    /// end.
+    /// Goes one step and keeps the shown text. Returns the text to show, or `None` at the end.
     pub(super) fn go(&mut self, to: Age, draft: &Draft, history: &History) -> Option<String> {
         let age = match to {
             Age::Older if self.age < history.len() => self.age + 1,

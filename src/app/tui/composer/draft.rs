@@ -1,5 +1,4 @@
-//! The text and its caret. Every change goes through one function, so that rows, caret and undo
-//! always match the text.
+//! The text and its caret. All changes go through one function, which keeps rows and undo in step.
 
 use std::ops::Range;
 
@@ -76,7 +75,7 @@ impl Draft {
             .column_of(self.caret, &self.text, &self.placeholders)
     }
 
-    /// Moves the caret to a row, and there to a column or the nearest place left of it.
+    /// Moves the caret to a row and a column, or the nearest place to its left.
     pub(super) fn move_to_cell(&mut self, row: usize, col: usize) {
         self.move_to(self.rows.position(row, col, &self.text, &self.placeholders));
     }

@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 use super::history_file::open_regular;
 use crate::agent::session::folder::make_private;
 
-/// The prefix of temporary files.
 const PREFIX: &str = ".draft-";
 /// An older temporary file was left by a program killed while writing.
 const LEFT_BEHIND: Duration = Duration::from_mins(1);
@@ -66,7 +65,7 @@ impl SavedDraft {
         }
     }
 
-    /// All of it as one text for the editor, separated by blank lines.
+    /// The whole draft as one text for the editor, separated by blank lines.
     pub(crate) fn joined(&self) -> String {
         let text = Some(&self.text).filter(|text| !text.is_empty());
         let texts: Vec<&str> = self.queue.iter().chain(text).map(String::as_str).collect();
@@ -82,7 +81,7 @@ pub(crate) struct DraftFile {
     held: Option<(PathBuf, File)>,
 }
 
-/// What a dead program left in a folder.
+/// Drafts that dead programs left in a folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LeftBehind {
     pub draft: Option<SavedDraft>,
@@ -105,16 +104,14 @@ impl DraftFile {
         self.session = Some(session);
     }
 
-    /// Leaves the saved draft with its session, and switches to that of `session`. Returns what was
-    /// saved there.
+    /// Switches to the draft of `session` and returns it. The old draft stays with its session.
     pub(crate) fn change_to(&mut self, session: PathBuf) -> io::Result<Option<SavedDraft>> {
         self.held = None;
         self.session = Some(session);
         Ok(self.load(|_| false)?.draft)
     }
 
-    /// Takes over the draft that a dead program left for `session`, or for a session that was never
-    /// stored.
+    /// Takes over a dead program's draft for `session`, or for a session that was never stored.
     pub(crate) fn open(&mut self, session: PathBuf) -> io::Result<LeftBehind> {
         self.session = Some(session);
         self.load(|session| session.is_none_or(|session| !session.exists()))
@@ -340,7 +337,7 @@ mod tests {
             (file, left)
         };
         let living = keep(&one, "of one");
-        // Its program is running: nobody takes it or hears of it.
+        // Its program is running, so no other one takes it or sees it.
         assert_eq!(open(&two).1, (None, None));
         assert_eq!(open(&one).1, (None, None));
         drop(living);
@@ -358,7 +355,7 @@ mod tests {
             ("of one", Some(one.clone()))
         );
         assert_eq!(open(&two).1, (Some("of two".into()), None));
-        // A draft that moves along leaves nothing behind.
+        // A draft that moves along leaves no file.
         file.come_along(never.clone());
         file.save(&draft(&[], "with me")).unwrap();
         assert_eq!(open(&one).1, (None, Some(two)));

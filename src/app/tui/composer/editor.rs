@@ -171,7 +171,7 @@ impl Composer {
         self.insert_text(&text, StepKind::Typing);
     }
 
-    /// Moves the caret to the next or previous `c`. Returns whether there is one.
+    /// Moves the caret to the next or previous `c`. Returns whether it found one.
     pub fn jump(&mut self, c: char, forward: bool) -> bool {
         let (text, caret) = (self.draft.text(), self.draft.caret());
         let found = if forward {
@@ -260,8 +260,7 @@ impl Composer {
         self.draft.text().len() + self.draft.placeholders.weight()
     }
 
-    /// Puts text before the draft, separated by a blank line. The caret keeps its place in the
-    /// draft.
+    /// Puts text and a blank line before the draft. The caret keeps its place in the draft.
     pub fn prepend(&mut self, text: &str) {
         let mut text = clean(text);
         if text.is_empty() {
@@ -289,8 +288,7 @@ impl Composer {
         self.draft.text().is_empty()
     }
 
-    /// If a backslash is right before the caret, replaces it by a new line (`\` Enter) and returns
-    /// true.
+    /// Replaces a backslash right before the caret by a new line (`\` Enter), and returns true.
     pub fn break_at_backslash(&mut self) -> bool {
         let caret = self.draft.caret();
         let found = self.draft.text()[..caret].ends_with('\\');

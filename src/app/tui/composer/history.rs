@@ -8,8 +8,7 @@ use memchr::memmem::Finder;
 use crate::app::fuzzy::Query;
 use crate::app::keys::without_keys;
 
-/// Fuzzy search covers only the newest prompts and the first bytes of each, because it costs more
-/// than searching words.
+/// Fuzzy search is slow, so it covers only the newest prompts and the first bytes of each.
 const MAX_SCATTERED: usize = 200;
 const MAX_SEARCHED: usize = 2000;
 /// The score per letter below which letters are too scattered to be a real match.
@@ -17,7 +16,7 @@ const MIN_SCORE: u32 = 14;
 
 pub(super) const MAX_ENTRIES: usize = 10_000;
 
-/// Earlier prompts; each text is kept once, at its latest use.
+/// Earlier prompts. Each text is in it once, at its latest use.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     /// Oldest first.
@@ -97,7 +96,7 @@ impl History {
         self.revision += 1;
     }
 
-    /// What was pushed since the last call, oldest first, for the file.
+    /// The prompts pushed since the last call, oldest first, for the file.
     pub fn take_unsaved(&mut self) -> Vec<String> {
         std::mem::take(&mut self.unsaved)
     }

@@ -102,8 +102,7 @@ pub(super) fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result
     }
 }
 
-/// The end of the file with enough lines in it; the first line may be cut, and then isn't valid
-/// JSON.
+/// The end of the file with enough lines. The first may be cut and then isn't valid JSON.
 fn read_end(file: &File) -> io::Result<Vec<u8>> {
     let mut start = file.metadata()?.len();
     let first = start.saturating_sub(MAX_READ);

@@ -12,12 +12,11 @@ use crate::app::tui::text::width::ellipsis;
 /// The current look of the editor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ComposerLayout {
-    /// The visible rows, at least one, with tabs as spaces. None is wider than the editor, unless a
-    /// single character is.
+    /// The visible rows, at least one, with tabs as spaces. Only a single character can be too
+    /// wide.
     pub rows: Vec<Vec<Span>>,
     /// The caret: column, and row within `rows`.
     pub cursor: (u16, u16),
-    /// The number of the first visible row, from 0.
     pub first_row: usize,
     /// Rows of the whole text.
     pub total_rows: usize,

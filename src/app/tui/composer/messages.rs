@@ -13,8 +13,8 @@ impl Composer {
         self.draft.mark_message();
     }
 
-    /// Whether the text is a message although it may look like a command: it came back, and its
-    /// start is unchanged.
+    /// Whether the text is a message even if it looks like a command: it came back unchanged at its
+    /// start.
     pub fn is_message(&self) -> bool {
         self.draft.is_message() && !self.is_empty()
     }

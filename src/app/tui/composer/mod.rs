@@ -1,8 +1,8 @@
 //! The prompt editor.
 //!
-//! [`Composer`] is all of it: text with placeholders for long pastes, caret, undo, kill ring, soft
-//! wrap and prompt history. It is plain data: actions in, `ComposerLayout` out, no terminal, no
-//! clock and no file. Only `HistoryFile` and `DraftFile` do IO, and only effects call them.
+//! [`Composer`] has text with placeholders for long pastes, caret, undo, kill ring, soft wrap and
+//! prompt history. It is plain data: actions in, `ComposerLayout` out, no terminal, no clock and no
+//! file. Only `HistoryFile` and `DraftFile` do IO, and only effects call them.
 
 mod editor;
 mod messages;

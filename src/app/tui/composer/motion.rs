@@ -1,7 +1,7 @@
 //! Caret motions.
 //!
-//! Positions are byte offsets between grapheme clusters. A placeholder is always a cluster of its
-//! own.
+//! Positions are byte offsets between grapheme clusters. A placeholder is always a separate
+//! cluster.
 
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 use unicode_width::UnicodeWidthChar;

@@ -17,7 +17,7 @@ const MAX_PLAIN_CHARS: usize = 1000;
 /// Bytes of old pastes kept for prompts that come back.
 pub(super) const MAX_KEPT: usize = 16 * 1024 * 1024;
 
-/// The pastes behind the placeholders. None is removed while any text may hold it.
+/// The pastes of the placeholders. None is removed while any text may hold it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Placeholders(Vec<Paste>);
 
@@ -31,8 +31,8 @@ pub(super) fn is_placeholder(c: char) -> bool {
     (FIRST..=LAST).contains(&c)
 }
 
-/// Cleans text for the editor: line ends become `\n`, and control characters except line feeds and
-/// tabs go.
+/// Cleans text for the editor: only `
+/// ` as line end, no control characters but that and tabs.
 pub(super) fn clean(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let chars = text.chars().filter_map(|c| match c {

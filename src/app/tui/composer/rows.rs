@@ -1,6 +1,6 @@
 //! The visual rows of the text, updated edit by edit.
 //!
-//! An edit wraps only its own line again and shifts all later row starts, so a key in ten thousand
+//! An edit wraps only its own line again and shifts all later row starts. So a key in ten thousand
 //! lines costs about as much as in ten.
 
 use std::ops::Range;

@@ -35,9 +35,9 @@ pub(super) struct Step {
 /// Whether consecutive steps of a kind are undone together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepKind {
-    /// Characters typed one after the other, up to the next word.
+    /// Consecutively typed characters, up to the next word.
     Typing,
-    /// Characters deleted one after the other.
+    /// Consecutively deleted characters.
     Erasing,
     /// Anything else.
     Single,
@@ -76,7 +76,6 @@ impl Undo {
         self.sealed = true;
     }
 
-    /// Takes the step to undo.
     pub(super) fn undo(&mut self) -> Option<&Step> {
         let step = self.done.pop_back()?;
         self.sealed = true;
@@ -85,7 +84,6 @@ impl Undo {
         self.undone.last()
     }
 
-    /// Takes the step to redo.
     pub(super) fn redo(&mut self) -> Option<&Step> {
         let step = self.undone.pop()?;
         self.bytes += step.bytes();

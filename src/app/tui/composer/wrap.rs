@@ -1,8 +1,8 @@
 //! Soft wrap: where the rows of a line start.
 //!
 //! Rows break after spaces and next to wide characters and placeholders; a word longer than a row
-//! is cut. One column at the end stays free for the caret and for a trailing space, so that every
-//! caret position has exactly one place on the screen.
+//! is cut. One column at the end stays free for the caret and a trailing space: every caret
+//! position has exactly one place.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;

@@ -25,7 +25,6 @@ use super::sequence::is_one_number;
 const MAX_CSI: usize = 256;
 /// The most bytes of a reply to keep; longer replies are unknown anyway.
 const MAX_STRING: usize = 64 * 1024;
-/// The end of a bracketed paste.
 const PASTE_END: &[u8] = b"\x1b[201~";
 
 /// How long a lone ESC waits before it becomes the Esc key.
@@ -34,7 +33,7 @@ const ESCAPE_WAIT: Duration = Duration::from_millis(25);
 const SEQUENCE_ESCAPE_WAIT: Duration = Duration::from_millis(250);
 /// The same while replies are expected, which may come in pieces.
 const REPLY_WAIT: Duration = Duration::from_millis(500);
-/// How long `ESC [` and the like wait before they become Alt and a character.
+/// How long `ESC [` and similar wait before they become Alt and a character.
 const INTRODUCER_WAIT: Duration = Duration::from_millis(100);
 /// How long an incomplete sequence waits before it's dropped.
 const SEQUENCE_WAIT: Duration = Duration::from_secs(1);
@@ -42,7 +41,7 @@ const SEQUENCE_WAIT: Duration = Duration::from_secs(1);
 /// of an abandoned paste would be typed, and a line end in it would send the prompt.
 const PASTE_WAIT: Duration = Duration::from_secs(5);
 
-/// What a lone ESC byte means.
+/// The meaning of a lone ESC byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Escape {
     /// The Esc key or the start of a sequence: time decides.
@@ -89,7 +88,7 @@ enum State {
     Paste,
 }
 
-/// What preceded the ESC of a sequence.
+/// The input before the ESC of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     Nothing,

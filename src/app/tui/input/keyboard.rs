@@ -1,6 +1,6 @@
-//! Finds the key of a byte or sequence, in all terminal dialects: the legacy forms of xterm, rxvt,
-//! the Linux console and Windows Terminal, xterm's modifyOtherKeys, and the kitty keyboard
-//! protocol.
+//! Finds the key of a byte or sequence in all terminal dialects. These are the kitty keyboard
+//! protocol, xterm's modifyOtherKeys, and the legacy forms of xterm, rxvt, the Linux console and
+//! Windows Terminal.
 
 use crossterm::event::{KeyCode, KeyModifiers};
 

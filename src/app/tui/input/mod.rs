@@ -1,9 +1,9 @@
 //! Terminal input: bytes in, [`InputEvent`]s out.
 //!
-//! Why not crossterm's event reader: it types the rest of an unknown reply (`OSC 11`) as keys,
-//! can't wait for a sequence that a slow connection has cut, takes an ESC at the end of a read for
-//! the Esc key, and holds a lock while reading, so that it can't be paused for an external editor.
-//! Its parser is private.
+//! Why not crossterm's event reader? It types the rest of an unknown reply (`OSC 11`) as keys, and
+//! can't wait for a sequence that a slow connection has cut. It takes an ESC at the end of a read
+//! for the Esc key. It holds a lock while reading, so that it can't be paused for an external
+//! editor. Its parser is private.
 //!
 //! A thread reads the terminal ([`Input`]), and a state machine turns bytes into events
 //! ([`Decoder`]). Nothing here knows what a key does: that's the keymap's job. Nothing here writes

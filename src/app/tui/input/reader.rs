@@ -23,7 +23,7 @@ use crate::app::tui::tty_writer::is_passing;
 /// Bytes per read.
 const READ_SIZE: usize = 64 * 1024;
 
-/// Ctrl+C in all its forms, as a read of its own: pastes don't do that.
+/// Ctrl+C in all its forms, if it is a whole read: pastes don't do that.
 const INTERRUPTS: [&[u8]; 3] = [b"\x03", b"\x1b[99;5u", b"\x1b[27;5;99~"];
 /// The longest key, in bytes; a longer read is part of a paste.
 const MAX_KEY_BYTES: usize = 16;
@@ -35,8 +35,7 @@ const MAX_TYPED_KEYS: usize = 25;
 /// How long to expect replies after a query or the last reply. Some terminals never reply.
 const REPLIES: Duration = Duration::from_secs(3);
 
-/// Reads the terminal until dropped. A single thread does so all the time, because resuming must
-/// not fail.
+/// Reads the terminal until dropped, always in one thread, because resuming must not fail.
 #[derive(Debug)]
 pub struct Input {
     /// The thread polls the other end: a byte stops it.

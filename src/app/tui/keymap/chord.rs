@@ -1,4 +1,4 @@
-//! Chords: keys pressed one after the other, as in `ctrl+k ctrl+s`. Most have a single key.
+//! Chords: keys pressed in sequence, as in `ctrl+k ctrl+s`. Most have a single key.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ impl Chord {
         &self.0
     }
 
-    /// Whether old terminals can't tell one of them from another key.
+    /// Whether old terminals can't tell one of its keys from another key.
     pub fn needs_modern_terminal(&self) -> bool {
         self.0.iter().any(KeyPress::needs_modern_terminal)
     }

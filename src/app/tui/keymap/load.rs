@@ -24,7 +24,6 @@ const DEFAULT: &str = include_str!("../../../../assets/keymap.toml");
 #[error("{file}:{line}: {message}")]
 pub struct KeymapError {
     pub file: String,
-    /// The line, from 1.
     pub line: usize,
     pub message: String,
 }
@@ -41,8 +40,7 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// The default keys with the user's file on top, and the mistakes in it. Without a file, the
-    /// defaults.
+    /// The default keys with the user's file on top, and the mistakes in that file.
     pub fn load(file: &Path) -> (Self, Vec<KeymapError>) {
         match read_small(file) {
             Ok(text) => Self::with(&file.display().to_string(), &text),
@@ -198,10 +196,10 @@ fn unknown_action(name: &str) -> String {
     }
 }
 
-/// Suggests the nearest valid key.
+/// Suggests a similar valid key.
 fn unknown_key(text: &str, error: &ParseKeyError) -> String {
     let repair = |part| match nearest(part, KeyPress::names()) {
-        // A single character is a valid key by itself.
+        // A single character is a valid key.
         Some(name) if part.chars().nth(1).is_some() => name,
         _ => part,
     };

@@ -12,7 +12,7 @@ pub struct Keymap {
     pub(super) bindings: Vec<(Chord, Action)>,
 }
 
-/// What the keys pressed so far mean.
+/// The meaning of the keys pressed so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// This.
@@ -24,8 +24,7 @@ pub enum Meaning {
 }
 
 impl Keymap {
-    /// The action of `press` alone in `scope`. Bindings of the scope win over those of the scopes
-    /// around it.
+    /// The action of `press` alone in `scope`. Its bindings win over those of outer scopes.
     pub fn resolve(&self, press: KeyPress, scope: Scope) -> Option<Action> {
         match self.meaning(&[press], scope) {
             Meaning::Action(action) => Some(action),
@@ -66,7 +65,7 @@ impl Keymap {
         self.keys(action).next().map(label)
     }
 
-    /// Gives `action` exactly these keys, and takes them from clashing actions.
+    /// Binds exactly these keys to `action`, and takes them from clashing actions.
     pub(super) fn bind(&mut self, action: Action, keys: &[Chord]) {
         self.bindings.retain(|(key, bound)| {
             let hidden = || keys.iter().any(|new| new.hides(key));

@@ -1,5 +1,4 @@
-//! Maps keys to actions, from the default keys and the user's file. Knows nothing about what
-//! actions do.
+//! Maps keys to actions, by the default keys and the user's file. Doesn't know what actions do.
 
 mod chord;
 mod map;

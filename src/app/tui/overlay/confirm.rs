@@ -1,8 +1,8 @@
-//! A question about what the user has just asked for, as plain data.
+//! A question to confirm what the user has just requested, as plain data.
 
 use crate::app::tui::answers::Answers;
 
-/// The question and its list of answers: the first one is yes, the second one no.
+/// The question and its answers: yes first, then no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Confirm {
     pub about: ConfirmAbout,
@@ -12,22 +12,22 @@ pub struct Confirm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfirmAbout {
     Leave,
-    /// Whether everything may run without a question and without a sandbox.
+    /// Whether to run everything without questions and without a sandbox.
     Full(FullFor),
 }
 
-/// How long everything may run so.
+/// How long full mode stays on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FullFor {
     Session,
-    /// In each new session: it is a setting.
+    /// In each new session, because it is a setting.
     NewSessions,
 }
 
 impl Confirm {
     pub const ANSWERS: usize = 2;
 
-    /// Asks `now` (Unix ms); no is selected.
+    /// Asks at `now` (Unix ms), with no selected.
     pub fn new(about: ConfirmAbout, now: i64) -> Self {
         Self {
             about,

@@ -1,4 +1,4 @@
-//! What can be copied with a key: replies, code, commands and their output, prompts. Plain data.
+//! Things to copy with a key: replies, code, commands and their output, prompts. Plain data.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::app::tui::text::diff::{self, Sign};
 use crate::app::tui::text::markdown::code_blocks;
 use crate::app::tui::transcript::{CopySource, Transcript};
 
-/// Entries at most: who looks for something older searches or scrolls.
+/// Maximum entries. To find something older, users search or scroll.
 const MAX_ITEMS: usize = 200;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl CopyKind {
 }
 
 impl CopyItem {
-    /// Everything that can be copied, newest first; of a reply itself, then its code from the last.
+    /// Everything to copy, newest first. A reply comes before its code, which is in reverse.
     pub fn all(transcript: &Transcript) -> impl Iterator<Item = Self> + '_ {
         let item = |kind, text: &str| Self {
             kind,

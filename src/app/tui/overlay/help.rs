@@ -10,7 +10,7 @@ use crate::app::tui::keymap::{Keymap, label};
 pub enum HelpRow {
     /// The heading of a group.
     Heading(&'static str),
-    /// An entry of it.
+    /// An entry of the group.
     Entry(HelpEntry),
 }
 
@@ -19,25 +19,25 @@ pub enum HelpRow {
 pub struct HelpEntry {
     /// All its keys, joined.
     pub keys: String,
-    /// Its command with the argument, or nothing.
+    /// Its command with the argument, or empty.
     pub command: String,
     /// What it does.
     pub text: &'static str,
-    /// The action; none for the mouse and for signs in the prompt.
+    /// `None` for the mouse and for signs in the prompt.
     pub spec: Option<&'static ActionSpec>,
-    /// The names it's found by first, a line each: keys, command, aliases, name in key files.
+    /// Names to search first, one per line: keys, command, aliases, name in key files.
     names: String,
 }
 
 impl HelpEntry {
-    /// Whether Enter runs it: it works outside popups. A habitual Enter must send nothing.
+    /// Whether Enter runs the entry: if it works outside popups. A habitual Enter must not send.
     pub fn runs(&self) -> bool {
         let spec = self.spec.filter(|spec| spec.action != Action::Submit);
         spec.is_some_and(|spec| spec.scope == Scope::Everywhere)
     }
 }
 
-/// The signs that a prompt can begin with, and the mouse: they have no action.
+/// The mouse, and signs that a prompt can begin with. They have no action.
 const OTHERS: [(Group, &str, &str); 9] = [
     (Group::Writing, "/", "Run a command"),
     (Group::Writing, "@", "Mention a file"),
@@ -78,8 +78,8 @@ impl HelpList {
         list
     }
 
-    /// Finds the entries with all the words, and puts those first that have them in their names. If
-    /// there are none, finds those with the letters in this order.
+    /// Finds the entries with all words, first those with the words in their names. If there are
+    /// none, finds those with the letters in this order.
     pub fn search(&mut self) {
         let typed = self.picker.query().to_lowercase();
         let mut query = Query::new(&typed);

@@ -3,7 +3,7 @@
 use super::picker::Picker;
 use crate::app::tui::composer::{History, Narrowing};
 
-/// The search through earlier prompts; an entry is a prompt's age.
+/// The search through earlier prompts. Each entry is the age of a prompt.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HistoryPicker {
     pub picker: Picker,

@@ -1,5 +1,4 @@
-//! The list of iterations as plain data: those in the session's file, then those that came after it was
-//! read.
+//! The list of iterations as plain data: those in the session's file, then those since it was read.
 
 use std::sync::Arc;
 
@@ -7,12 +6,12 @@ use super::picker::{Pager, Picker};
 use crate::agent::session::{Iteration, IterationSummary};
 use crate::app::tui::timeline::Timeline;
 
-/// The list, and the iteration that is looked into.
+/// The list, and the iteration opened from it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IterationPicker {
-    /// What is typed, and which iterations match it; they are counted from 0.
+    /// The query and the matching iterations, counted from 0.
     pub picker: Picker,
-    /// What the file has; none until it was read.
+    /// The iterations in the file; `None` until it is read.
     stored: Option<Arc<[IterationSummary]>>,
     pub(crate) error: Option<String>,
     pub(crate) opened: Option<OpenedIteration>,
@@ -20,9 +19,9 @@ pub struct IterationPicker {
 
 #[derive(Clone, Debug)]
 pub struct OpenedIteration {
-    /// Which one, counted from 1.
+    /// The iteration's number, counted from 1.
     pub number: usize,
-    /// What it holds, or why that cannot be read; none until it was.
+    /// Its content, or why reading failed; `None` until it is read.
     pub content: Option<Result<Arc<Iteration>, String>>,
     pub pager: Pager,
 }
@@ -34,7 +33,7 @@ impl PartialEq for OpenedIteration {
 }
 
 impl IterationPicker {
-    /// The list before the file is read: what was heard of is shown at once, the last chosen.
+    /// Creates the list before the file is read, with the known iterations, the last selected.
     pub fn new(timeline: &Timeline) -> Self {
         let mut list = Self::default();
         list.search(timeline);
@@ -58,7 +57,7 @@ impl IterationPicker {
         self.before(timeline).len() + timeline.steps().len()
     }
 
-    /// One of them, counted from 0.
+    /// The iteration at `place`, counted from 0.
     pub fn row<'a>(&'a self, timeline: &'a Timeline, place: usize) -> Option<&'a IterationSummary> {
         let before = self.before(timeline);
         match place.checked_sub(before.len()) {
@@ -67,7 +66,7 @@ impl IterationPicker {
         }
     }
 
-    /// The one with this number, and the number of the last.
+    /// The iteration with this number, and the number of the last one.
     pub fn numbered<'a>(
         &'a self,
         timeline: &'a Timeline,
@@ -79,7 +78,7 @@ impl IterationPicker {
         (rows().find(|row| row.number == number), last)
     }
 
-    /// Something was heard of: the last stays chosen if it was.
+    /// Adds new iterations. If the last was selected, the new last one is.
     pub fn refresh(&mut self, timeline: &Timeline) {
         if self.picker.query().is_empty() && self.picker.matches().len() == self.count(timeline) {
             return;
@@ -91,7 +90,7 @@ impl IterationPicker {
             .select(if follows { usize::MAX } else { selected });
     }
 
-    /// Finds the iterations whose prompt and tools hold all words that are typed.
+    /// Finds the iterations whose prompt and tools contain all words of the query.
     pub fn search(&mut self, timeline: &Timeline) {
         let holds = self.picker.holds();
         let fits = |place: &usize| {
@@ -105,7 +104,7 @@ impl IterationPicker {
         self.picker.set_matches(found, usize::MAX);
     }
 
-    /// What the file has of before the first that was heard of.
+    /// The iterations of the file before the first in `timeline`.
     fn before(&self, timeline: &Timeline) -> &[IterationSummary] {
         let stored = self.stored.as_deref().unwrap_or_default();
         let heard = timeline.steps().first().map(|step| step.number);

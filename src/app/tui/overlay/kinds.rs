@@ -1,4 +1,4 @@
-//! The overlays as plain data. Their keys are `update::overlay`'s, their looks `view::overlay`'s.
+//! The overlays as plain data. `update::overlay` handles their keys, `view::overlay` draws them.
 
 use super::confirm::Confirm;
 use super::copy::CopyPicker;
@@ -21,20 +21,20 @@ use crate::app::sessions::SessionFacts;
 use crate::app::tui::answers::Answers;
 use crate::app::tui::transcript::Unit;
 
-/// Something over the screen that takes the keys.
+/// Something over the screen that receives the keys.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Overlay {
-    /// A text to read, and how far it is scrolled.
+    /// A text to read, and its scroll position.
     Text(TextPopup, Pager),
     /// All keys and commands.
     Help(Box<HelpList>),
     /// The settings.
     Settings(Box<SettingsPicker>),
-    /// Storing a key.
+    /// Adding an API key.
     Login(Box<Login>),
-    /// What happened, iteration by iteration.
+    /// The iterations of the session.
     Iterations(Box<IterationPicker>),
-    /// A question about what the user has just asked for.
+    /// A question to confirm what the user has just requested.
     Confirm(Confirm),
     /// Whether to undo or redo.
     Undo(Box<UndoQuestion>),
@@ -42,11 +42,11 @@ pub enum Overlay {
     Rewind(Box<RewindPicker>),
     /// Earlier prompts.
     HistorySearch(HistoryPicker),
-    /// What is looked for in the conversation.
+    /// The search in the conversation.
     Search(Picker),
-    /// Text of the conversation is selected with the keys, by this; none while only the cursor moves.
+    /// Keyboard selection in the conversation by this unit; `None` while only the caret moves.
     Selecting(Option<Unit>),
-    /// What can be copied.
+    /// Things to copy.
     Copy(CopyPicker),
     /// The models.
     Models(ModelPicker),
@@ -56,22 +56,22 @@ pub enum Overlay {
     Tree(Box<TreePicker>),
     /// The stored sessions.
     Sessions(Box<SessionPicker>),
-    /// What to do with a session that couldn't be opened.
+    /// The question about a session that couldn't be opened.
     Opening(Opening),
 }
 
-/// What a popup that is only read shows.
+/// The content of a read-only popup.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextPopup {
-    /// What the session has cost.
+    /// The cost of the session.
     Stats,
-    /// What fills the context window; none until it's counted.
+    /// What fills the context window; `None` until it is counted.
     Context(Option<Box<ContextUsage>>),
-    /// All of what the call in the strip would do.
+    /// The whole call in the question strip.
     Call,
-    /// What is known of the session.
+    /// Facts about the session.
     SessionFacts(Box<SessionFacts>),
-    /// Two branches of the session side by side; none until they were read.
+    /// Two branches of the session side by side; `None` until they are read.
     Comparison(Option<Vec<ComparisonLine>>),
 }
 
@@ -80,7 +80,7 @@ impl Overlay {
         Self::Text(popup, Pager::default())
     }
 
-    /// The bindings that work while it has the keys.
+    /// The bindings that work while it receives the keys.
     pub fn scope(&self) -> Scope {
         match self {
             Self::Text(..) => Scope::Pager,
@@ -117,7 +117,7 @@ impl Overlay {
         }
     }
 
-    /// The list of answers, if it is a question, and how many it has.
+    /// The answers and their number, if it is a question.
     pub fn answers(&mut self) -> Option<(&mut Answers, usize)> {
         match self {
             Self::Confirm(confirm) => Some((&mut confirm.answers, Confirm::ANSWERS)),
@@ -128,7 +128,7 @@ impl Overlay {
         }
     }
 
-    /// The list or the name that takes what is typed, if there is one.
+    /// The list or the name that receives typed text, if any.
     pub fn query(&mut self) -> Option<&mut Picker> {
         match self {
             Self::Rewind(list) if list.chosen.is_some() => None,
@@ -136,7 +136,7 @@ impl Overlay {
         }
     }
 
-    /// When it needs something read, or its keys begin to work (Unix ms).
+    /// When it needs something read, or its keys start to work (Unix ms).
     pub fn next_wake(&self, now: i64) -> Option<i64> {
         match self {
             Self::Opening(opening) => opening.answers.next_wake(now),

@@ -1,5 +1,5 @@
-//! Adding an API key as plain data: the providers, and the key typed so far. The key is never shown, nor
-//! stored with other typed text.
+//! Adding an API key as plain data: the providers, and the key typed so far. The key is never shown, and
+//! never stored with other typed text.
 
 use zeroize::Zeroizing;
 
@@ -7,17 +7,17 @@ use super::picker::Picker;
 use crate::app::models::ProviderKey;
 use crate::llm::Secret;
 
-/// Longer keys do not exist.
+/// No provider has longer keys.
 const MAX_BYTES: usize = 16 * 1024;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Login {
     pub picker: Picker,
-    /// The providers that want a key; none until they were read.
+    /// The providers that need a key; `None` until they are read.
     pub providers: Option<Vec<ProviderKey>>,
-    /// The provider that was named before they were read.
+    /// The provider requested before they were read.
     pub named: Option<String>,
-    /// The provider, and the part of its key that was typed.
+    /// The provider, and the part of its key typed so far.
     pub typing: Option<(String, Secret)>,
     pub fault: Option<String>,
 }
@@ -45,7 +45,7 @@ impl Login {
         self.providers.as_ref()?.get(self.picker.chosen()?)
     }
 
-    /// Adds to the key, without white space, which a paste may end with.
+    /// Adds to the key, without the white space that a paste may end with.
     pub fn type_key(&mut self, text: &str) {
         if let Some((_, key)) = &mut self.typing {
             let mut longer = Zeroizing::new(key.expose().to_owned());

@@ -1,4 +1,4 @@
-//! What lies over the screen: a closed set, on a stack.
+//! Overlays over the screen: a closed set, on a stack.
 
 mod kinds;
 mod picker;

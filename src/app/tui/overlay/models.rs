@@ -8,13 +8,13 @@ use crate::app::fuzzy::Match;
 use crate::app::models::{KeyState, ModelEntry, ModelList, search};
 use crate::llm::Model;
 
-/// The models there are, as last read, and those that were used.
+/// The models last read, and those used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelsState {
-    /// What there is; empty until the list was opened once.
+    /// Empty until the list is opened for the first time.
     pub listing: Arc<ModelList>,
     pub(crate) is_read: bool,
-    /// What is wrong with `models.toml`, as told since the list was opened.
+    /// Problems with `models.toml` found since the list was opened.
     pub error: Option<String>,
     /// The models of this session, the latest first.
     pub used: Vec<Arc<Model>>,
@@ -23,7 +23,7 @@ pub struct ModelsState {
 }
 
 impl ModelsState {
-    /// Nothing is known but the model the session begins with.
+    /// Creates the state, which knows only the session's first model.
     pub fn new(default: Arc<Model>) -> Self {
         Self {
             listing: Arc::default(),
@@ -34,23 +34,23 @@ impl ModelsState {
         }
     }
 
-    /// `model` is in use now.
+    /// Makes `model` the current one.
     pub fn use_now(&mut self, model: &Arc<Model>) {
         self.used.retain(|used| !same(used, model));
         self.used.insert(0, Arc::clone(model));
     }
 }
 
-/// The list while it is open. Its matches are rows of the listing.
+/// The open list. Its matches are rows of the listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelPicker {
-    /// The list.
+    /// The query and the matches.
     pub picker: Picker,
-    /// The details of the chosen model, if the user opened them.
+    /// The details of the selected model, if the user opened them.
     pub details: Option<Pager>,
-    /// Whether models without a key are listed too.
+    /// Whether to list models without a key too.
     pub all: bool,
-    /// The number of matching models that are hidden because they have no key.
+    /// The number of matching models hidden because they have no key.
     pub hidden: usize,
 }
 
@@ -61,7 +61,7 @@ impl ModelPicker {
         self.picker.set_matches(matches, 0);
     }
 
-    /// Takes a new listing; the chosen model stays chosen if it's still there.
+    /// Applies a new listing. The selected model stays selected if it still exists.
     pub fn refresh(&mut self, before: &ModelList, models: &ModelsState) {
         let selected = self.picker.selected();
         let chosen = self.entry(before).filter(|_| selected > 0);
@@ -75,7 +75,7 @@ impl ModelPicker {
         self.picker.set_matches(matches, place.unwrap_or(selected));
     }
 
-    /// The matches. Until the user types, models without a key are hidden, unless all are wanted or
+    /// The matches. Until the user types, models without a key are hidden, unless `all` is set or
     /// there are no others.
     fn matches(&mut self, models: &ModelsState) -> Vec<usize> {
         let mut found = matches(self.picker.query(), models);
@@ -89,7 +89,7 @@ impl ModelPicker {
         found
     }
 
-    /// The chosen entry of `listing`.
+    /// The selected entry of `listing`.
     pub fn entry<'a>(&self, listing: &'a ModelList) -> Option<&'a ModelEntry> {
         listing.rows.get(self.picker.chosen()?)
     }

@@ -1,4 +1,4 @@
-//! The question what to do with a session that couldn't be opened, as plain data.
+//! The question about a session that couldn't be opened, as plain data.
 
 use std::path::PathBuf;
 
@@ -12,21 +12,21 @@ pub struct Opening {
     pub reason: String,
     pub ways: Vec<Way>,
     pub waits: bool,
-    /// Whether text was typed ahead or since: then a digit is part of it.
+    /// Whether there is typed text. Then a digit is part of it.
     pub is_written: bool,
     pub answers: Answers,
-    /// Before it is over Esc was meant for what was there before.
+    /// Until this is over, Esc was meant for the previous screen.
     pub appeared: AnswerDelay,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
     Open,
-    /// tiller works in the session's own folder from now on.
+    /// Opens it and switches tiller to the session's folder.
     There(PathBuf),
     Copy,
     ReadOnly,
-    /// Open it once no other program has it open.
+    /// Opens it once no other program has it open.
     Wait,
 }
 

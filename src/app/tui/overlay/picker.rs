@@ -1,12 +1,12 @@
-//! What every popup with a list is made of: a list to choose from, and a text to read. Plain data.
+//! The parts of every popup with a list: a list to choose from, and a text to read. Plain data.
 
 use crate::app::action::Action;
 use crate::app::fuzzy::Query;
 
-/// The longest query, in characters; a paste can be of any size.
+/// Maximum characters of a query, since a paste can have any size.
 const MAX_QUERY: usize = 200;
 
-/// A list to choose from: what is typed, which entries match it, and which of them is chosen.
+/// A list to choose from: the query, the matching entries, and the selected one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picker {
     query: String,
@@ -17,7 +17,7 @@ pub struct Picker {
 }
 
 impl Picker {
-    /// A line that holds `text`; none if it's too long.
+    /// Creates a line that contains `text`; `None` if it's too long.
     pub fn holding(text: &str) -> Option<Self> {
         let mut line = Self::default();
         line.type_text(text);
@@ -28,12 +28,12 @@ impl Picker {
         &self.query
     }
 
-    /// Whether a text holds all words that are typed, in any case.
+    /// Whether a text contains all words of the query, ignoring case.
     pub fn holds(&self) -> impl Fn(&str) -> bool + use<> {
         let query = self.query.to_lowercase();
         move |text: &str| {
             let mut words = query.split_whitespace().peekable();
-            // Most texts need not be looked at as long as nothing is typed.
+            // An empty query needs no look at the text.
             let text = words
                 .peek()
                 .map(|_| text.to_lowercase())
@@ -54,13 +54,12 @@ impl Picker {
         self.matches.get(self.selected).copied()
     }
 
-    /// Sets the matches and selects one of them.
     pub fn set_matches(&mut self, matches: Vec<usize>, selected: usize) {
         self.matches = matches;
         self.select(selected);
     }
 
-    /// Finds the matches among `rows`: those with the words before those with the letters.
+    /// Finds the matches among `rows`: those with the words before those with only the letters.
     pub fn find(&mut self, rows: impl Iterator<Item = String>) {
         let mut query = Query::new(&self.query);
         let mut found: Vec<_> = rows
@@ -75,7 +74,7 @@ impl Picker {
         self.headings = headings;
     }
 
-    /// Selects a match; in the place of a heading the next one in the direction of the move.
+    /// Selects a match. From a heading it moves on to the next match in the same direction.
     pub fn select(&mut self, selected: usize) {
         let before = self.selected;
         self.selected = selected.min(self.matches.len().saturating_sub(1));
@@ -90,7 +89,7 @@ impl Picker {
         }
     }
 
-    /// Goes `by` matches down, or up; it stops at the ends.
+    /// Moves `by` matches, down if positive, and stops at the ends.
     pub fn go(&mut self, by: isize) {
         self.select(self.selected.saturating_add_signed(by));
     }
@@ -102,8 +101,7 @@ impl Picker {
         self.query.extend(typed.take(room));
     }
 
-    /// Does what a key says: moves by `page` entries or less, or edits the query. Returns whether the
-    /// query changed.
+    /// Handles a key: moves by up to `page` entries, or edits. Returns whether the query changed.
     pub fn press(&mut self, action: Option<Action>, text: Option<char>, page: usize) -> bool {
         match (action, text) {
             (Some(Action::DeleteBackward), _) => drop(self.query.pop()),
@@ -125,7 +123,7 @@ impl Picker {
     }
 }
 
-/// How many rows a key moves by, down when positive, if it moves; a page is so many.
+/// Number of rows a key moves by, down if positive; `None` if it doesn't move.
 fn rows(action: Option<Action>, page: usize) -> Option<isize> {
     let page = page as isize;
     Some(match action? {
@@ -145,8 +143,7 @@ pub struct Pager {
 }
 
 impl Pager {
-    /// Scrolls by lines, down when positive. `end` is the last line that can be on top, from the last
-    /// frame.
+    /// Scrolls by lines, down if positive. `end` is the last possible top line in the last frame.
     pub fn go(&mut self, by: isize, end: usize) {
         self.top = self.top.min(end).saturating_add_signed(by).min(end);
     }

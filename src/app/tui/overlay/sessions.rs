@@ -1,5 +1,5 @@
-//! The list of sessions as plain data: all of them, the matches, the preview of the chosen one, and its
-//! renaming or removal.
+//! The list of sessions as plain data: all sessions, the matches, the preview of the selected one, and
+//! its renaming or removal.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -11,44 +11,43 @@ use crate::agent::session::{Found, SessionState};
 use crate::app::sessions::{SessionFacts, SessionRow, SessionScope, search_rows};
 use crate::app::tui::answer_delay::AnswerDelay;
 
-/// How long after the last key the text of the sessions is searched, in milliseconds.
+/// Delay from the last key to a search in the text of the sessions (ms).
 const SEARCH_MS: i64 = 150;
-/// How long a row is chosen before its session is read.
+/// Delay from selecting a row to reading its session (ms).
 const PREVIEW_MS: i64 = 60;
-/// How often it is looked what the open ones are doing.
+/// Interval for checking the state of open sessions (ms).
 const STATES_MS: i64 = 1000;
-/// Characters that are too few to search all text for.
+/// Minimum characters of a query to search all text.
 const SHORT_QUERY: usize = 2;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionPicker {
     pub picker: Picker,
     pub scope: SessionScope,
-    /// All that can be opened; none until they were read.
+    /// All sessions that can be opened; `None` until they are read.
     pub rows: Option<Vec<SessionRow>>,
-    /// Where the text of a session has the words that are typed.
+    /// Matches of the query in the text of sessions.
     pub found: HashMap<PathBuf, Found>,
     pub search: TextSearch,
     pub preview: Option<Preview>,
     pub mode: SessionMode,
-    /// Why the last operation failed; until the next key.
+    /// Why the last operation failed, until the next key.
     pub error: Option<String>,
-    /// When something is to be read (Unix ms).
     pub due: Due,
     pub any_open: bool,
-    /// The most sessions since it was opened: the box keeps its height.
+    /// The most sessions since it was opened, so that the box keeps its height.
     pub tallest: usize,
 }
 
 /// A search through the text of all sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TextSearch {
-    /// Nothing is searched for.
+    /// Not searching.
     #[default]
     None,
-    /// It is under way.
+    /// Searching.
     Running,
-    /// All were searched.
+    /// Finished.
     Done,
 }
 
@@ -57,7 +56,7 @@ pub enum SessionMode {
     #[default]
     Choosing,
     Naming(Picker),
-    /// Enter moves the chosen one to the trash, once there was time to read that.
+    /// Enter moves the selected session to the trash, after time to read the question.
     Removing(AnswerDelay),
 }
 
@@ -67,7 +66,7 @@ pub struct Preview {
     pub facts: Result<Arc<SessionFacts>, String>,
 }
 
-/// When something is to be read (Unix ms); none when it was, or need not be.
+/// When to read something (Unix ms); `None` if nothing needs reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Due {
     pub search: Option<i64>,
@@ -92,7 +91,7 @@ impl SessionPicker {
         self.arrange(chosen, now);
     }
 
-    /// The query changed: finds the sessions by name now, and by their text later.
+    /// Applies a changed query: searches names now, and text later.
     pub fn search(&mut self, now: i64) {
         self.found.clear();
         self.search = TextSearch::None;
@@ -101,7 +100,7 @@ impl SessionPicker {
         self.arrange(None, now);
     }
 
-    /// The text of more sessions was searched for `query`.
+    /// Adds sessions whose text matches `query`.
     pub fn add_found(
         &mut self,
         query: &str,
@@ -126,7 +125,7 @@ impl SessionPicker {
         self.due.states = Some(now + STATES_MS);
     }
 
-    /// The session in the file at `path` has another name. Another one may be chosen by now.
+    /// Renames the session in the file at `path`. Another one may be selected by now.
     pub fn set_name(&mut self, path: &Path, name: Option<String>, now: i64) {
         let chosen = self.chosen_path();
         let mut rows = self.rows.iter_mut().flatten();
@@ -136,7 +135,7 @@ impl SessionPicker {
         self.arrange(chosen, now);
     }
 
-    /// The session in the file at `path` is gone. Meanwhile the user may have chosen another one.
+    /// Removes the session in the file at `path`. The user may have selected another one meanwhile.
     pub fn remove(&mut self, path: &Path, now: i64) {
         let selected = self.picker.selected();
         let chosen = self.chosen_path().filter(|chosen| chosen != path);
@@ -151,7 +150,7 @@ impl SessionPicker {
         }
     }
 
-    /// Another row may be chosen: what is known of its session is shown soon.
+    /// Schedules the preview of the selected session, if it changed.
     pub fn look(&mut self, now: i64) {
         let known = self.preview.as_ref().map(|preview| &preview.path);
         let chosen = self.chosen().map(|row| &row.path);
@@ -166,9 +165,9 @@ impl SessionPicker {
         self.chosen().map(|row| row.path.clone())
     }
 
-    /// Sorts the matching rows. Those with the words in name, title or folder come first, then those
-    /// with the words in their text, then those with only the letters; the newest first in each. The
-    /// session at `chosen` stays chosen.
+    /// Sorts the matching rows: the words in name, title or folder first, then in the text, then
+    /// only the letters. Within each group the newest comes first. The session at `chosen` stays
+    /// selected.
     fn arrange(&mut self, chosen: Option<PathBuf>, now: i64) {
         let rows = self.rows.as_deref().unwrap_or_default();
         let fitting = search_rows(rows, self.picker.query(), self.scope).into_iter();

@@ -1,4 +1,4 @@
-//! The list of settings as plain data: all of them, the matches, and the value being typed.
+//! The list of settings as plain data: all settings, the matches, and the value being typed.
 
 use toml::Value;
 
@@ -10,19 +10,19 @@ use crate::app::fuzzy::Query;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SettingsPicker {
     pub picker: Picker,
-    /// The settings; none until they were read.
+    /// The settings; `None` until they are read.
     pub rows: Option<Vec<SettingRow>>,
     pub typing: Option<Picker>,
     pub fault: Option<String>,
     pub themes: Vec<String>,
-    /// The key of the setting that was changed last, and what the user's file had; none: nothing.
+    /// The key of the setting last changed, and its previous value in the user's file, if any.
     pub changed: Option<(String, Option<Value>)>,
-    /// The setting that was changed last and its value, perhaps not yet among the rows.
+    /// The setting last changed and its value, which the rows may not show yet.
     pub ahead: Option<(String, Value)>,
 }
 
 impl SettingsPicker {
-    /// The settings were read; what was chosen stays chosen.
+    /// Applies newly read settings. The selection stays.
     pub fn read(&mut self, rows: Vec<SettingRow>) {
         let selected = self.picker.selected();
         let is_there = |(key, value): &mut (String, Value)| {
@@ -35,7 +35,7 @@ impl SettingsPicker {
         self.picker.select(selected);
     }
 
-    /// Finds the matching rows: by key or name first, then by their text.
+    /// Finds the matching rows, first by key or name, then by text.
     pub fn search(&mut self) {
         let typed = self.picker.query().to_lowercase();
         let mut query = Query::new(&typed);
@@ -58,7 +58,7 @@ impl SettingsPicker {
         self.rows.as_ref()?.get(self.picker.chosen()?)
     }
 
-    /// The value that follows the chosen one, where there are few; `by` is 1 or -1.
+    /// The value after the current one if the setting has only a few; `by` is 1 or -1.
     pub fn next_value(&self, by: isize) -> Option<Value> {
         let row = self.chosen()?;
         let ahead = self.ahead.as_ref().filter(|(key, _)| *key == row.key);
@@ -74,12 +74,12 @@ impl SettingsPicker {
         words.get(next).map(|word| Value::from(*word))
     }
 
-    /// The values that the chosen setting takes, where they are few words.
+    /// The values of the selected setting, if it has only a few.
     pub fn words(&self) -> Option<Vec<&str>> {
         let themes = self.themes.iter().map(String::as_str);
         match self.chosen()?.key.as_str() {
             "ui.theme" => Some(themes.collect()),
-            // `auto` is what these two are for.
+            // `auto` is not allowed here: it chooses between these two.
             "ui.theme_dark" | "ui.theme_light" => Some(themes.skip(1).collect()),
             key => words_of(key).map(<[_]>::to_vec),
         }
@@ -92,7 +92,7 @@ impl SettingsPicker {
         })
     }
 
-    /// What is typed as a value of the chosen setting, or what is expected.
+    /// The typed value of the selected setting. The error is the expected form.
     pub fn typed_value(&self) -> Result<Value, String> {
         let typed = self.typing.as_ref().map(Picker::query).unwrap_or_default();
         let row = self.chosen().ok_or("no setting selected")?;

@@ -1,4 +1,4 @@
-//! The list of themes as plain data. The chosen one is on the screen while the list is open.
+//! The list of themes as plain data. While the list is open, the screen uses the selected one.
 
 use super::picker::Picker;
 use crate::app::tui::theme::{AUTO, Kind, Theme, ThemeChoice};
@@ -12,7 +12,7 @@ pub struct ThemePicker {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThemeRow {
-    /// What the setting says then.
+    /// The value of the setting for this theme.
     pub wanted: String,
     pub about: String,
     pub theme: Theme,
@@ -20,7 +20,7 @@ pub struct ThemeRow {
 }
 
 impl ThemePicker {
-    /// The list with the theme chosen that is in use.
+    /// Creates the list with the current theme selected.
     pub fn new(choice: &ThemeChoice, now: &Theme) -> Self {
         let mut list = Self {
             picker: Picker::default(),
@@ -33,7 +33,7 @@ impl ThemePicker {
         list
     }
 
-    /// The themes are others now, or the terminal told its colors.
+    /// Updates the list after the themes changed or the terminal reported its colors.
     pub fn refresh(&mut self, choice: &ThemeChoice) {
         let chosen = self.chosen().map(|row| row.wanted.clone());
         self.rows = rows(choice);

@@ -1,5 +1,4 @@
-//! The tree of the session as plain data: the visible and the folded entries, the chosen one, and the
-//! label being typed.
+//! The tree of the session as plain data: visible and folded entries, selection, label being typed.
 
 use std::collections::HashSet;
 
@@ -12,29 +11,29 @@ pub enum TreePurpose {
     /// To continue from another entry.
     #[default]
     Jump,
-    /// To begin another session from a prompt.
+    /// To fork another session from a prompt.
     Fork,
 }
 
-/// The tree while it is open. Its matches are rows.
+/// The open tree. Its matches are rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreePicker {
     pub picker: Picker,
     pub purpose: TreePurpose,
-    /// All entries; none until they were read.
+    /// All entries; `None` until they are read.
     pub outline: Option<Outline>,
     pub filter: Filter,
     pub rows: TreeRows,
-    /// The row of the current entry, or the nearest one above.
+    /// The row of the current entry, or of its nearest visible ancestor.
     pub here: Option<usize>,
-    /// The label that is being written for the chosen entry.
+    /// The label being typed for the selected entry.
     pub label: Option<Picker>,
     folded: HashSet<usize>,
-    /// How deep on the path of the conversation the nearest entry of it stands, for each entry.
+    /// For each entry, the depth of its nearest ancestor on the path of the conversation.
     joins: Vec<Option<usize>>,
-    /// How deep the last stands that was said there.
+    /// The depth of the last message on that path.
     said: Option<usize>,
-    /// The most rows there were, so that nothing jumps while it is searched.
+    /// The most rows so far, so that nothing jumps during a search.
     tallest: usize,
 }
 
@@ -50,7 +49,7 @@ impl TreePicker {
         }
     }
 
-    /// Takes the entries, and selects the current one.
+    /// Sets the entries, and selects the current one.
     pub fn read(&mut self, outline: Outline) {
         let here = outline.here();
         self.outline = Some(outline);
@@ -62,12 +61,12 @@ impl TreePicker {
         self.tallest
     }
 
-    /// Finds the visible entries again; the chosen entry stays chosen while it's there.
+    /// Updates the visible entries. The selected entry stays selected if it is visible.
     pub fn search(&mut self) {
         self.show(self.chosen_at());
     }
 
-    /// Shows other entries, the next of the filters or the one before.
+    /// Switches to the next or the previous filter.
     pub fn cycle_filter(&mut self, back: bool) {
         let each = Filter::EACH;
         let at = each.iter().position(|filter| *filter == self.filter);
@@ -76,8 +75,7 @@ impl TreePicker {
         self.search();
     }
 
-    /// Folds the branch of the chosen entry; goes to its beginning first, and from a folded one to
-    /// the branch it leaves.
+    /// Moves to the beginning of the branch, then folds it, then moves to the branch it leaves.
     pub fn fold(&mut self) {
         let row = self.picker.selected();
         if self.rows.rows().is_empty() {
@@ -94,7 +92,7 @@ impl TreePicker {
         }
     }
 
-    /// Opens the folded branch that is chosen, or goes to where the next one begins.
+    /// Opens the selected folded branch, or moves to the beginning of the next one.
     pub fn unfold(&mut self) {
         let row = self.picker.selected();
         let Some(chosen) = self.rows.rows().get(row) else {
@@ -116,8 +114,7 @@ impl TreePicker {
         Some(row.entry)
     }
 
-    /// Labels the chosen entry with what was written; empty takes the label away. Answers its id
-    /// and the label.
+    /// Labels the selected entry with the typed text, or removes its label. Returns the id and label.
     pub fn finish_label(&mut self) -> Option<(String, Option<String>)> {
         let written = self.label.take()?;
         let label = written.query().trim();
@@ -131,7 +128,7 @@ impl TreePicker {
         Some((id, label))
     }
 
-    /// Whether going on from the chosen entry leaves something behind that was said.
+    /// Whether continuing from the selected entry leaves messages out of the conversation.
     pub fn leaves_something(&self) -> bool {
         let (Some(outline), Some(chosen)) = (&self.outline, self.chosen_at()) else {
             return false;
@@ -144,7 +141,7 @@ impl TreePicker {
         self.said > target.and_then(|target| self.joins[target])
     }
 
-    /// Finds where entries join the path of the conversation, and how far down it something was said.
+    /// Finds where entries join the path of the conversation, and its last visible message.
     fn measure_path(&mut self) {
         let Some(outline) = &self.outline else {
             return;
@@ -174,7 +171,7 @@ impl TreePicker {
         let entries = outline.entries();
         let parents: Vec<Option<usize>> = entries.iter().map(|entry| entry.parent).collect();
         let visible = |at: usize| outline.shows(at, self.filter) && outline.holds(at, &words);
-        // A search looks into folded branches too.
+        // A search includes folded branches.
         let open = HashSet::new();
         let folded = if words.is_empty() {
             &self.folded

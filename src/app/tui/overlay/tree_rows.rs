@@ -1,16 +1,16 @@
-//! A tree as rows: the order of the entries, and the lines that show where branches begin. Built once
-//! for a set of visible entries; the lines of a row are made when it's drawn.
+//! A tree as rows: the order of the entries, and the lines that show where branches begin. It is
+//! built once for a set of visible entries; the lines are computed when a row is drawn.
 
 use std::collections::HashSet;
 
-/// Columns of lines on the left at most, in levels.
+/// Maximum levels of lines.
 const MAX_LEVELS: usize = 12;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeRows {
     rows: Vec<TreeRow>,
     branches: Vec<Branch>,
-    /// Whether it has one root: what goes on from there has no lines.
+    /// Whether the tree has one root. Its branch has no lines.
     has_trunk: bool,
 }
 
@@ -18,23 +18,23 @@ pub struct TreeRows {
 pub struct TreeRow {
     pub entry: usize,
     pub begins: bool,
-    /// How many entries are folded away below it.
+    /// Number of entries folded below it.
     pub folded: usize,
     branch: usize,
 }
 
-/// A stretch of entries without a fork.
+/// A sequence of entries without a fork.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Branch {
     parent: Option<usize>,
-    /// Whether no other branch leaves there below it.
+    /// Whether no sibling branch follows.
     is_last: bool,
     first_row: usize,
 }
 
 impl TreeRows {
-    /// The entries that are `visible`, below their nearest visible ancestors; what stands below the
-    /// first entry of a branch is left out when that is `folded`.
+    /// Arranges the `visible` entries below their nearest visible ancestors. Leaves out the entries
+    /// below the first entry of a branch if it is `folded`.
     pub fn new(
         parents: &[Option<usize>],
         visible: impl Fn(usize) -> bool,
@@ -46,7 +46,7 @@ impl TreeRows {
             has_trunk: children.roots.len() == 1,
             ..Self::default()
         };
-        // What is still to be placed: an entry, its branch, whether it begins it.
+        // Entries to place: entry, branch, whether it begins the branch.
         let mut open = Vec::new();
         tree.add(&children.roots, None, &mut open);
         while let Some((entry, branch, begins)) = open.pop() {
@@ -91,7 +91,7 @@ impl TreeRows {
         &self.rows
     }
 
-    /// The lines left of a row; a tree with one root has none before its first fork.
+    /// The lines to the left of a row. A tree with one root has none before its first fork.
     pub fn lines(&self, row: &TreeRow) -> String {
         let mut levels = Vec::new();
         let mut branch = Some(row.branch);
@@ -135,8 +135,8 @@ impl TreeRows {
         below.map_or(self.rows.len().saturating_sub(1), |below| row + 1 + below)
     }
 
-    /// Whether the branch that begins at this row can be folded: something stands below, and it is
-    /// not the trunk.
+    /// Whether the branch that begins at this row can be folded: it has entries and isn't the
+    /// trunk.
     pub fn can_fold(&self, row: usize) -> bool {
         let here = self.rows[row];
         let is_trunk = self.branches[here.branch].parent.is_none() && self.has_trunk;
@@ -155,7 +155,7 @@ impl TreeRows {
 struct Children {
     roots: Vec<usize>,
     list: Vec<usize>,
-    /// Where an entry's children begin in the list; one more at the end.
+    /// The start of each entry's children in `list`, plus the end.
     starts: Vec<usize>,
 }
 
@@ -165,7 +165,7 @@ impl Children {
         for parent in parents {
             let mut up = *parent;
             while let Some(parent) = up.filter(|parent| !visible[*parent]) {
-                // What stands further up is known for all that stands before it in the file.
+                // A parent comes earlier in the file, so its visible ancestor is already known.
                 up = match above.get(parent) {
                     Some(above) => *above,
                     None => parents[parent],
@@ -219,7 +219,7 @@ impl Children {
 mod tests {
     use super::*;
 
-    /// A line for each row: the lines, the entry, what is folded away.
+    /// A line for each row: its lines, its entry, the number of folded entries.
     fn drawn(parents: &[i32], hidden: &[usize], folded: &[usize]) -> Vec<String> {
         let parents: Vec<Option<usize>> = parents
             .iter()
@@ -247,7 +247,7 @@ mod tests {
                 &["0", "1", "├─ 2", "│  3", "└─ 4", "   ├─ 5", "   └─ 6"][..],
             ),
             (&[][..], &[2, 4][..], &["0", "1", "├─ 2 +1", "└─ 4 +2"][..]),
-            // What stands below a hidden entry stands below the next visible one above.
+            // Entries below a hidden entry move below its nearest visible ancestor.
             (&[1, 4], &[], &["0", "├─ 2", "│  3", "├─ 5", "└─ 6"]),
             (&[2, 3, 5], &[], &["0", "1", "4", "6"]),
             (

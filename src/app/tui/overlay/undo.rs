@@ -14,7 +14,7 @@ pub struct UndoQuestion {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RewindPicker {
     pub picker: Picker,
-    /// The prompts, the oldest first; none until they are known.
+    /// The prompts, the oldest first; `None` until they are known.
     pub points: Option<Vec<RewindPoint>>,
     pub chosen: Option<ChosenPoint>,
 }
@@ -22,17 +22,17 @@ pub struct RewindPicker {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenPoint {
     pub point: RewindPoint,
-    /// What would change in files; none until it is known.
+    /// The changes to files; `None` until they are known.
     pub preview: Option<Preview>,
     pub ways: Picker,
-    /// When keys choose one.
+    /// When keys start to work.
     pub delay: AnswerDelay,
 }
 
 pub const WAYS: [Rewind; 3] = [Rewind::Both, Rewind::Conversation, Rewind::Files];
 
 impl RewindPicker {
-    /// The prompts are known: the newest is chosen.
+    /// Sets the prompts and selects the newest.
     pub fn read(&mut self, points: Vec<RewindPoint>) {
         self.points = Some(points);
         self.search();
@@ -46,7 +46,7 @@ impl RewindPicker {
         self.picker.set_matches(found.collect(), usize::MAX);
     }
 
-    /// Takes the selected prompt `now`; gives it.
+    /// Chooses the selected prompt at `now` and returns it.
     pub fn choose(&mut self, now: i64) -> Option<RewindPoint> {
         let point = self.points.as_ref()?.get(self.picker.chosen()?)?.clone();
         let mut ways = Picker::default();

@@ -14,7 +14,7 @@ use super::worker::{Job, Key, PictureWorker, Wake};
 
 /// Bytes of pictures to keep besides those on the screen.
 const KEPT: usize = 24 * 1024 * 1024;
-/// The most pictures in work at a time: nobody waits for those scrolled past.
+/// The most pictures in work at a time, so that none waits for those scrolled past.
 const AT_ONCE: usize = 2;
 
 /// How long the last frames wait for pictures in total.
@@ -49,7 +49,7 @@ pub struct Entry {
 }
 
 impl PictureCache {
-    /// Calls `wake` from another thread when there is something for `poll`; `var` reads variables.
+    /// Calls `wake` from another thread when `poll` has something to do; `var` reads variables.
     pub fn new(wake: Wake, prints: bool, var: impl Fn(&str) -> Option<String>) -> Self {
         Self {
             wake: Some(wake),
@@ -108,7 +108,7 @@ impl PictureCache {
         self.layout
     }
 
-    /// A picture on the screen, as far as it's ready; requests it if it isn't.
+    /// A picture on the screen. Requests it if it isn't ready.
     pub fn see(&mut self, placed: &PlacedPicture) -> Option<&Entry> {
         let layout = self.layout?;
         let size = (placed.columns, placed.rows);
@@ -260,8 +260,7 @@ mod tests {
         }
     }
 
-    /// The font changed, but the picture still fills as many cells; the background is mixed in when
-    /// its cells are painted.
+    /// The font changed, but not the number of cells; painting the cells mixes the background in.
     #[test]
     fn a_picture_is_scaled_again_when_its_pixels_change() {
         for (protocol, of_cell) in [(Protocol::Kitty, true), (Protocol::Blocks, false)] {

@@ -1,5 +1,5 @@
-//! The part of kitty's graphics protocol that tiller uses: it sends a picture once with its size in
-//! cells, and cells with its number show it.
+//! The used part of kitty's graphics protocol: it sends a picture once with its size in cells.
+//! Cells with its number show it.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

@@ -8,7 +8,7 @@ const OPENED: u16 = 2;
 const MAX_PIXELS: u32 = 2_000_000;
 /// A cell's size in pixels if the terminal doesn't report it.
 pub const USUAL_CELL: (u16, u16) = (10, 20);
-/// From this many pixels per row on, the screen counts as high density.
+/// From this many pixels per row on, the screen has high density.
 const DENSE: u16 = 32;
 
 /// How to show pictures.
@@ -29,7 +29,7 @@ pub struct PictureLayout {
     pub cell: (u16, u16),
     /// The most rows of a picture until its cell is opened.
     pub rows: u16,
-    /// The color behind transparent pixels.
+    /// The background of transparent pixels.
     pub ground: (u8, u8, u8),
     /// The color depth of half blocks.
     pub depth: ColorDepth,

@@ -1,16 +1,14 @@
 //! The mark of a cell that shows part of a picture: the placeholder of kitty's protocol, with
-//! combining characters for row and column, in a color that is the picture's number.
+//! combining characters for row and column. Its color is the picture's number.
 //!
 //! Text from outside never has the placeholder: `sanitize` replaces it.
 
 use ratatui::buffer::Cell;
 use ratatui::style::Color;
 
-/// The placeholder for a part of a picture.
 pub const PLACEHOLDER: char = '\u{10eeee}';
 
-/// The combining characters for 0, 1, 2 and so on, as the protocol lists them, as far as tiller
-/// needs them.
+/// The combining characters for 0, 1, 2 and so on in the protocol, as many as needed.
 const NUMERALS: [char; 120] = [
     '\u{305}', '\u{30d}', '\u{30e}', '\u{310}', '\u{312}', '\u{33d}', '\u{33e}', '\u{33f}',
     '\u{346}', '\u{34a}', '\u{34b}', '\u{34c}', '\u{350}', '\u{351}', '\u{352}', '\u{357}',

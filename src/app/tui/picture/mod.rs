@@ -1,5 +1,5 @@
 //! Pictures in the conversation: their heads, their sizes, and showing them on each kind of
-//! terminal. A thread decodes and scales them; only scaled pictures are kept.
+//! terminal. A thread decodes and scales them; only scaled pictures stay in memory.
 //!
 //! A picture on the screen is made of cells like everything else, so frames with pictures cost no
 //! more. Half blocks use cells as pixels. kitty and ghostty get the picture once, and each cell has

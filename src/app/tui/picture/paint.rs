@@ -13,8 +13,7 @@ use super::scale::Scaled;
 const SEEN: u8 = 32;
 
 impl PictureCache {
-    /// Paints row `row` of a picture into a screen row that starts at `(x, y)` and is `width`
-    /// columns wide.
+    /// Paints row `row` of a picture into the screen row at `(x, y)`, `width` columns wide.
     pub fn paint(
         &mut self,
         placed: &PlacedPicture,

@@ -1,4 +1,4 @@
-//! What the terminal reported about pictures, and the protocol to use.
+//! The terminal's reports about pictures, and the protocol to use.
 
 use std::ops::RangeInclusive;
 

@@ -58,7 +58,7 @@ impl HighlightCache {
     }
 
     /// Notes that a line of this block is on the screen. Only then is it worth highlighting: most
-    /// of the code in a long answer is never looked at.
+    /// of the code in a long answer is never seen.
     pub fn see(&mut self, key: CodeKey) {
         if let Some(block) = self.blocks.get_mut(&key)
             && !block.seen
@@ -111,8 +111,7 @@ impl HighlightCache {
         let runs = block.lines.get(place.line as usize)?;
         let styles = self.worker.as_ref()?.styles();
         let line = CodeLine { runs, styles };
-        // While it was open, the block may have been parsed differently: then its colors are for
-        // another text.
+        // While open, the block may have been parsed differently; then the colors don't match.
         let end = place.from + row.content.len() as u32;
         (!runs.is_empty() && line.end() >= end).then_some(line)
     }
@@ -157,8 +156,7 @@ pub fn mark_code(rows: &mut [Row], block: u32, line: usize, fill: Fill) {
 mod tests {
     use super::*;
 
-    /// A long answer that arrives at once costs no highlighting for unseen code, and no line is
-    /// highlighted twice.
+    /// A long answer that arrives at once highlights no unseen code, and no line twice.
     #[test]
     fn only_visible_code_is_highlighted_and_only_once() {
         let (worker, jobs) = HighlightWorker::unstarted();

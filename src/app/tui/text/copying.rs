@@ -92,7 +92,7 @@ impl SelectedRows<'_> {
         self.text_range(at).end >= self.rows[at].content.end
     }
 
-    /// The start of byte `start`'s line, including hidden markup before it, and the fence of a code
+    /// The start of byte `start`'s line. Includes hidden markup before it, and the fence of a code
     /// block that ends within the selection.
     fn line_start(&self, source: &str, first: usize, last: usize, start: usize) -> usize {
         let mut line = slice(source, 0..start).rfind('\n').map_or(0, |at| at + 1);
@@ -173,7 +173,7 @@ impl SelectedRows<'_> {
         lines.join("\n").trim_matches('\n').to_owned()
     }
 
-    /// Whether the selection has lines of a diff that need their signs to be told apart.
+    /// Whether the selection has diff lines that only their signs distinguish.
     fn signs(&self, source: &str) -> bool {
         let signed = self.range.clone().filter_map(|at| {
             let row = &self.rows[at];

@@ -244,7 +244,7 @@ fn push_range(ranges: &mut Vec<(usize, usize)>, start: usize, end: usize) {
     }
 }
 
-/// Writes `lines`; long lines wrap behind the gutter. For its colors, the diff is block `block` of
+/// Writes `lines`; long lines wrap after the gutter. For its colors, the diff is block `block` of
 /// its cell, in the language of the file's extension.
 pub fn write(
     context: &RenderContext<'_>,

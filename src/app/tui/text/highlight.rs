@@ -1,5 +1,5 @@
 //! Highlights code on its own thread: the first line of a language takes up to 13 ms, too long for
-//! a frame. Each line is parsed once, in order; the state is kept per block.
+//! a frame. Each line is parsed once, in order; each block has its state.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -40,8 +40,7 @@ pub struct CodeJob {
     pub lines: Vec<String>,
 }
 
-/// A run of equal style in a line of code. Only four bytes, because an answer can have fifty
-/// thousand lines.
+/// A run of equal style in a line of code. Four bytes: an answer can have fifty thousand lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeRun {
     /// Its end, in bytes of the line.
@@ -76,7 +75,6 @@ impl CodeLine<'_> {
 pub struct CodeDone {
     pub key: CodeKey,
     pub generation: u32,
-    /// The number of the first line.
     pub first_line: usize,
     pub lines: Vec<Box<[CodeRun]>>,
 }
@@ -91,8 +89,8 @@ pub struct HighlightWorker {
 }
 
 impl HighlightWorker {
-    /// Starts the thread with the syntax rules of `theme`. It calls `wake` whenever there is
-    /// something for `TranscriptCache::poll`.
+    /// Starts the thread with the syntax rules of `theme`. It calls `wake` whenever
+    /// `TranscriptCache::poll` has something to do.
     pub fn start(theme: &Theme, wake: impl Fn() + Send + 'static) -> Self {
         let (jobs, inbox) = channel::<CodeJob>();
         let (outbox, done) = channel();
@@ -195,8 +193,7 @@ impl CodeColors {
         }
     }
 
-    /// Highlights the lines of `job`, which follow the earlier ones of the block. A block without
-    /// state stays plain.
+    /// Highlights the next lines of the block in `job`. A block without state stays plain.
     fn feed(&mut self, job: &CodeJob) -> Vec<Box<[CodeRun]>> {
         let plain = || vec![Box::default(); job.lines.len()];
         let highlighter = Highlighter::new(&self.rules);

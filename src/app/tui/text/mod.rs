@@ -1,5 +1,4 @@
-//! Prepares text for the screen: measuring, wrapping, markdown, colors. Knows nothing about the
-//! transcript.
+//! Prepares text for the screen, without knowing the transcript: width, wrapping, markdown, colors.
 
 mod context;
 pub mod width;

@@ -20,7 +20,7 @@ pub struct Row {
     pub runs: Box<[StyledRun]>,
     /// The background below the text.
     pub fill: Fill,
-    /// What a click on it opens or folds.
+    /// The part that a click on it opens or folds.
     pub opens: Opens,
     /// The bytes of `text` that come from the source, without margin, marker, gutter or label.
     pub content: Range<u32>,
@@ -52,7 +52,6 @@ impl Fill {
     }
 }
 
-/// What a row opens and folds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Opens {
     #[default]
@@ -83,8 +82,8 @@ pub struct CodeRef {
 }
 
 impl Row {
-    /// Draws the row at `(x, y)`, at most `width` columns wide; `colors` are those of the whole
-    /// line of code.
+    /// Draws the row at `(x, y)`, at most `width` columns wide, with the `colors` of its line of
+    /// code.
     pub fn draw(
         &self,
         buffer: &mut Buffer,
@@ -120,8 +119,7 @@ impl Row {
         }
     }
 
-    /// The bytes of the character at this column, from the row's left edge; the end of the text if
-    /// there is none.
+    /// The bytes of the character at this column of the row, or the end of the text.
     pub fn at_column(&self, column: usize) -> Range<u32> {
         let (mut at, mut right) = (0, 0);
         for (grapheme, width) in graphemes(&self.text) {
@@ -294,7 +292,7 @@ impl Line {
         self.push_source("", Style::new(), byte..byte);
     }
 
-    /// Whether there is no text.
+    /// Whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
@@ -393,7 +391,6 @@ impl Line {
         head
     }
 
-    /// The style of the text at byte `at`.
     pub(crate) fn style_at(&self, at: usize) -> Style {
         let run = self.runs.iter().find(|run| run.end as usize > at);
         run.map_or_else(Style::new, |run| run.style)

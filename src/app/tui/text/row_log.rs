@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use super::row::{CodeRef, Fill, Opens, Row, StyledRun};
 use super::span::SourceSpan;
 
-/// Rows per page.
 const PAGE: usize = 256;
 /// Closed rows that stay unpacked: several screens.
 const KEPT: usize = 512;

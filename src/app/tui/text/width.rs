@@ -1,5 +1,4 @@
-//! The width of text in columns. Measures like ratatui's buffer, so that wrapped text is exactly as
-//! wide there.
+//! The width of text in columns, as ratatui's buffer measures it, so that wrapped rows are right.
 
 use ratatui::buffer::CellWidth;
 use unicode_segmentation::UnicodeSegmentation;
@@ -25,8 +24,7 @@ pub(crate) fn graphemes(text: &str) -> impl Iterator<Item = (&str, usize)> {
     })
 }
 
-/// The bytes of the first character if it's certainly a grapheme of its own, without Unicode's
-/// tables.
+/// The bytes of the first character if it's certainly a grapheme, without Unicode's tables.
 fn single(text: &str) -> Option<usize> {
     let mut chars = text.chars();
     let joins_nothing = matches!(chars.next()? as u32,
@@ -82,8 +80,7 @@ pub fn ellipsis(text: &str, columns: usize) -> String {
     format!("{head}…")
 }
 
-/// `text` in at most `columns`, with an ellipsis in the middle if it's cut; the end gets two
-/// thirds.
+/// `text` in at most `columns`. If cut, it has an ellipsis after the first third.
 pub fn ellipsis_middle(text: &str, columns: usize) -> String {
     if width(text) <= columns || columns < 8 {
         return ellipsis(text, columns);

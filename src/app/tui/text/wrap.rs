@@ -24,13 +24,13 @@ pub enum Break {
 pub struct Prefix {
     /// On the first row.
     pub first: Line,
-    /// On the others.
+    /// On the other rows.
     pub rest: Line,
 }
 
 impl Prefix {
     /// For code: `line` on the first row. The others have a continuation mark in its last two
-    /// columns, and the indentation of `code`, so that nobody takes them for new lines.
+    /// columns and the indentation of `code`, so they don't look like new lines.
     pub fn hanging(line: Line, code: &str, mark: Style, columns: usize) -> Self {
         let before = line
             .text
@@ -87,8 +87,8 @@ pub fn prefix_width(prefix: &Line, columns: usize) -> usize {
     width(&prefix.text).min(columns / 2)
 }
 
-/// How many bytes of `text` go on the next row of `columns`, and the start of the row after it. The
-/// second is 0 only if `text` is empty.
+/// The bytes of `text` on the next row of `columns`, and the start of the row after it. The second
+/// is 0 only if `text` is empty.
 fn next_row(text: &str, columns: usize, mode: Break) -> (usize, usize) {
     // Look only at as much as matters, or a long line would be scanned for each of its rows.
     // Zero-width characters take no columns, hence the fallback below.

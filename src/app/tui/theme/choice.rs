@@ -23,9 +23,9 @@ pub struct ThemeChoice {
     pub for_dark: String,
     /// The theme of `auto` on a light background.
     pub for_light: String,
-    /// The terminal's colors, as far as it reported them.
+    /// The colors that the terminal reported.
     pub terminal: TerminalColors,
-    /// Whether the desktop is dark or light, if the terminal reports switches; before that, from
+    /// Whether the desktop is dark or light, as the terminal reports; before that, from
     /// `COLORFGBG`.
     pub scheme: Option<Kind>,
     /// Whether the terminal has answered everything, but not with its background.

@@ -35,8 +35,7 @@ pub fn mix(from: Rgb, to: Rgb, share: f64) -> Rgb {
     )
 }
 
-/// Moves `color` towards black or white, just far enough for a contrast of `least` on all
-/// `grounds`.
+/// Moves `color` towards black or white as far as `least` contrast on all `grounds` needs.
 pub fn readable(color: Rgb, grounds: &[Rgb], least: f64) -> Rgb {
     let worst = |color| {
         let all = grounds.iter().map(|ground| contrast(color, *ground));

@@ -11,11 +11,10 @@ use super::source::Kind;
 /// The darkest and the lightest colors of the cube: green, red, blue.
 const DARK: [u8; 3] = [22, 52, 17];
 const LIGHT: [u8; 3] = [194, 224, 189];
-/// The least contrast of text on a diff background: there is no darker green.
+/// The least contrast of text on a diff background: the palette has no darker green.
 const LEAST: f64 = 3.0;
 
-/// Gives `theme` diff backgrounds that differ like those of `full`, of which it has the nearest
-/// colors.
+/// Gives `theme`, the nearest colors to `full`, diff backgrounds that differ like those of `full`.
 pub(super) fn fit(theme: &mut Theme, full: &mut Theme) {
     let (Some(added), Some(removed)) = (rgb(full.diff_added.bg), rgb(full.diff_removed.bg)) else {
         return;
@@ -82,7 +81,7 @@ fn to_color((r, g, b): Rgb) -> Color {
     Color::Rgb(r, g, b)
 }
 
-/// The one of `grounds` with the hue nearest to the difference between `tint` and `ground`.
+/// The color in `grounds` whose hue is nearest to the difference of `tint` and `ground`.
 fn nearest_hue(tint: Rgb, ground: Rgb, grounds: &[u8]) -> u8 {
     let hue = |color: Rgb, from: Rgb| {
         let change = [

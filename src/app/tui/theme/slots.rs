@@ -46,7 +46,6 @@ macro_rules! theme {
                 !of_terminal.contains(&self.screen.bg) || !of_terminal.contains(&self.screen.fg)
             }
 
-            /// The slot called `name`.
             pub(super) fn slot_mut(&mut self, name: &str) -> Option<&mut Style> {
                 match name {
                     $(stringify!($slot) => Some(&mut self.$slot),)+

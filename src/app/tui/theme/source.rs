@@ -17,7 +17,6 @@ use crate::llm::nearest::nearest;
 pub struct Placed<T> {
     pub value: T,
     pub file: Arc<str>,
-    /// The line, from 1.
     pub line: usize,
 }
 

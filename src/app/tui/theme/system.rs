@@ -6,7 +6,6 @@ use std::fmt::Write;
 use super::contrast::{Rgb, luminance, mix, readable};
 use super::source::Source;
 
-/// The colors the terminal reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TerminalColors {
     pub ink: Option<Rgb>,

@@ -56,8 +56,7 @@ pub(super) fn grow(tool: &mut ToolCell, delta: &str) -> bool {
     changed
 }
 
-/// The call is complete and waits for its turn. Its arguments make the title until the tool has
-/// details.
+/// The call is complete and waits. Its arguments make the title until the tool has details.
 pub(super) fn wait(tool: &mut ToolCell, arguments: &Value) -> bool {
     if !matches!(tool.state, ToolState::Preparing { .. }) {
         return false;

@@ -1,5 +1,4 @@
-//! The cells that make up the transcript. A cell holds its source text and knows nothing of rows or
-//! colors.
+//! The cells of the transcript. A cell holds its source text, and knows neither rows nor colors.
 
 use std::borrow::Cow;
 use std::iter;
@@ -86,9 +85,9 @@ pub struct ToolCell {
     pub details: Arc<Details>,
     /// Drafts the details from the arguments while the model writes them, if possible.
     pub draft: Option<Box<Draft>>,
-    /// Finds the call's subject in the arguments when there is no draft.
+    /// Finds the call's subject in the arguments, without a draft.
     pub naming: Naming,
-    /// Why the call failed or didn't run, as the model was told; shown if the details don't say it.
+    /// Why the call failed or didn't run, as the model reads it. Shown if the details don't say it.
     pub failure: String,
     pub duration_ms: Option<u64>,
     /// Whether it has its own row within a group of looking calls.
@@ -281,7 +280,7 @@ impl Cell {
         }
     }
 
-    /// The text behind the cell's rows, for copying and searching.
+    /// The source of the cell's rows, for copying and searching.
     pub fn source(&self) -> Cow<'_, str> {
         match &self.body {
             CellBody::User { text, .. } | CellBody::Notice { text, .. } => Cow::Borrowed(text),

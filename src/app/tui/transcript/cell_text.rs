@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use crate::llm::{Content, Message};
 
-/// Texts from this size on, in bytes, are shared. A small one isn't worth keeping the whole message
-/// in memory.
+/// Bytes from which a text is shared; a small one isn't worth keeping its message in memory.
 const SHARED_FROM: usize = 4 * 1024;
 
 #[derive(Clone, Debug)]
@@ -25,8 +24,7 @@ impl CellText {
         }
     }
 
-    /// Becomes the text of block `index` of `message`, or empty. Returns whether it changed other
-    /// than by appending.
+    /// Becomes the text of block `index` of `message`. Returns whether it did more than append.
     pub fn finish(&mut self, message: &Arc<Message>, index: usize) -> bool {
         let whole = text_of(message, index);
         let is_other = !whole.starts_with(&**self);

@@ -1,5 +1,4 @@
-//! Groups consecutive calls that only look, to show them as one. Folded thoughts between them
-//! belong to the group.
+//! Groups consecutive calls that only look, with the folded thoughts between them.
 
 use super::cell::{Cell, CellBody, Fold, ThinkingState, ToolCell};
 use super::pages::{cell_at, page_of};
@@ -52,7 +51,7 @@ impl Transcript {
         }
     }
 
-    /// Gives every call of a group its own row, or joins them again.
+    /// Shows every call of a group in its own row, or joins them again.
     pub(super) fn toggle_group(&mut self, index: usize) -> bool {
         let Some(group) = self.look_group(index) else {
             return false;

@@ -1,5 +1,4 @@
-//! Pages: stretches of a conversation, loaded only while they're visible. Decides which entries
-//! make up a page.
+//! Pages: stretches of a conversation, loaded only while visible. Decides which entries form one.
 
 use std::ops::Range;
 
@@ -29,12 +28,12 @@ pub(crate) fn cell_at(page: usize, place: usize) -> usize {
 pub(crate) struct Page {
     /// `None` while the page isn't loaded.
     pub cells: Option<Vec<Cell>>,
-    /// Its entries in the branch; `None` if they may not be stored.
+    /// Its entries in the branch; `None` if they aren't all stored.
     pub entries: Option<Range<usize>>,
     pub bytes: u64,
     pub has_prompt: bool,
-    /// Cells that may not be stored (notices, unconfirmed prompts), with their places, kept when
-    /// the page is unloaded.
+    /// Unstored cells (notices, unconfirmed prompts) and their places, kept when the page is
+    /// unloaded.
     pub unstored: Vec<(usize, Cell)>,
 }
 

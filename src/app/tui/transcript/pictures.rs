@@ -1,5 +1,4 @@
-//! Adds the pictures of messages to the cells: a line of text for each, and the pictures
-//! themselves.
+//! Adds the pictures of messages to the cells, each with a line of text.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -48,7 +47,7 @@ pub(super) fn user_cell(whole: &Arc<Message>, message: &UserMessage) -> CellBody
     }
 }
 
-/// Gives a call's cell the pictures of its result. Returns whether there are any.
+/// Adds the pictures of its result to a call's cell. Returns whether there are any.
 pub(super) fn attach(cells: &mut Cells, whole: &Arc<Message>, result: &ToolResultMessage) -> bool {
     let is_picture = |block: &Content| matches!(block, Content::Image(_));
     if !result.content.iter().any(is_picture) {

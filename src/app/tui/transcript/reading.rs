@@ -58,8 +58,7 @@ impl Transcript {
         self.live.asks()
     }
 
-    /// Takes over the branch for this generation of the conversation: cells stored in it can be
-    /// unloaded.
+    /// Adopts the branch for this generation of the conversation: cells in it can be unloaded.
     pub fn seal(&mut self, generation: u32, branch: Arc<SessionBranch>) {
         if generation != self.generation {
             return;

@@ -54,8 +54,7 @@ impl LiveEnd {
         is_same.then_some(end)
     }
 
-    /// Counts the entries that `event` announces. Returns whether the stretch is long enough to end
-    /// here.
+    /// Adds up the entries that `event` announces. Returns whether the stretch can end here.
     pub fn count(&mut self, event: &AgentEvent) -> bool {
         match event {
             AgentEvent::MessageEnd { message } => {

@@ -75,8 +75,7 @@ impl Pattern {
         Some(Self { regex, has_marks })
     }
 
-    /// The matches in a cell's source, as byte ranges in order: in the displayed text, or else in
-    /// the raw source.
+    /// The matches in a cell's source in order: in the displayed text, or else in the raw source.
     pub(crate) fn ranges(&self, cell: &Cell) -> Vec<Range<u32>> {
         let source = cell.source();
         if cell.is_markdown() {
@@ -254,8 +253,7 @@ impl Search {
             && self.matches.len() < MAX_MATCHES
     }
 
-    /// Searches `cells` again: all from the first that may have changed. From `since` on they may
-    /// change once more.
+    /// Searches the `cells` that may have changed. From `since` on they may change once more.
     pub(super) fn look_again<'a>(
         &mut self,
         cells: impl Iterator<Item = (usize, &'a Cell)>,

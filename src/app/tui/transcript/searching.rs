@@ -26,8 +26,7 @@ impl Transcript {
         self.search.as_ref()
     }
 
-    /// The current match, the number of matches, and whether there may be more; `None` without a
-    /// search.
+    /// The current match, the number of matches, and whether there may be more, if searching.
     pub fn found(&self) -> Option<((usize, usize), bool)> {
         let search = self.search.as_ref()?;
         Some((search.count(), search.unread > 0))
@@ -82,8 +81,7 @@ impl Transcript {
         }
     }
 
-    /// Scrolls to the match and opens the cell that hides it. Folds the cell opened for the
-    /// previous match.
+    /// Scrolls to the match and opens its cell. Folds the cell opened for the previous match.
     fn show_match(&mut self) {
         let Some(search) = &mut self.search else {
             return;

@@ -40,8 +40,7 @@ impl Transcript {
         had_some
     }
 
-    /// Puts a caret on the lowest visible text, to select with the keys. Returns whether there is
-    /// any text.
+    /// Puts a caret for keyboard selection on the lowest visible text. False if there is none.
     pub fn begin_caret(&mut self) -> bool {
         let Some(row) = self.viewport.last_row() else {
             return false;

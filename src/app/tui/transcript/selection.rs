@@ -117,7 +117,6 @@ pub struct Caret {
 /// The selection, and steps that the next frame resolves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selecting {
-    /// The selection, if any.
     pub selection: Option<Selection>,
     /// The caret, during keyboard selection.
     pub caret: Option<Caret>,

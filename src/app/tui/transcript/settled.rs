@@ -1,5 +1,4 @@
-//! Finds the part of the conversation that can't change any more, so that its rows can be printed
-//! for good.
+//! Finds the part of the conversation that can't change any more and can be printed for good.
 
 use super::cell::CellBody;
 use super::cells::Neighbor;

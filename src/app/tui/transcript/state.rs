@@ -159,8 +159,7 @@ impl Transcript {
         &self.viewport
     }
 
-    /// Applies one event that happened at `time` (Unix ms). Returns whether anything visible
-    /// changed.
+    /// Applies one event of `time` (Unix ms). Returns whether anything visible changed.
     pub fn apply(&mut self, event: &AgentEvent, time: i64) -> bool {
         self.now = self.now.max(time);
         let changed = apply::apply(&mut self.cells, &mut self.pending, event, time);
@@ -172,8 +171,7 @@ impl Transcript {
         changed
     }
 
-    /// Shows a user's message before the agent confirms it; the agent's record of the same text
-    /// then replaces it.
+    /// Shows a user's message at once; the agent's record of the same text later replaces it.
     pub fn push_user(&mut self, text: impl Into<String>) {
         self.push_unconfirmed(text.into(), Vec::new());
     }
@@ -347,8 +345,8 @@ impl Transcript {
         self.let_go(drawn.unread, drawn.printing);
     }
 
-    /// Opens or folds in place whatever is at `row` of the transcript's area: a title, or a row
-    /// that says what is hidden. Returns whether there was such a row.
+    /// Opens or folds the title or the row of hidden rows at `row` of the transcript's area.
+    /// Returns false for any other row.
     pub fn toggle_at(&mut self, row: u16) -> bool {
         let at = self.viewport.opens_at(row);
         at.is_some_and(|(cell, opens)| self.toggle_part(cell, opens))

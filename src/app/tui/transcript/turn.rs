@@ -1,5 +1,4 @@
-//! The rule below a run: how it ended and what it cost. A plain rule separates prompts within a
-//! run.
+//! The rule below a run: how it ended and its cost. A plain rule separates prompts within a run.
 
 use std::sync::Arc;
 

@@ -93,7 +93,7 @@ pub struct Drawn {
     pub new_below: usize,
     /// The source of each visible row, from the top.
     pub rows: Vec<RowRef>,
-    /// What a click on each row opens or folds.
+    /// The part that a click on each row opens or folds.
     pub opens: Vec<Opens>,
     /// The first row that was never on the screen.
     pub seen: Anchor,

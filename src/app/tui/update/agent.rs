@@ -1,5 +1,4 @@
-//! Applies the agent's events to the transcript, the queue strip, the activity line and the status
-//! line.
+//! Applies the agent's events to the transcript, the queue, the activity and status lines.
 
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use crate::app::action::{ACTIONS, ALIASES, Action};
 use crate::app::tui::app::App;
 use crate::llm::nearest::nearest;
 
-/// What the editor text means as a command.
+/// The meaning of the editor text as a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Command {
     /// An action and the argument after its name.

@@ -1,5 +1,4 @@
-//! The completion list above the editor for commands, arguments and files: opening it, its keys,
-//! closing it.
+//! The completion list for commands, arguments and files: opening it, its keys, closing it.
 
 use std::path::Path;
 
@@ -83,7 +82,7 @@ fn argument_list(
     Some(Completion { known, ..list })
 }
 
-/// What to load for the arguments of a command; most of it only when the list opens.
+/// The data to load for the arguments of a command; most of it only when the list opens.
 fn ask_for(app: &App, action: Action, typed: &str, opens: bool) -> Option<Effect> {
     match action {
         Action::ImportSession => Some(Effect::ReadFolder(typed.to_owned())),
@@ -203,8 +202,7 @@ fn common_start(several: &[Candidate]) -> String {
     common[..common.len() - slashes % 2].to_owned()
 }
 
-/// The last word of a shell command, if it can be a path. `None` inside quotes, where escaping
-/// differs.
+/// The last word of a shell command, if it can be a path. `None` inside quotes.
 fn shell_word(command: &str) -> Option<&str> {
     let mut start = 0;
     let mut chars = command.char_indices();
@@ -338,7 +336,7 @@ fn take(app: &mut App, runs: bool) -> Vec<Effect> {
             }
         }
         CompletionKind::Argument(action) => {
-            // Go on with the folder's contents.
+            // Continue with the folder's contents.
             goes_on = action == Action::ImportSession && insert.ends_with('/');
             runs &= !goes_on;
         }

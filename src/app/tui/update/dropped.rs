@@ -1,11 +1,9 @@
-//! Recognizes files dropped onto the terminal, which pastes their paths, shell-escaped or as
-//! `file://` URLs.
+//! Recognizes files dropped onto the terminal: it pastes shell-escaped paths or `file://` URLs.
 
 /// Longer pastes aren't checked for paths, in bytes.
 const MAX_BYTES: usize = 16 * 1024;
 
-/// The paths, if the paste is nothing but paths and one is a picture. Other files may be meant as
-/// plain text.
+/// The paths of a paste of nothing but paths, if one is a picture. Otherwise it may be plain text.
 pub fn dropped_files(pasted: &str) -> Option<Vec<String>> {
     if pasted.len() > MAX_BYTES {
         return None;
@@ -28,8 +26,7 @@ fn words(line: &str) -> Option<Vec<String>> {
                 word.get_or_insert_default();
             }
             (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
-            // Other whitespace belongs to the name: macOS uses a no-break space in screenshot
-            // names.
+            // Other whitespace is in names: macOS uses a no-break space for screenshots.
             (None, c) if c.is_ascii_whitespace() => words.extend(word.take()),
             (_, c) => word.get_or_insert_default().push(c),
         }

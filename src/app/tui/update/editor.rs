@@ -38,7 +38,7 @@ pub fn select(app: &mut App, motion: Action) -> bool {
     moves
 }
 
-/// Pastes into whatever has the focus.
+/// Pastes into the part that has the focus.
 pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     app.start.demo = None;
     app.presses.enter = None;
@@ -85,8 +85,7 @@ pub fn restore(app: &mut App, draft: &SavedDraft) -> Vec<Effect> {
     app.say_for("Your unsent text from last time is back", 6000)
 }
 
-/// Takes over the external editor's text. Text that came back into the composer meanwhile goes
-/// before it.
+/// Takes over the external editor's text, after text that came back meanwhile.
 pub fn edited(app: &mut App, given: &str, left: Result<String, String>) {
     match left {
         Ok(text) => {

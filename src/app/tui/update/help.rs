@@ -13,8 +13,7 @@ pub fn open(app: &mut App) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Closes the help and does what the key or the command would do; a command that needs an argument goes
-/// into the editor.
+/// Closes the help and runs the entry; a command with an argument goes into the editor first.
 pub fn choose(app: &mut App) -> Vec<Effect> {
     let list = topmost!(app, Help);
     let chosen = list.chosen().filter(|entry| entry.runs());

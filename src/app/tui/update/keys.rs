@@ -16,8 +16,7 @@ use crate::app::tui::keymap::{Meaning, label};
 use crate::app::tui::overlay::{Overlay, TextPopup};
 use crate::llm::Content;
 
-/// How long tiller waits for the next key of a chord or for the character to jump to, in
-/// milliseconds.
+/// Time to wait for the next key of a chord or the character to jump to (ms).
 const CHORD_MS: i64 = 3000;
 
 /// What a key can be for. Each takes it, or leaves it to the next one.
@@ -57,11 +56,11 @@ struct Key {
     press: KeyPress,
     /// Its action, if known, together with the keys of a chord before it.
     action: Option<Action>,
-    /// False for the last key of a chord, which means nothing by itself.
+    /// False for the last key of a chord, which alone means nothing.
     alone: bool,
     /// The demo's prompt. Any key but Enter cancels the demo.
     demo: Option<String>,
-    /// It closed a pager and goes on to the editor as text.
+    /// It closed a pager and is also text for the editor.
     closed: bool,
 }
 
@@ -143,8 +142,7 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
                 return Some(Vec::new());
             }
             let effects = overlay::press(app, press, key.action);
-            // Enter may repeat fast while it steps through values. Elsewhere the next Enter could
-            // hit something new.
+            // Enter may repeat through values. Elsewhere the next Enter could hit something new.
             let steps = matches!(effects[..], [Effect::SaveSetting(..)]);
             app.presses.enter = (!steps).then_some(app.now);
             Some(effects)
@@ -213,8 +211,8 @@ fn jump(app: &mut App, c: char, way: Direction) {
     }
 }
 
-/// What this key means after the keys before it, and whether it stands alone. Shows a hint while
-/// the chord is incomplete.
+/// What this key means after the keys before it, and whether it is alone. Shows a hint while the
+/// chord is incomplete.
 fn chord(app: &mut App, press: KeyPress) -> (Meaning, bool) {
     let (before, at) = std::mem::take(&mut app.chord);
     let before = if app.now - at > CHORD_MS {

@@ -1,4 +1,4 @@
-//! What all lists have in common: moving, typing a query, finding matches.
+//! The common parts of all lists: moving, typing a query, finding matches.
 
 use super::overlay;
 use crate::app::action::Action;

@@ -23,8 +23,7 @@ pub fn open(app: &mut App, provider: &str) -> Vec<Effect> {
     vec![Effect::ListProviders]
 }
 
-/// `/login` with more than a provider. A key must not stay on the screen; other text may be a
-/// prompt.
+/// `/login` with more than a provider: a key must not stay visible, other text may be a prompt.
 pub fn refuse(app: &mut App) -> Vec<Effect> {
     let typed = app.composer.text();
     let kept = without_keys(typed.clone());

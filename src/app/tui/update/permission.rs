@@ -1,5 +1,4 @@
-//! Changing the permission mode. The screen shows the new mode at once, before the agent confirms
-//! it.
+//! Changes the permission mode. The screen shows it before the agent confirms it.
 
 use super::settings;
 use crate::agent::permission::PermissionMode;

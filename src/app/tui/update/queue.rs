@@ -67,7 +67,6 @@ pub fn start(app: &mut App) -> Vec<Effect> {
     effects
 }
 
-/// Starts the demo when it is due.
 pub fn start_demo_when_due(app: &mut App) -> Vec<Effect> {
     let now = app.now;
     match app.start.demo.take_if(|(_, due)| *due > 0 && *due <= now) {
@@ -107,8 +106,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
         };
     }
     if app.status.is_demo() && !app.start.demo_asked && !app.is_running() {
-        // There is no model to send it to. The prompt stays in the editor, even across the restart
-        // with the key.
+        // Without a model the prompt stays in the editor, even across the restart with the key.
         app.say_for(
             "Add an API key to send this; your prompt stays here",
             KEPT_MS,

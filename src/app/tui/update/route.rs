@@ -13,8 +13,7 @@ use crate::app::tui::msg::{EffectResult, Msg};
 use crate::app::tui::options::ExitKind;
 use crate::app::tui::session_effect::SessionResult;
 
-/// Applies one message that came at `now` (Unix ms) and returns the effects to run. It never reads
-/// a clock.
+/// Applies a message of time `now` (Unix ms) and returns the effects to run. Reads no clock.
 pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
     app.now = app.now.max(now);
     let of_user = matches!(msg, Msg::Input(_));
@@ -87,12 +86,11 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
     effects
 }
 
-/// Finishes one step of the switch to another session; after the last, replays the input typed
-/// ahead.
+/// Finishes one step of a session switch; after the last, replays the input typed ahead.
 fn arrive(app: &mut App) -> Vec<Effect> {
     let mut effects = Vec::new();
     for event in app.switch.step() {
-        // That input may open yet another session.
+        // The replayed input may open yet another session.
         if let Some(event) = app.switch.hold(event) {
             effects.extend(input(app, event));
         }

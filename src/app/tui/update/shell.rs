@@ -80,8 +80,7 @@ pub fn ended(app: &mut App, end: ShellEnd) {
         .end_command(&end.id, end.details, status, end.failure);
 }
 
-/// Switching sessions: the output so far stays with the old session, and later output goes to
-/// neither.
+/// Leaves the session: output so far stays with it, later output goes to neither session.
 pub fn leave(app: &mut App) {
     if let Some(run) = &mut app.shell {
         let block = run.unfinished("still running when the user switched sessions");

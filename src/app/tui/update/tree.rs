@@ -149,7 +149,7 @@ pub fn take_prompt(app: &mut App, prompt: &str) {
     app.composer.set_message(prompt);
 }
 
-/// Moves the editor's text to the history, and says so.
+/// Moves the editor's text to the history, with a hint.
 pub fn keep_draft(app: &mut App) {
     if !app.composer.is_empty() {
         app.composer.clear();

@@ -1,5 +1,4 @@
-//! Trials: starting one with `/try`, keeping or discarding it. Only commands end a trial, never a
-//! key.
+//! Trials: `/try`, keeping and discarding. Only commands end a trial, never a key.
 
 use std::sync::Arc;
 

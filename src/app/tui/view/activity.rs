@@ -1,5 +1,5 @@
-//! The activity line: what runs, on what, for how long, and how to stop it. From Enter until the
-//! prompt is free again, and at no other time, it says that Esc stops.
+//! The activity line: what is running, for how long, and how to stop it. It names the stop key from
+//! Enter until the prompt is free again, and at no other time.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
@@ -17,15 +17,14 @@ use crate::app::tui::run_facts::Resume;
 use crate::app::tui::text::width::{ellipsis, width};
 use crate::app::tui::transcript::{ToolCell, headings};
 
-/// Between what runs and the keys that change it.
 const GAP: &str = "   ";
 
-/// A run that takes longer than this shows its total time, in milliseconds.
+/// A run longer than this also shows its total time (ms).
 const LONG_RUN_MS: i64 = 60_000;
-/// Columns that the text at the right needs at least.
+/// Minimum columns for the text on the right.
 const LEAST_SAID: usize = 12;
 
-/// Rows it takes: one, where there is something to say, and more for a long hint while nothing runs.
+/// Returns the rows needed: one if there is something to show, more for a long hint while idle.
 pub fn rows_wanted(app: &App, size: Size) -> u16 {
     let is_idle = app.run == RunState::Idle && app.shell.is_none();
     let hint = app.hint.as_ref().filter(|_| is_idle);
@@ -34,7 +33,6 @@ pub fn rows_wanted(app: &App, size: Size) -> u16 {
     rows.clamp(1, most.max(1)) * u16::from(has_something(app))
 }
 
-/// A hint in rows of a screen with so many columns.
 fn said(app: &App, text: &str, columns: u16) -> Vec<StyledLine> {
     let columns = usize::from(columns.saturating_sub(2)).max(1);
     StyledLine::wrapped(text, app.theme.warning, columns)
@@ -81,7 +79,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
                 Some(hint) => said(app, &hint.text, area.width),
                 None => vec![idle(app, area.width)],
             };
-            // The last row also gets the start of the next one, cut off.
+            // The last row also shows the start of the next one, cut off.
             let rest = lines.split_off(lines.len().min(usize::from(area.height)));
             let last = rest
                 .first()
@@ -111,7 +109,7 @@ fn shell(app: &App, area: Rect) -> StyledLine {
     line.with(GAP, theme.activity).then(&stops)
 }
 
-/// The line while nothing runs.
+/// The line while nothing is running.
 fn idle(app: &App, columns: u16) -> StyledLine {
     let theme = &app.theme;
     if app.start.demo.is_some() {
@@ -135,7 +133,7 @@ fn idle(app: &App, columns: u16) -> StyledLine {
         Some(Resume::Planned(_)) => " run this plan (auto mode)".to_owned(),
         Some(Resume::AtBudget(next)) => format!(" continue, up to {next}"),
     };
-    // With a text Enter sends that.
+    // If the prompt has text, Enter sends it.
     if app.composer.is_empty() {
         offer(app, Action::Submit, &does)
     } else {
@@ -156,7 +154,7 @@ fn trial(app: &App, open: &OpenTrial) -> StyledLine {
         .with("/discard", app.theme.key_hint)
 }
 
-/// The offer to trust the project, in as many words as the line has room for.
+/// The offer to trust the project, in the longest wording that the line has room for.
 fn trust(app: &App, columns: u16) -> StyledLine {
     let theme = &app.theme;
     let line = |[what, takes, never]: [&str; 3]| {
@@ -184,7 +182,7 @@ fn offer(app: &App, action: Action, does: &str) -> StyledLine {
 fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let columns = usize::from(area.width.saturating_sub(2));
-    // Esc leaves the rule, the page or vim's insert mode first.
+    // Esc first leaves the rule, the page or vim's insert mode.
     let is_inserting = matches!(app.composer.vim(), Some((VimMode::Insert, _)));
     let stop = if app.rule.is_some() || app.is_reading() || is_inserting {
         offer(app, Action::Interrupt, " stops")
@@ -193,7 +191,7 @@ fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mu
     };
     let (what, extra) = describe(app, phase);
     let extra = extra.or_else(|| elapsed(app));
-    // Parts in the order they are given up: the last first.
+    // The last parts are dropped first.
     let mark = 2;
     let room = columns.saturating_sub(mark + stop.width() + 3);
     let mut left = StyledLine::of("● ", theme.activity_mark);
@@ -229,14 +227,14 @@ fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mu
     }
 }
 
-/// How long the run takes, where it is not what the phase takes.
+/// The run's time, unless the phase's time already shows it.
 fn elapsed(app: &App) -> Option<String> {
     let millis = app.now - app.stats.run_since;
     let is_told = millis >= LONG_RUN_MS && app.stats.phase_since - app.stats.run_since >= 1000;
     is_told.then(|| format!("{} total", duration(millis / 1000)))
 }
 
-/// What runs, with its time, and something to add where there is room.
+/// The current work with its time, and details to add if there is room.
 fn describe(app: &App, phase: &Phase) -> (String, Option<String>) {
     let seconds = (app.now - app.stats.phase_since).max(0) / 1000;
     let for_seconds = |what: &str| match seconds {
@@ -260,7 +258,7 @@ fn describe(app: &App, phase: &Phase) -> (String, Option<String>) {
             attempt,
             max_attempts,
             at,
-            // The notice above says it.
+            // A notice above shows the reason.
             reason: _,
         } => {
             let left = ((at - app.now).max(0) + 999) / 1000;
@@ -280,7 +278,7 @@ fn describe(app: &App, phase: &Phase) -> (String, Option<String>) {
     }
 }
 
-/// What the only call that runs is about.
+/// The subject of the only running call.
 fn subject_line(tool: &ToolCell) -> String {
     match &*tool.details {
         Details::Command(command) => match command.description.as_deref().map(str::trim) {

@@ -1,4 +1,4 @@
-//! The rows of a list of answers, which are numbered: a digit selects one.
+//! The rows of a numbered list of answers. A digit selects one.
 
 use std::iter;
 
@@ -9,7 +9,7 @@ use crate::app::tui::theme::Theme;
 
 #[derive(Clone, Copy, Debug)]
 pub struct AnswerStyles {
-    /// The numbers, and the mark of the selected row.
+    /// For the numbers and the mark of the selected row.
     pub number: Style,
     pub text: Style,
     pub selected: Style,
@@ -46,7 +46,7 @@ pub fn rows(
         .collect()
 }
 
-/// The answers on one row, for a low screen.
+/// All answers on one row, for a low screen.
 pub fn row(labels: &[&str], selected: Option<usize>, styles: AnswerStyles) -> StyledLine {
     let mut line = StyledLine::new();
     for (at, label) in labels.iter().enumerate() {

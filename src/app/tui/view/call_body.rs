@@ -1,4 +1,4 @@
-//! The command or the diff of a call, for the user to decide on. Nothing is cut off at the right edge.
+//! The command or the diff of a call, for the user to review. Nothing is cut off at the right edge.
 
 use ratatui::style::Style;
 
@@ -11,20 +11,20 @@ use crate::app::tui::text::{
 };
 use crate::app::tui::theme::Theme;
 
-/// Before the rows of a line that goes on.
+/// Marks continuation rows of a wrapped line.
 const GOES_ON: &str = "↪ ";
 
-/// Rows of it, and after how many enough are there.
+/// The rows so far, and how many are enough.
 struct Body<'a> {
     theme: &'a Theme,
     columns: usize,
     most: usize,
     rows: Vec<StyledLine>,
-    /// Rows that there is no room for.
+    /// Rows that there was no room for.
     hidden: usize,
 }
 
-/// Its first rows, one less than `most` where it does not fit, and how many rows are left.
+/// Returns the first rows and how many rows are left; `most - 1` rows if not all have room.
 pub fn first_rows(
     theme: &Theme,
     details: &Details,
@@ -82,11 +82,11 @@ impl Body<'_> {
         for line in text.lines() {
             let line = &revealed(line);
             if self.is_full() {
-                // Not laid out: it may be a long one.
+                // Not laid out, because it can be long.
                 let columns = self.columns.saturating_sub(width(GOES_ON)).max(1);
                 self.push_hidden(width(line).div_ceil(columns).max(1));
             } else {
-                // Rows that go on are marked: nobody shall take a line of its own for one of them.
+                // Marks continuation rows, so that they can't pass for separate lines.
                 let rest = Line::of(GOES_ON, self.theme.faint);
                 let prefix = Prefix {
                     rest,
@@ -102,7 +102,7 @@ impl Body<'_> {
     }
 
     fn diff(&mut self, file: &DiffDetails) {
-        // What has no room is not laid out.
+        // Lines without room aren't laid out.
         let room = self.most.saturating_sub(self.rows.len());
         let diff = file.diff.as_str();
         let diff = &diff[if lines(diff).count() > room {
@@ -143,7 +143,7 @@ impl Body<'_> {
         self.hidden > 0
     }
 
-    /// Adds the rows of one line, as many as there is room for.
+    /// Adds as many rows of one line as there is room for.
     fn push(&mut self, mut rows: Vec<StyledLine>) {
         let room = self.most.saturating_sub(self.rows.len());
         if !self.is_full() && rows.len() <= room {
@@ -157,7 +157,7 @@ impl Body<'_> {
         }
     }
 
-    /// There is no room for so many rows. One row is for saying so.
+    /// Notes rows without room. One row must stay free to say so.
     fn push_hidden(&mut self, rows: usize) {
         if rows > 0 && !self.is_full() && self.rows.len() >= self.most {
             self.rows.pop();
@@ -167,7 +167,7 @@ impl Body<'_> {
     }
 }
 
-/// Where in a diff the line stands before the first one that changes.
+/// The start of the last line before the first change in a diff.
 fn change(diff: &str) -> usize {
     let mut before = 0;
     for (at, line) in lines(diff) {
@@ -179,7 +179,7 @@ fn change(diff: &str) -> usize {
     before
 }
 
-/// The file that the lines below belong to, and what becomes of it.
+/// The path of the file that the lines below belong to, and what happens to it.
 fn heading(theme: &Theme, file: &DiffDetails) -> StyledLine {
     let line = StyledLine::of(revealed(&file.path), theme.strong);
     match (&file.moved_from, file.change) {

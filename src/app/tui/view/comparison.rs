@@ -5,10 +5,10 @@ use crate::app::branches::ComparisonLine;
 use crate::app::tui::app::App;
 use crate::app::tui::text::width::{ellipsis, width};
 
-/// Columns of a figure's name.
+/// Columns for the name of a figure.
 const NAME: usize = 16;
 
-/// None while they are read.
+/// `lines` is `None` while the branches are being read.
 pub fn lines(app: &App, lines: Option<&[ComparisonLine]>, columns: usize) -> Vec<StyledLine> {
     let theme = &app.theme;
     let figure = columns.saturating_sub(NAME) / 2;

@@ -1,4 +1,4 @@
-//! The list that grows out of the editor: as wide as it, as high as there is to choose from.
+//! The completion list above the editor: as wide as the editor, as high as its entries.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,7 +11,6 @@ use crate::app::tui::app::App;
 use crate::app::tui::completion::{Candidate, Completion, CompletionKind};
 use crate::app::tui::text::width::ellipsis_middle;
 
-/// Rows at most.
 const MAX_ROWS: usize = 10;
 
 pub fn height(list: &Completion) -> u16 {
@@ -23,7 +22,7 @@ pub fn height(list: &Completion) -> u16 {
     count.clamp(1, MAX_ROWS) as u16 + 2
 }
 
-/// Draws it at the end of `room`. Returns the rows that can be clicked, and the first entry in them.
+/// Draws the list at the end of `room`. Returns the clickable rows and the first entry in them.
 pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (Rect, usize) {
     let count = list.candidates.len();
     let said = match list.kind {

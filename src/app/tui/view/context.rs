@@ -1,4 +1,4 @@
-//! Where the window goes, as lines for the box they are shown in.
+//! How the context window is used, as lines of a popup.
 
 use super::line::StyledLine;
 use crate::agent::{ContextKind, ContextPart, ContextUsage};
@@ -6,14 +6,14 @@ use crate::app::humanize::{plural, short, window};
 use crate::app::tui::app::App;
 use crate::app::tui::text::width::ellipsis;
 
-/// Columns of a part's name.
+/// Columns for the name of a part.
 const NAME: usize = 20;
-/// Columns of its tokens and its share.
+/// Columns for a part's tokens and its share.
 const FIGURES: usize = 14;
-/// Columns of its bar at most.
+/// Maximum columns of a part's bar.
 const BAR: usize = 32;
 
-/// A head, a line for each part with its share of the window, and what would make room.
+/// A head, a line for each part with its share of the window, and how to free context.
 pub fn lines(app: &App, usage: Option<&ContextUsage>, columns: usize) -> Vec<StyledLine> {
     let theme = &app.theme;
     let dim = theme.popup.patch(theme.dim);

@@ -1,4 +1,4 @@
-//! The list of what can be copied: a line for each, with how much it is.
+//! The list of things to copy: a line for each, with its size.
 
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn, on_row};
@@ -7,11 +7,11 @@ use crate::app::humanize::plural;
 use crate::app::tui::overlay::CopyPicker;
 use crate::app::tui::text::width::ellipsis;
 
-/// Columns of the field that says what it is.
+/// Columns for the kind of an entry.
 const KIND: usize = 9;
-/// Columns of the field that says how much it is.
+/// Columns for the size of an entry.
 const AMOUNT: usize = 12;
-/// Bytes of a text that are looked at for its line.
+/// Bytes of a text that are read for its line.
 const MAX_SHOWN: usize = 2_000;
 
 pub fn draw(popup: &mut Popup<'_>, list: &CopyPicker) -> Option<PopupDrawn> {

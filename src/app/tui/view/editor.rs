@@ -1,4 +1,4 @@
-//! The editor: its border with the mode, its rows, and where the caret is.
+//! The editor: its border with the mode, its rows, and the caret.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -14,7 +14,7 @@ use crate::app::tui::layout::Areas;
 use crate::app::tui::run_facts::Resume;
 use crate::app::tui::text::width::ellipsis;
 
-/// Draws it; the caret's place on the screen.
+/// Draws the editor. Returns the caret's place on the screen.
 pub fn draw(
     app: &App,
     layout: &ComposerLayout,
@@ -28,7 +28,7 @@ pub fn draw(
     if area.is_empty() {
         return None;
     }
-    // On a screen too low for all rows, those around the caret are shown.
+    // On a screen too low for all rows, show those around the caret.
     let caret_row = usize::from(layout.cursor.1);
     let skipped = (caret_row + 1).saturating_sub(usize::from(area.height));
     for (place, row) in area.rows().zip(layout.rows.iter().skip(skipped)) {
@@ -80,7 +80,7 @@ fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
         "auto" => theme.editor_auto,
         _ => theme.editor_full,
     };
-    // The line tells the state, the words the mode.
+    // The border's color shows the state, its words the mode.
     let style = match app.run {
         _ if !app.questions.is_empty() => theme.warning,
         RunState::Idle if app.resume == Some(Resume::Failed) => theme.error,
@@ -90,7 +90,7 @@ fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
     let columns = usize::from(area.width);
     let trial = if app.trial.is_some() { " · trial" } else { "" };
     let rule = if app.rule.is_some() { " · rule" } else { "" };
-    // Seen where it matters: it begins like a command, and is none.
+    // Shown only when it matters: the message looks like a command but isn't one.
     let is_message = app.composer.is_message() && app.composer.text().starts_with(['/', '!']);
     let message = if is_message {
         " · message, not a command"
@@ -118,7 +118,7 @@ fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Two or three keys that hold now.
+/// Two or three keys that work now.
 fn taught(app: &App, columns: usize) -> StyledLine {
     let theme = &app.theme;
     let key = |action| app.keymap.label(action);
@@ -139,7 +139,7 @@ fn taught(app: &App, columns: usize) -> StyledLine {
         add(Some("@".to_owned()), "file");
         add(key(Action::Help), "help");
     }
-    // On a narrow screen fewer.
+    // A narrow screen shows fewer.
     while !hints.is_empty() {
         let mut line = StyledLine::of(" ", theme.faint);
         for (at, (key, does)) in hints.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The help: keys, command and text of each entry, and below them all of the selected one.
+//! The help: keys, command and text of each entry, and details of the selected one below.
 
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn, on_row, split};
@@ -6,9 +6,9 @@ use crate::app::action::Action;
 use crate::app::tui::overlay::{HelpList, HelpRow};
 use crate::app::tui::text::width::{ellipsis, width};
 
-/// Columns of a key and a command.
+/// Columns for a key and a command.
 const WAYS: usize = 18;
-/// Rows for the selected entry, its rule included.
+/// Rows for the selected entry, including its rule.
 const FOOT: u16 = 3;
 const MAX_ROWS: usize = 28;
 

@@ -1,5 +1,4 @@
-//! The search in earlier prompts: a line for each with the match, and below them the chosen prompt, if
-//! it's longer.
+//! The search in earlier prompts: a line for each with the match, and below them a longer prompt.
 
 use std::ops::Range;
 
@@ -15,13 +14,13 @@ use crate::app::tui::app::App;
 use crate::app::tui::overlay::Picker;
 
 const MAX_ROWS: usize = 10;
-/// Rows of the preview at most.
+/// Maximum rows of the preview.
 const PREVIEW: usize = 5;
-/// The room that a preview needs.
+/// Minimum rows of the room for a preview.
 const MIN_ROOM: u16 = 16;
-/// Bytes of a prompt that are looked at.
+/// Bytes of a prompt that are read.
 const MAX_SHOWN: usize = 20_000;
-/// Matches that are looked at, not measured, to see how much preview is of use.
+/// Matches that are checked for how much preview is useful.
 const LOOKED_AT: usize = 100;
 
 pub fn draw(popup: &mut Popup<'_>, picker: &Picker) -> Option<PopupDrawn> {
@@ -35,7 +34,7 @@ pub fn draw(popup: &mut Popup<'_>, picker: &Picker) -> Option<PopupDrawn> {
     let ages = picker.matches().iter().take(LOOKED_AT);
     let longest = ages.map(|age| rows_of(prompt(*age), columns)).max();
     let longest = longest.unwrap_or(0);
-    // With its rule; as high as the longest needs, so that nothing moves from one to the next.
+    // Includes the rule. As high as the longest prompt needs, so that nothing jumps between prompts.
     let preview = match longest {
         2.. if room.height >= MIN_ROOM => longest.min(PREVIEW) + 1,
         _ => 0,
@@ -59,7 +58,7 @@ pub fn draw(popup: &mut Popup<'_>, picker: &Picker) -> Option<PopupDrawn> {
     let query = picker.query().to_lowercase();
     let mut query = Query::new(&query);
     let drawn = popup.matches(picker, none, list, |age, style| {
-        // It may be megabytes long, and each frame asks.
+        // The prompt may be megabytes long, and this runs in each frame.
         let text = history.get(age).unwrap_or_default();
         let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
         let lines = lines + usize::from(!text.is_empty() && !text.ends_with('\n'));
@@ -72,7 +71,7 @@ pub fn draw(popup: &mut Popup<'_>, picker: &Picker) -> Option<PopupDrawn> {
     Some(drawn)
 }
 
-/// How many rows a prompt takes at most, by its bytes; `PREVIEW` stands for more too.
+/// Upper bound of a prompt's rows, estimated from its bytes and capped at `PREVIEW`.
 fn rows_of(prompt: &str, columns: usize) -> usize {
     let columns = columns.max(1);
     let start = &prompt[..prompt.floor_char_boundary(columns * PREVIEW)];
@@ -82,7 +81,7 @@ fn rows_of(prompt: &str, columns: usize) -> usize {
     rows.sum::<usize>().min(PREVIEW)
 }
 
-/// The line of a prompt with the match, or its first; then the number of its lines.
+/// The line with the match, or the first line, then the number of lines.
 fn row(
     app: &App,
     (prompt, count): (&str, usize),
@@ -106,8 +105,7 @@ fn row(
     line.with(amount, style.patch(app.theme.dim))
 }
 
-/// The first non-blank line with a match, or else the first non-blank line: its number, its text and the
-/// places of the match.
+/// The first non-blank line, preferably with a match: its number, its text and its matches.
 fn found_line<'a>(prompt: &'a str, query: &mut Query) -> (usize, &'a str, Vec<Range<usize>>) {
     let lines = prompt.lines().map(str::trim_start).enumerate();
     let mut lines = lines.filter(|(_, line)| !line.is_empty());
@@ -129,7 +127,7 @@ fn found_line<'a>(prompt: &'a str, query: &mut Query) -> (usize, &'a str, Vec<Ra
     }
 }
 
-/// The text around what was found, below a rule.
+/// Draws the text around the match, below a rule.
 fn draw_preview(popup: &mut Popup<'_>, prompt: &str, query: &mut Query, area: Rect) {
     let app = popup.app;
     let columns = usize::from(area.width);
@@ -150,7 +148,7 @@ fn draw_preview(popup: &mut Popup<'_>, prompt: &str, query: &mut Query, area: Re
     }
 }
 
-/// `text` with what was found in it marked.
+/// `text` with the matches marked.
 fn marked(app: &App, text: &str, places: &[Range<usize>], style: Style) -> StyledLine {
     let mark = on_row(&app.theme, style, app.theme.accent).add_modifier(Modifier::BOLD);
     let mut line = StyledLine::new();

@@ -1,5 +1,5 @@
-//! The rows at the foot of the normal screen: the part of the conversation that can still change, and
-//! below it the editor and its neighbours, painted by the same functions.
+//! The rows at the bottom of the normal screen: the part of the conversation that can still change,
+//! then the editor and its neighbours. The same functions paint them.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
@@ -10,9 +10,9 @@ use super::{ScreenDrawn, ViewCache, completion, welcome};
 use crate::app::tui::app::App;
 use crate::app::tui::text::width::ellipsis;
 
-/// Of ten rows of the screen, how many the conversation may take.
+/// Tenths of the screen that the conversation may take.
 const TENTHS: u32 = 6;
-/// Rows that it may take on any screen.
+/// Rows that the conversation may take on any screen.
 const LEAST: u16 = 4;
 
 #[derive(Debug)]
@@ -23,8 +23,8 @@ pub struct LivePlan {
 }
 
 impl LivePlan {
-    /// For so many rows of the conversation. Rows that are on the screen already stay, up to
-    /// `least` in all, so that nothing jumps when something gets smaller.
+    /// Plans for `rows` rows of the conversation. Rows already on the screen stay, up to `least` in
+    /// all, so that nothing jumps when a part shrinks.
     pub fn new(app: &App, rows: usize, least: u16) -> Self {
         let mut plan = Plan::new(app, app.size);
         let areas = &plan.areas;
@@ -54,7 +54,7 @@ impl LivePlan {
         self.size
     }
 
-    /// Paints them into `buffer`, which is blank and of this size.
+    /// Paints into `buffer`, which must be blank and have this size.
     pub fn draw(self, app: &App, cache: &mut ViewCache, buffer: &mut Buffer) -> ScreenDrawn {
         let room = Rect {
             height: self.rows,
@@ -64,7 +64,7 @@ impl LivePlan {
     }
 }
 
-/// The line between two conversations that are printed one after the other.
+/// The line between two conversations printed one after the other.
 pub fn divider(app: &App, width: u16) -> Buffer {
     let theme = &app.theme;
     let mut buffer = Buffer::empty(Rect::new(0, 0, width, 3));

@@ -1,4 +1,4 @@
-//! The iterations: a line of figures for each, and what one of them holds.
+//! The iterations: a line of figures for each, and the content of one.
 
 use ratatui::style::Style;
 
@@ -13,11 +13,11 @@ use crate::app::tui::overlay::{IterationPicker, OpenedIteration};
 use crate::llm::message::content_text;
 use crate::llm::{Content, Message};
 
-/// Lines of one message or result that are shown.
+/// Maximum lines shown of one message or result.
 const MAX_LINES: usize = 200;
 const MAX_LINE: usize = 2_000;
 
-/// Columns of the box at most: rows are figures in columns, so they may be longer than prose.
+/// Maximum columns of the box. Its rows are figures in columns, so they can be longer than prose.
 const BOX: u16 = 140;
 
 pub fn draw(popup: &mut Popup<'_>, list: &IterationPicker) -> Option<PopupDrawn> {

@@ -1,5 +1,5 @@
-//! One styled line: the only way text reaches the buffer outside the transcript. Whatever comes
-//! through here is made harmless first.
+//! One styled line: the only way text reaches the buffer outside the transcript. Control characters
+//! are made visible first.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,6 @@ impl StyledLine {
         Self::new().with(text, style)
     }
 
-    /// `text` in lines of at most `columns`.
     pub fn wrapped(text: &str, style: Style, columns: usize) -> Vec<Self> {
         let line = Line::of(visible_line(text), style);
         let mut rows = Vec::new();
@@ -32,7 +31,7 @@ impl StyledLine {
         texts.map(|text| Self::of(text, style)).collect()
     }
 
-    /// A row of text that was laid out already, as wide as `columns` where it has a ground.
+    /// A row that was laid out already, padded to `columns` if it has a background.
     pub fn of_row(row: &Row, columns: usize) -> Self {
         let mut line = Line::default();
         let mut start = 0;
@@ -70,7 +69,7 @@ impl StyledLine {
         &self.0.text
     }
 
-    /// It, cut with an ellipsis where it is wider than `columns`.
+    /// This line, with an ellipsis if it is wider than `columns`.
     pub fn cut(&self, columns: usize) -> Self {
         if self.width() <= columns {
             return self.clone();
@@ -81,14 +80,14 @@ impl StyledLine {
         Self(line)
     }
 
-    /// Draws it from `x` on, at most `columns` wide, cut with an ellipsis.
+    /// Draws the line from `x`, at most `columns` wide, cut with an ellipsis.
     pub fn draw(&self, buffer: &mut Buffer, x: u16, y: u16, columns: u16) {
         let line = self.cut(usize::from(columns)).0;
         line.into_row().draw(buffer, (x, y), columns, None);
     }
 
-    /// Draws `left` from the left and `right` to the right edge of the first row of `area`, a
-    /// column of air at both ends. When both do not fit, the left one is cut.
+    /// Draws `left` at the left and `right` at the right edge of the first row of `area`, with a
+    /// blank column at both ends. If there isn't room for both, `left` is cut.
     pub fn draw_both(left: &Self, right: &Self, area: Rect, buffer: &mut Buffer) {
         if area.is_empty() {
             return;

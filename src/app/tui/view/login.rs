@@ -1,4 +1,4 @@
-//! The list of providers that want a key, and the line one is typed into, which does not show it.
+//! The list of providers that need a key, and the line to type one, which doesn't show it.
 
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn, on_row, split};
@@ -6,7 +6,7 @@ use crate::app::action::Action;
 use crate::app::tui::overlay::Login;
 use crate::app::tui::text::width::width;
 
-/// Columns of a provider's name.
+/// Columns for the name of a provider.
 const NAME: usize = 18;
 
 pub fn draw(popup: &mut Popup<'_>, login: &Login) -> Option<PopupDrawn> {

@@ -1,4 +1,4 @@
-//! From the `App` to a buffer of cells. Nothing here changes what the user sees next time.
+//! Draws the `App` into a buffer of cells. Nothing here changes the next frame.
 
 mod screen;
 mod inline;

@@ -1,4 +1,4 @@
-//! The details of a model in words: window, limits, prices, thinking, API, address, key.
+//! The details of a model as text: window, limits, prices, thinking, API, address, key.
 
 use std::fmt::Write;
 
@@ -10,8 +10,7 @@ use crate::app::models::{BUILT_IN, KeyState, ModelEntry};
 use crate::app::tui::theme::Theme;
 use crate::llm::{Model, PriceTier};
 
-/// All details, in lines of at most `columns`: first how to get a missing key, then what matters most
-/// for a choice.
+/// All details in lines of at most `columns`: how to get a missing key, then the most important.
 pub fn lines(theme: &Theme, entry: &ModelEntry, columns: usize) -> Vec<StyledLine> {
     let model = &*entry.model;
     let quiet = theme.popup.patch(theme.dim);
@@ -33,7 +32,7 @@ pub fn lines(theme: &Theme, entry: &ModelEntry, columns: usize) -> Vec<StyledLin
         .collect()
 }
 
-/// What input and output cost, shortly; nothing when no price is known.
+/// Short prices of input and output, or an empty text if none is known.
 pub fn price_pair(model: &Model) -> String {
     let prices = &model.prices;
     if prices.input == 0.0 && prices.output == 0.0 {

@@ -1,5 +1,5 @@
-//! The list of models: the query, the matches, and the details of the chosen one. The box keeps its
-//! size, so that nothing jumps.
+//! The list of models: the query, the matches, and the details of the selected one. The box keeps
+//! its size, so that nothing jumps.
 
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -15,7 +15,7 @@ use crate::app::tui::overlay::{ModelPicker, Pager, same};
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
 use crate::llm::Model;
 
-/// Rows inside the box at most.
+/// Maximum rows inside the box.
 const MAX_ROWS: usize = 32;
 const DETAIL_ROWS: u16 = 5;
 
@@ -76,7 +76,7 @@ fn draw_entries(popup: &mut Popup<'_>, models: &ModelPicker, mut list: Rect) -> 
     })
 }
 
-/// What a row has room for, in columns; 0 is not shown.
+/// The columns of each field of a row; 0 hides a field.
 struct Columns {
     id: usize,
     price: usize,
@@ -84,7 +84,7 @@ struct Columns {
     key: usize,
 }
 
-/// Columns of the window's size, and of the mark of the model in use.
+/// Columns for the window's size, and for the mark of the current model.
 const WINDOW: usize = 5;
 const MARK: usize = 2;
 
@@ -119,7 +119,7 @@ impl Columns {
             (false, true) => tone(theme.accent),
             (false, false) => base,
         };
-        // Models differ at the end of their names.
+        // Model names differ at the end.
         line.push(cell(&ellipsis_middle(&id, self.id), self.id), main);
         line.push(
             format!("  {:>WINDOW$}", window(model.context_window)),
@@ -144,14 +144,14 @@ impl Columns {
     }
 }
 
-/// What the model can do beside reading and writing text.
+/// What the model can do besides reading and writing text.
 fn skills(model: &Model) -> String {
     let think = if model.reasoning { "think" } else { "     " };
     let see = if model.vision { "image" } else { "" };
     format!("{think} {see}")
 }
 
-/// `text` in exactly so many columns.
+/// `text` in exactly `columns` columns.
 fn cell(text: &str, columns: usize) -> String {
     let text = ellipsis(text, columns);
     let pad = columns.saturating_sub(width(&text));

@@ -1,4 +1,4 @@
-//! The question what to do with a session that couldn't be opened.
+//! The question about a session that couldn't be opened.
 
 use super::answers;
 use super::line::StyledLine;
@@ -8,7 +8,7 @@ use crate::app::humanize::abbreviate_home;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{Opening, Way};
 
-/// Columns of a row that is cut, not wrapped.
+/// Width of a row that is cut, not wrapped.
 const LONG: usize = 1000;
 
 pub fn draw(popup: &mut Popup<'_>, opening: &Opening) -> Option<PopupDrawn> {
@@ -25,7 +25,7 @@ pub fn draw(popup: &mut Popup<'_>, opening: &Opening) -> Option<PopupDrawn> {
         ("Open session", note)
     };
     let area = popup.open(title, rows, &[note])?;
-    // On a low screen the choices win over the reason.
+    // On a low screen the choices take precedence over the reason.
     let shown = usize::from(area.height)
         .saturating_sub(rows - head)
         .min(head);

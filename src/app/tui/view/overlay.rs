@@ -1,5 +1,4 @@
-//! Popups over the conversation: a box, its text, and the caret if it takes text. The activity line
-//! below stays visible.
+//! Popups over the conversation: box, text and caret. The activity line below stays visible.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -14,7 +13,6 @@ use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, Overlay, TextPopup};
 
-/// Draws it, if there is room for it.
 pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     let mut popup = Popup::new(app, area, buffer);
     let drawn = match overlay {
@@ -43,7 +41,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Op
     drawn.map(|drawn| PopupDrawn { caret, ..drawn })
 }
 
-/// The title and the lines of a popup that is only read.
+/// The title and the lines of a read-only popup.
 fn text(app: &App, popup: &TextPopup, columns: usize) -> (String, Vec<StyledLine>) {
     let (title, lines) = match popup {
         TextPopup::Stats => ("Stats", stats::lines(app)),
@@ -74,7 +72,7 @@ fn draw_confirm(popup: &mut Popup<'_>, confirm: &Confirm) -> Option<PopupDrawn> 
     let app = popup.app;
     let inside = popup.text_columns();
     let mut lines = StyledLine::wrapped(text, app.theme.popup, inside);
-    // The answers are shown on the smallest screen too.
+    // Even the smallest screen shows the answers.
     let height = popup.most_rows();
     lines.truncate(height.saturating_sub(Confirm::ANSWERS));
     if lines.len() + Confirm::ANSWERS < height {

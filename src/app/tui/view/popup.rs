@@ -1,5 +1,4 @@
-//! The parts of popups: a box with a title and key hints on its edges, a query, rows to choose from,
-//! text to read.
+//! The parts of popups: a box with a title and key hints on its edges, a query, a list, text.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -15,23 +14,22 @@ use crate::app::tui::overlay::{Pager, Picker};
 use crate::app::tui::text::width::{ellipsis, fit_end, width};
 use crate::app::tui::theme::Theme;
 
-/// What a frame found out about a popup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PopupDrawn {
-    /// The caret, where it takes text.
+    /// `None` if the popup takes no text.
     pub caret: Option<(u16, u16)>,
     /// The rows of its list or text.
     pub list: Rect,
-    /// The entry or the line in the first of them.
+    /// The first visible entry or line.
     pub top: usize,
-    /// The line that is there at the end of a text.
+    /// The first visible line when scrolled to the end.
     pub end: usize,
 }
 
-/// Columns of a box at most. In a wider one the end of a row is far from its beginning.
+/// Maximum columns of a box. In a wider one the end of a row is too far from its beginning.
 const BOX_COLUMNS: u16 = 122;
 
-/// The first `rows` rows of `area`, and the rest of it.
+/// The first `rows` rows of `area`, and the rest.
 pub fn split(area: Rect, rows: u16) -> (Rect, Rect) {
     let height = rows.min(area.height);
     let rest = Rect {
@@ -42,8 +40,7 @@ pub fn split(area: Rect, rows: u16) -> (Rect, Rect) {
     (Rect { height, ..area }, rest)
 }
 
-/// `style` on a row. The selected row keeps its own style: dim or colored letters are hard to read on
-/// it.
+/// `style` on a row. The selected row keeps its own: dim or colored letters are hard to read on it.
 pub fn on_row(theme: &Theme, row: Style, style: Style) -> Style {
     if row == theme.popup_selected {
         row
@@ -52,7 +49,6 @@ pub fn on_row(theme: &Theme, row: Style, style: Style) -> Style {
     }
 }
 
-/// The style of a row of a list.
 pub fn row_style(theme: &Theme, is_selected: bool) -> Style {
     if is_selected {
         theme.popup_selected
@@ -61,8 +57,8 @@ pub fn row_style(theme: &Theme, is_selected: bool) -> Style {
     }
 }
 
-/// The first visible entry of a list that began with `top` before. It stays while the selected entry is
-/// visible. From the second entry on the first one is visible too: it may be a heading.
+/// The first visible entry of a list that started at `top` before. It stays while the selected entry is
+/// visible. The first entry is also visible when the second is selected, because it may be a heading.
 pub fn list_top(top: usize, selected: usize, count: usize, height: usize) -> usize {
     let most = if selected == 1 && height > 1 {
         0
@@ -74,13 +70,12 @@ pub fn list_top(top: usize, selected: usize, count: usize, height: usize) -> usi
         .min(most)
 }
 
-/// Paints a popup.
 pub struct Popup<'a> {
     pub app: &'a App,
-    /// The popup is at the foot of this.
+    /// The popup is at the bottom of this area.
     pub room: Rect,
     pub buffer: &'a mut Buffer,
-    /// The caret, where it takes text.
+    /// `None` if the popup takes no text.
     pub caret: Option<(u16, u16)>,
 }
 
@@ -94,18 +89,18 @@ impl<'a> Popup<'a> {
         }
     }
 
-    /// Columns for text: the box is as wide as the editor below it.
+    /// Columns for text. The box is as wide as the editor below it.
     pub fn text_columns(&self) -> usize {
         let columns = self.room.width.min(BOX_COLUMNS);
         usize::from(columns.saturating_sub(4)).max(1)
     }
 
-    /// Rows inside the box at most.
+    /// Maximum rows inside the box.
     pub fn most_rows(&self) -> usize {
         usize::from(self.room.height.saturating_sub(2))
     }
 
-    /// How text looks that is not what matters.
+    /// The style of secondary text.
     pub fn quiet(&self) -> Style {
         self.style(self.app.theme.dim)
     }
@@ -114,13 +109,13 @@ impl<'a> Popup<'a> {
         self.app.theme.popup.patch(style)
     }
 
-    /// Draws a box with room for `rows`. The first of `notes` that is short enough goes on its lower
+    /// Draws a box with room for `rows`, and the first of `notes` that is short enough on its lower
     /// edge. Returns the area inside, if there is any.
     pub fn open(&mut self, title: &str, rows: usize, notes: &[String]) -> Option<Rect> {
         self.open_wide(title, (BOX_COLUMNS, rows), notes)
     }
 
-    /// The same, with so many columns at most.
+    /// Like `open`, with a maximum width in columns.
     pub fn open_wide(
         &mut self,
         title: &str,
@@ -154,7 +149,7 @@ impl<'a> Popup<'a> {
         Some(inside)
     }
 
-    /// The key that confirms the selected answer, for the edge of the box, once it can be confirmed.
+    /// The key that confirms the selected answer, for the box's edge; empty until it works.
     pub fn confirm_key(&self, answers: &Answers) -> String {
         if answers.can_confirm(self.app.now) {
             format!(" · {} confirm", self.app.key(Action::Accept))
@@ -163,7 +158,7 @@ impl<'a> Popup<'a> {
         }
     }
 
-    /// Clears the last row of the room for a line that lies over it. Answers the row, if there is one.
+    /// Clears the last row of the room for a line on top of it. Returns that row, if any.
     pub fn clear_last_row(&mut self) -> Option<Rect> {
         let (_, row) = split(self.room, self.room.height.saturating_sub(1));
         Clear.render(row, self.buffer);
@@ -171,7 +166,6 @@ impl<'a> Popup<'a> {
         (!row.is_empty()).then_some(row)
     }
 
-    /// Draws a line in the first row of `area`.
     pub fn line(&mut self, line: &StyledLine, area: Rect) {
         line.draw(self.buffer, area.x, area.y, area.width);
     }
@@ -183,8 +177,7 @@ impl<'a> Popup<'a> {
         self.caret = Some((caret.min(area.right() - 1), area.y));
     }
 
-    /// Draws what is typed in the first row of `area`. Of what is longer than the row the end is shown.
-    /// Answers the rest of the area.
+    /// Draws the query, or its end, in the first row of `area`. Returns the rest of the area.
     pub fn query(&mut self, picker: &Picker, area: Rect) -> Rect {
         let shown = fit_end(picker.query(), usize::from(area.width).saturating_sub(3));
         let theme = &self.app.theme;
@@ -193,7 +186,7 @@ impl<'a> Popup<'a> {
         split(area, 1).1
     }
 
-    /// Draws at the right of what is typed, where there is room for it.
+    /// Draws a text to the right of the query, if there is room.
     pub fn aside(&mut self, text: &str, area: Rect) {
         let columns = width(text) as u16;
         if self.caret.map_or(area.x, |caret| caret.0) + columns + 2 <= area.right() {
@@ -202,7 +195,7 @@ impl<'a> Popup<'a> {
         }
     }
 
-    /// Says at the right of what is typed how many of `all` match it.
+    /// Draws how many of `all` entries match, to the right of the query.
     pub fn count(&mut self, picker: &Picker, all: usize, before: &str, area: Rect) {
         let count = match picker.matches().len() {
             fit if fit == all => format!("{before}{all}"),
@@ -211,7 +204,7 @@ impl<'a> Popup<'a> {
         self.aside(&count, area);
     }
 
-    /// Draws a rule in the first row of `area`. Answers the rest of the area.
+    /// Draws a rule in the first row of `area`. Returns the rest of the area.
     pub fn rule(&mut self, area: Rect) -> Rect {
         let style = self.style(self.app.theme.popup_border);
         let rule = "─".repeat(usize::from(area.width));
@@ -219,7 +212,7 @@ impl<'a> Popup<'a> {
         split(area, 1).1
     }
 
-    /// Draws the matches that `area` has room for, each as `line` writes it; without any, `none`.
+    /// Draws the matches that `area` has room for, each formatted by `line`, or else `none`.
     pub fn matches(
         &mut self,
         picker: &Picker,
@@ -270,7 +263,7 @@ impl<'a> Popup<'a> {
         }
     }
 
-    /// Draws a box with a text that is only read.
+    /// Draws a box with a read-only text.
     pub fn pager(&mut self, title: &str, lines: &[StyledLine], pager: Pager) -> Option<PopupDrawn> {
         let height = self.most_rows().min(lines.len());
         let below = (lines.len() - height).saturating_sub(pager.top);

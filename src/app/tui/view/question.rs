@@ -18,19 +18,19 @@ use crate::app::tui::question_strip::Offer;
 use crate::app::tui::rule_draft::RuleDraft;
 use crate::app::tui::theme::Theme;
 
-/// Rows of a command or of a diff at most.
+/// Maximum rows of a command or a diff.
 const BODY_ROWS: usize = 12;
 
 /// The same while a rule is in the editor, which needs room too.
 const BODY_ROWS_OF_RULE: usize = 4;
 
-/// Rows of what would be done that are worth more than a list with a row for each answer.
+/// Minimum rows of the body. With less room, the answers share one row.
 const BODY_ROWS_FIRST: usize = 3;
 
-/// What a question of the model begins with.
+/// Prefix of a question from the model.
 const MODEL_ASKS: &str = "The model asks: ";
 
-/// Columns left of the body.
+/// Columns to the left of the body.
 const MARGIN: usize = 5;
 
 /// The rows of the strip, and whether something is cut.
@@ -40,7 +40,7 @@ pub struct Strip {
     pub is_cut: bool,
 }
 
-/// The strip for this room; without rows when there is no question.
+/// The strip for this room, without rows if there is no question.
 pub fn strip(app: &App, room: Rect) -> Strip {
     let Some(question) = app.questions.first() else {
         return Strip::default();
@@ -59,12 +59,12 @@ pub fn strip(app: &App, room: Rect) -> Strip {
     strip
 }
 
-/// Draws as many of `rows` as it can; the first and the last one always.
+/// Draws as many of `rows` as there is room for, always with the first and the last one.
 pub fn draw(rows: &[StyledLine], area: Rect, buffer: &mut Buffer) {
     let height = usize::from(area.height);
     let hidden = rows.len().saturating_sub(height);
     let shown = rows.iter().enumerate().filter(|(at, _)| {
-        // What gives way is the end of the body.
+        // The end of the body is dropped first.
         let last = rows.len() - 1;
         *at == last || *at + hidden < last || hidden == 0
     });
@@ -88,7 +88,7 @@ fn permission(
     let foot = foot(app, question, subject, (columns, height));
     let asks = asks(question, subject);
     let mut rows = head(theme, &asks, &format!("  {}", subject.reason), columns);
-    // On a small screen the reason gives way: what a yes lets run must be seen.
+    // On a small screen the reason is dropped first: the user must see what they allow.
     let room = height.saturating_sub(foot.len());
     let left = room.saturating_sub(rows.len()).max(1);
     let fits = body(app, subject, columns, left).1 == 0;
@@ -113,7 +113,7 @@ fn permission(
     Strip { rows, is_cut }
 }
 
-/// The answers, and the keys for them.
+/// The answers and their keys.
 fn foot(
     app: &App,
     question: &Question,
@@ -150,7 +150,7 @@ fn foot(
             })
             .collect();
         return match selected {
-            // What a rule says must be seen before it is confirmed.
+            // The user must see what a rule says before confirming it.
             Some(at) if offers.get(at) == Some(&Offer::Rule) => {
                 answers::one(&labels[at], at, true, styles, inside)
             }
@@ -171,7 +171,7 @@ fn styles(theme: &Theme) -> AnswerStyles {
     }
 }
 
-/// What is not asked any more once these rules hold, in one sentence.
+/// One sentence about the calls that these rules will allow without a question.
 fn rule_sentence(rules: &[Rule], scope: RuleScope) -> String {
     let what: Vec<String> = rules
         .iter()
@@ -229,7 +229,7 @@ fn list_keys(app: &App, offer: Option<Offer>, columns: usize) -> StyledLine {
         }
         line
     };
-    // On a narrow screen the last ones stay.
+    // A narrow screen shows the last ones.
     first_that_fits((0..keys.len()).map(|first| line(&keys[first..])), columns)
 }
 
@@ -252,7 +252,7 @@ fn text_keys(app: &App, does: &str, columns: usize) -> StyledLine {
     first_that_fits([line(&format!(" · {rest}")), line("")].into_iter(), columns)
 }
 
-/// What is wrong with the rule in the editor, and how it becomes the answer.
+/// Problems of the rule in the editor, and how to send it as the answer.
 fn rule_foot(app: &App, rule: &RuleDraft, columns: usize) -> Vec<StyledLine> {
     let theme = &app.theme;
     let mut rows = Vec::new();
@@ -309,7 +309,7 @@ pub fn whole(app: &App, columns: usize) -> (String, Vec<StyledLine>) {
     }
 }
 
-/// The question, and after or below it the reason.
+/// The question, then the reason after it or below.
 fn head(theme: &Theme, asks: &str, why: &str, columns: usize) -> Vec<StyledLine> {
     let asks = revealed(asks);
     let head = StyledLine::of("? ", theme.warning).with(asks.as_str(), theme.strong);
@@ -322,7 +322,7 @@ fn head(theme: &Theme, asks: &str, why: &str, columns: usize) -> Vec<StyledLine>
     let below = rest
         .into_iter()
         .map(|row| StyledLine::of("  ", theme.activity).then(&row));
-    // All of a name is shown: its end says as much as its beginning.
+    // The whole name is shown, because its end matters as much as its beginning.
     let asks = StyledLine::wrapped(&asks, theme.strong, room);
     let head = asks.iter().enumerate().map(|(at, row)| {
         StyledLine::of(if at == 0 { "? " } else { "  " }, theme.warning).then(row)
@@ -345,7 +345,7 @@ fn rule_answers(app: &App, scope: RuleScope, columns: usize) -> StyledLine {
     first_that_fits(lines.into_iter(), columns)
 }
 
-/// The first line that the strip has room for, else the last one.
+/// The first line that there is room for, or else the last one.
 fn first_that_fits(mut lines: impl Iterator<Item = StyledLine>, columns: usize) -> StyledLine {
     let mut last = StyledLine::new();
     while last.width() == 0 || last.width() + 2 > columns {
@@ -357,7 +357,7 @@ fn first_that_fits(mut lines: impl Iterator<Item = StyledLine>, columns: usize) 
     last
 }
 
-/// The simple commands that made it ask.
+/// The simple commands that caused the question.
 fn flagged_rows(app: &App, subject: &PermissionSubject, columns: usize) -> Vec<StyledLine> {
     let style = app.theme.warning;
     let flagged = subject.flagged.iter();
@@ -366,7 +366,7 @@ fn flagged_rows(app: &App, subject: &PermissionSubject, columns: usize) -> Vec<S
         .collect()
 }
 
-/// What would be done, on a rail, in at most so many rows, and how many rows are hidden.
+/// The command or diff on a rail in at most `most` rows, and how many rows are hidden.
 fn body(
     app: &App,
     subject: &PermissionSubject,
@@ -378,7 +378,7 @@ fn body(
     let details = &subject.details;
     let (mut rows, mut hidden) = call_body::first_rows(theme, details, room, most);
     if hidden > 0 && most > 1 && !subject.flagged.is_empty() {
-        // What made it ask is shown first, wherever it is in the command.
+        // The commands that caused the question come first, wherever they are in the line.
         let mut asked = flagged_rows(app, subject, room);
         asked.truncate(most / 2);
         (rows, hidden) = call_body::first_rows(theme, details, room, most - asked.len());
@@ -402,7 +402,7 @@ fn choice(app: &App, subject: &ChoiceSubject, (columns, height): (usize, usize))
     let theme = &app.theme;
     let (mut all, mut rows) = choice_rows(app, subject, columns);
     let enter = app.key(Action::Accept);
-    // What can be chosen must be seen: the end of a long question gives way to it.
+    // The choices must be visible, so the end of a long question is dropped.
     let most = height.saturating_sub(rows.len() + 1).max(1);
     let how = match subject.choices.len() {
         0 => format!("  type an answer · {} send", app.key(Action::Submit)),
@@ -422,7 +422,7 @@ fn choice(app: &App, subject: &ChoiceSubject, (columns, height): (usize, usize))
         let key = app.key(Action::ToggleOutput);
         let hint = key.chars().count() + 11;
         let room = columns.saturating_sub(MARGIN + hint);
-        // One short row is for the question alone.
+        // A single short row is for the question alone.
         let has_hint = most > 1 || room > 2 * hint;
         if let Some(last) = all.last_mut() {
             if has_hint {
@@ -442,7 +442,7 @@ fn choice(app: &App, subject: &ChoiceSubject, (columns, height): (usize, usize))
     Strip { rows: all, is_cut }
 }
 
-/// The rows of a question of the model, and those of what can be chosen.
+/// The rows of a question from the model, and the rows of its choices.
 fn choice_rows(
     app: &App,
     subject: &ChoiceSubject,
@@ -451,7 +451,7 @@ fn choice_rows(
     let theme = &app.theme;
     let room = columns.saturating_sub(MARGIN).max(8);
     let mark = |at: usize| StyledLine::of(if at == 0 { "? " } else { "  " }, theme.warning);
-    // In words of ours: what the model writes cannot pass for a question whether a call may run.
+    // The fixed prefix keeps the model's text from passing for a permission request.
     let question = format!("{}{}", MODEL_ASKS, revealed(&subject.question));
     let question = StyledLine::wrapped(&question, theme.strong, room);
     let question = question.iter().enumerate();

@@ -1,4 +1,4 @@
-//! The queue strip: what waits, and how to get it back.
+//! The queue strip: the waiting messages, and how to take them back.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,7 +9,7 @@ use crate::app::action::Action;
 use crate::app::init::message_as_typed;
 use crate::app::tui::app::App;
 
-/// Draws the line above and the waiting messages, as many as there is room for.
+/// Draws the line above and as many waiting messages as there is room for.
 pub fn draw(app: &App, rule: Rect, area: Rect, buffer: &mut Buffer) {
     if !rule.is_empty() && !area.is_empty() {
         let line = "─".repeat(usize::from(rule.width.saturating_sub(2)));

@@ -1,5 +1,4 @@
-//! The rail at the right of a wide screen: the todo list, the changed files, the waiting messages.
-//! Without any of them it stays empty.
+//! The rail at the right of a wide screen: todo list, changed files, waiting messages, if any.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
@@ -18,12 +17,12 @@ use crate::app::tui::screen_mode::ScreenMode;
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
 use crate::app::tui::theme::Theme;
 
-/// Files that are listed, the latest.
+/// Number of files listed; the latest win.
 const FILES: usize = 12;
 const WAITING_ROWS: usize = 2;
-/// Waiting messages that are listed.
+/// Number of waiting messages listed.
 const WAITING: usize = 6;
-/// Columns between the conversation and it, and behind it.
+/// Columns to the left and right of the rail.
 const MARGIN: u16 = 2;
 
 pub fn is_wanted(app: &App, size: Size) -> bool {
@@ -35,7 +34,7 @@ pub fn is_wanted(app: &App, size: Size) -> bool {
         && !app.transcript.is_empty()
 }
 
-/// Draws it; what does not fit is left out from the end.
+/// Draws the rail. Parts without room are dropped from the end.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let area = Rect {
         x: area.x + MARGIN,
@@ -50,7 +49,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     ];
     let mut y = area.y;
     for part in parts.into_iter().filter(|part| !part.is_empty()) {
-        // Air between the parts.
+        // A blank row between the parts.
         if y > area.y {
             y += 1;
         }
@@ -66,7 +65,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// A row: what stands left and right.
+/// The left and right parts of a row.
 type Sides = (StyledLine, StyledLine);
 
 fn heading(app: &App, title: &str, right: StyledLine) -> Sides {
@@ -101,7 +100,7 @@ fn files(app: &App, columns: usize) -> Vec<Sides> {
     let theme = &app.theme;
     let count = plural(files.len() as u64, "file", "files");
     let mut rows = vec![heading(app, "changed", StyledLine::of(count, theme.dim))];
-    // One more costs no more than a row that says so.
+    // One more file takes no more room than a row that says so.
     let shown = FILES + usize::from(files.len() == FILES + 1);
     for file in files.iter().rev().take(shown) {
         let counts = counts(theme, file.added, file.removed);

@@ -1,4 +1,4 @@
-//! The whole screen: the place of each part, and the order of the layers.
+//! The whole screen: the area of each part, and the order of the layers.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
@@ -15,16 +15,16 @@ use crate::app::tui::text::link::LinkTable;
 use crate::app::tui::text::width;
 use crate::app::tui::transcript::Drawn;
 
-/// What drawing remembers between frames; can be thrown away at any time.
+/// Cached between frames; can be discarded at any time.
 #[derive(Debug, Default)]
 pub struct ViewCache {
-    /// Laid out rows of the transcript.
+    /// The rows and heights of the transcript.
     pub transcript: TranscriptCache,
     /// The links that were on the screen.
     pub links: LinkTable,
 }
 
-/// What a draw found out: for `App::settle`, and where the cursor belongs.
+/// Results of a frame: for `App::settle`, and the cursor's place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScreenDrawn {
     pub areas: Areas,
@@ -42,7 +42,7 @@ pub fn view(app: &App, cache: &mut ViewCache, buffer: &mut Buffer) -> ScreenDraw
     plan.draw(app, cache, room, buffer)
 }
 
-/// What the parts of the screen show, and where they stand.
+/// The content and the area of each part of the screen.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub areas: Areas,
@@ -56,7 +56,7 @@ impl Plan {
         let layout = app.composer.layout();
         let rail = rail::is_wanted(app, size);
         let count = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
-        // What stands in the rail stands nowhere else.
+        // Parts in the rail are not repeated elsewhere.
         let (queue_rows, todo_rows) = if rail {
             (0, 0)
         } else {
@@ -83,7 +83,7 @@ impl Plan {
         }
     }
 
-    /// Paints everything, the conversation in `room`.
+    /// Paints everything, with the conversation in `room`.
     pub fn draw(
         self,
         app: &App,
@@ -108,7 +108,7 @@ impl Plan {
         activity::draw(app, areas.activity, buffer);
         let caret = editor::draw(app, &self.layout, &areas, buffer);
         status::draw(app, areas.status, buffer);
-        // A box grows out of the editor; what runs stays in sight.
+        // Popups sit above the editor; the activity line stays visible.
         let foot = if self.has_activity {
             areas.activity.y
         } else {
@@ -138,7 +138,7 @@ impl Plan {
     }
 }
 
-/// The pill at the end of the last row, while the user looks elsewhere.
+/// The pill at the end of the last row, shown while the user is scrolled away.
 fn pill(app: &App, drawn: &Drawn, area: Rect, buffer: &mut Buffer) -> Rect {
     let text = match (drawn.new_below, drawn.hidden_below) {
         (_, 0) => return Rect::ZERO,
@@ -151,7 +151,7 @@ fn pill(app: &App, drawn: &Drawn, area: Rect, buffer: &mut Buffer) -> Rect {
         return Rect::ZERO;
     }
     let spot = Rect::new(area.right() - columns - 1, area.bottom() - 1, columns, 1);
-    // A wide character must not be cut in half by the pill.
+    // The pill must not cut a wide character in half.
     if spot.x > area.x {
         let before = &mut buffer[(spot.x - 1, spot.y)];
         if width(before.symbol()) > 1 {

@@ -1,4 +1,4 @@
-//! The line in which is typed what to look for, and how much was found.
+//! The line to type a search in the conversation, with the number of matches.
 
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn};
@@ -6,7 +6,7 @@ use crate::app::action::Action;
 use crate::app::tui::overlay::Picker;
 use crate::app::tui::text::width::fit_end;
 
-/// Draws it in the last row of the room.
+/// Draws the line in the last row of the room.
 pub fn draw(popup: &mut Popup<'_>, bar: &Picker) -> Option<PopupDrawn> {
     let app = popup.app;
     let theme = &app.theme;

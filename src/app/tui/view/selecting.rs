@@ -5,7 +5,7 @@ use super::popup::{Popup, PopupDrawn};
 use crate::app::action::Action;
 use crate::app::tui::transcript::Unit;
 
-/// Draws it in the last row of the room.
+/// Draws the hints in the last row of the room.
 pub fn draw(popup: &mut Popup<'_>, unit: Option<Unit>) -> Option<PopupDrawn> {
     let area = popup.clear_last_row()?;
     let title = match unit {

@@ -10,11 +10,10 @@ use crate::app::humanize::{abbreviate_home, bytes, dollars, grouped, noun, plura
 use crate::app::sessions::{SessionFacts, title_of};
 use crate::app::tui::app::App;
 
-/// Columns of what a line is about.
+/// Columns for the label of a line.
 const LABEL: usize = 10;
 
-/// The preview in the list, in the rows of `area`: figures, folder and model, the first prompt, and the
-/// last exchange.
+/// The preview in the list: figures, folder and model, the first prompt, the last exchange.
 pub fn preview(app: &App, facts: &SessionFacts, area: Rect) -> Vec<StyledLine> {
     let theme = &app.theme;
     let quiet = theme.popup.patch(theme.dim);
@@ -53,7 +52,7 @@ pub fn preview(app: &App, facts: &SessionFacts, area: Rect) -> Vec<StyledLine> {
     lines
 }
 
-/// All facts about a session, a line for each.
+/// All facts about a session, one per line.
 pub fn lines(app: &App, facts: &SessionFacts, columns: usize) -> Vec<StyledLine> {
     let home = app.status.home.as_deref();
     let path = |path: &Path| abbreviate_home(path, home);

@@ -1,5 +1,5 @@
-//! The list of sessions: the query, the matches, and a preview of the chosen one. The box is high enough
-//! for all of them, so that nothing jumps.
+//! The list of sessions: the query, the matches, and a preview of the selected one. The box has room for
+//! all of them, so that nothing jumps.
 
 use std::path::Path;
 
@@ -18,13 +18,12 @@ use crate::app::tui::app::App;
 use crate::app::tui::overlay::{SessionMode, SessionPicker, TextSearch};
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
 
-/// Rows inside the box at most.
+/// Maximum rows inside the box.
 const MAX_ROWS: u16 = 32;
-/// With its rule.
+/// Includes its rule.
 const PREVIEW_ROWS: u16 = 9;
-/// Rows for why something was not done, at most.
 const ERROR_ROWS: u16 = 4;
-/// Rows of the list at least, where a preview stands below it.
+/// Minimum rows of the list above a preview.
 const LIST_ROWS: u16 = 4;
 
 pub fn draw(popup: &mut Popup<'_>, list: &SessionPicker) -> Option<PopupDrawn> {
@@ -48,7 +47,7 @@ pub fn draw(popup: &mut Popup<'_>, list: &SessionPicker) -> Option<PopupDrawn> {
     Some(draw_rows(popup, list, below))
 }
 
-/// Why something was not done, in the last rows; the space that is left above it.
+/// Draws the error in the last rows. Returns the area above it.
 fn draw_error(popup: &mut Popup<'_>, list: &SessionPicker, area: Rect) -> Rect {
     let Some(error) = &list.error else {
         return area;
@@ -61,7 +60,7 @@ fn draw_error(popup: &mut Popup<'_>, list: &SessionPicker, area: Rect) -> Rect {
     above
 }
 
-/// The first row: the query or the question.
+/// Draws the first row: the query or the question.
 fn draw_head(popup: &mut Popup<'_>, list: &SessionPicker, area: Rect) {
     match &list.mode {
         SessionMode::Choosing => {
@@ -113,14 +112,14 @@ fn draw_rows(popup: &mut Popup<'_>, list: &SessionPicker, area: Rect) -> PopupDr
     })
 }
 
-/// What a row has room for, in columns; 0 is not shown.
+/// The columns of each field of a row; 0 hides a field.
 struct Columns {
     title: usize,
     state: usize,
     folder: usize,
 }
 
-/// Columns of the age, and of the air before a column.
+/// Columns for the age, and for the space before a column.
 const AGE: usize = 6;
 const AIR: usize = 2;
 
@@ -202,7 +201,7 @@ fn notes(app: &App, list: &SessionPicker) -> Vec<String> {
                 SessionScope::Folder => "all folders",
                 SessionScope::All => "this folder",
             };
-            // Without any there is nothing to choose.
+            // There is nothing to choose without sessions.
             if list.rows.as_ref().is_some_and(Vec::is_empty) {
                 let tab = key(Action::SessionFolders);
                 return vec![format!(" {tab} {folders} · {esc} close ")];

@@ -1,4 +1,4 @@
-//! The list of settings: name and value, and below what the chosen one is for.
+//! The list of settings: name and value, and below them the purpose of the selected one.
 
 use ratatui::style::Style;
 
@@ -10,11 +10,11 @@ use crate::app::tui::app::App;
 use crate::app::tui::overlay::SettingsPicker;
 use crate::app::tui::text::width::{ellipsis, fit, fit_end, width};
 
-/// Columns of a group, where there is room for it.
+/// Columns for a group, if there is room.
 const GROUP: usize = 12;
-/// Columns of a name.
+/// Columns for a name.
 const NAME: usize = 30;
-/// Rows for what the chosen one is for, its rule included.
+/// Rows for the purpose of the selected setting, including the rule.
 const ABOUT_ROWS: u16 = 5;
 const MAX_ROWS: u16 = 18;
 
@@ -46,7 +46,7 @@ pub fn draw(popup: &mut Popup<'_>, list: &SettingsPicker) -> Option<PopupDrawn> 
     };
     let columns = usize::from(area.width);
     let left = if columns < GROUP + 2 * NAME { 0 } else { GROUP };
-    // The first row of a group is headed by it.
+    // The first row of a group shows its name.
     let mut above = "";
     let drawn = popup.matches(&list.picker, none, below, |at, style| {
         let row = list.rows.as_ref()?.get(at)?;
@@ -117,7 +117,7 @@ fn line(app: &App, row: &SettingRow, columns: usize, base: Style) -> StyledLine 
         .with(value, style);
     match &row.overridden {
         None => {
-            // The key as the file has it, at the right edge.
+            // The key used in the file, at the right edge.
             let gap = columns.saturating_sub(line.width() + width(&row.key));
             if gap < 2 || row.name() == row.key {
                 return line;

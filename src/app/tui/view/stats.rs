@@ -1,4 +1,4 @@
-//! What the session has cost and where its time went, since it was opened here.
+//! The cost and the time of the session since it was opened here.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ const MAX_TOOLS: usize = 12;
 struct ToolFigures {
     calls: u64,
     failed: u64,
-    /// Calls that ran, and how long in all.
+    /// Calls with a duration, and the sum of their durations.
     timed: u64,
     millis: u64,
 }

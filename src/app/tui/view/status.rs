@@ -1,5 +1,5 @@
-//! The status line: folder and branch, session, model, context, tokens, cost. On a narrow screen the
-//! least important parts go first.
+//! The status line: folder and branch, session, model, context, tokens, cost. A narrow screen drops
+//! the least important parts.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,13 +12,12 @@ use crate::app::tui::text::width::{ellipsis, width};
 use crate::app::tui::theme::Theme;
 use crate::llm::ThinkingLevel;
 
-/// Columns of the context bar.
 const BAR: usize = 8;
-/// Columns of a screen that has room for counts of tokens.
+/// Columns of the screen from which token counts are shown.
 const TOKENS_FROM: usize = 138;
 /// Columns between two parts.
 const GAP: usize = 3;
-/// Columns of the folder at most, and where there are few.
+/// Maximum columns of the folder, on a wide and on a narrow screen.
 const PLACE: usize = 40;
 const SHORT_PLACE: usize = 18;
 /// Columns of the session's name.
@@ -55,7 +54,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let columns = usize::from(area.width).saturating_sub(2);
     for detail in ALL {
         let right = right(&app.status, &app.theme, detail, columns);
-        // A folder is known by its end, too: what was spent stays longer than all of it.
+        // The end of a path identifies a folder, so the cost stays longer than the whole path.
         let short = (detail < Detail::Tokens).then_some(SHORT_PLACE);
         for place in [PLACE].into_iter().chain(short) {
             let left = left(&app.status, &app.theme, (detail, place), columns, &right);
@@ -68,7 +67,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Where the work is, as far as `most` goes, the folder in at most so many columns.
+/// Folder, branch and session in the detail `most`, the folder in at most `place_columns`.
 fn left(
     status: &Status,
     theme: &Theme,
@@ -98,7 +97,7 @@ fn left(
     left
 }
 
-/// What works, and what it takes, as far as `most` goes.
+/// The model and its usage in the detail `most`.
 fn right(status: &Status, theme: &Theme, most: Detail, columns: usize) -> StyledLine {
     let mut right = StyledLine::new();
     right.push(ellipsis(&status.model.id, 40), theme.status_model);
@@ -147,7 +146,7 @@ fn cost(status: &Status, theme: &Theme, line: &mut StyledLine) {
     }
 }
 
-/// The folder; on a narrow screen only its end.
+/// The folder, or only its end on a narrow screen.
 fn place(status: &Status, most_columns: usize) -> String {
     let place = status.place();
     if width(&place) <= most_columns {
@@ -157,7 +156,7 @@ fn place(status: &Status, most_columns: usize) -> String {
     ellipsis(&format!("…/{name}"), most_columns)
 }
 
-/// How full the context is, as a bar and per cent.
+/// How full the context is, as a bar and in per cent.
 fn context(status: &Status, theme: &Theme, most: Detail, line: &mut StyledLine) {
     if status.model.context_window == 0 {
         return;
@@ -171,7 +170,7 @@ fn context(status: &Status, theme: &Theme, most: Detail, line: &mut StyledLine) 
     line.push("   ", theme.status);
     if most >= Detail::Bar {
         let filled = ((share * BAR as f64).round() as usize).min(BAR);
-        // What is written as 0 % looks empty, too.
+        // If the text says 0 %, the bar is empty too.
         let filled = if share >= 0.005 { filled.max(1) } else { 0 };
         line.push("▰".repeat(filled), style);
         line.push("▱".repeat(BAR - filled), theme.context_free);

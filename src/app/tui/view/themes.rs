@@ -1,5 +1,5 @@
-//! The list of themes: each name in its own colors, and a sample of the chosen one below. The
-//! conversation behind it shows the chosen one too.
+//! The list of themes: each name in its own colors, and a sample of the selected one below. The
+//! conversation behind the list shows the selected theme too.
 
 use ratatui::style::{Modifier, Style};
 
@@ -12,7 +12,7 @@ use crate::app::tui::text::width::width;
 use crate::app::tui::theme::Theme;
 
 const SAMPLE_ROWS: u16 = 7;
-/// Columns of a name.
+/// Columns for a name.
 const NAME: usize = 17;
 
 pub fn draw(popup: &mut Popup<'_>, list: &ThemePicker) -> Option<PopupDrawn> {
@@ -58,7 +58,7 @@ fn line(app: &App, row: &ThemeRow, base: Style) -> StyledLine {
     line.push(format!("{}{}", row.wanted, " ".repeat(pad)), base);
     let its = &row.theme;
     let ground = its.screen;
-    // Not as the chosen row, which is reversed where there are sixteen colors.
+    // With sixteen colors the selected row is reversed; the colors of a theme must not be.
     let its_own = |style: Style| style.remove_modifier(Modifier::REVERSED);
     line.push(" Aa ", its_own(ground.patch(its.text)));
     for style in [

@@ -1,5 +1,5 @@
-//! The todo list above the editor: what is under way, what comes next and how far it is. Some rows
-//! where there is room for them, else one; nothing when all is done.
+//! The todo list above the editor: current and next items, and the progress. It takes several rows
+//! if there is room, otherwise one, and none when all items are done.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
@@ -13,10 +13,10 @@ use crate::app::tui::text::width::ellipsis;
 use crate::app::tui::theme::{Theme, todo_mark};
 
 const ROWS: usize = 5;
-/// Columns from which the key that folds it is told.
+/// Minimum columns to show the key that folds the list.
 const KEY_FROM: u16 = 60;
 
-/// How many rows it wants on a screen of this size.
+/// Returns the rows the list wants on a screen of this size.
 pub fn rows_wanted(app: &App, size: Size) -> u16 {
     let list = &app.work.todo;
     if list.items.is_empty() || list.is_done() && !app.is_running() {
@@ -49,12 +49,12 @@ pub fn lines(app: &App, columns: usize, room: usize) -> Vec<StyledLine> {
     }
 }
 
-/// How far it is, and the key that opens and folds it.
+/// The progress, and the key that opens or folds the list.
 fn aside(app: &App, area: Rect) -> StyledLine {
     let list = &app.work.todo;
     let theme = &app.theme;
     let mut line = StyledLine::new();
-    // Where what is done has a row, that says it.
+    // If completed items have a row, that row shows the progress.
     let is_whole = usize::from(area.height) == list.items.len();
     if !list.is_done() && (is_whole || area.height == 1) {
         line.push(list.progress(), theme.dim);
@@ -69,7 +69,7 @@ fn aside(app: &App, area: Rect) -> StyledLine {
     line
 }
 
-/// The list in some rows: what is done gives way first, then what comes last.
+/// The list in several rows. Completed items are dropped first, then the last ones.
 fn rows(theme: &Theme, list: &TodoDetails, columns: usize, room: usize) -> Vec<StyledLine> {
     let note = |text: String| StyledLine::of(ellipsis(&text, columns), theme.dim);
     let (mut lines, mut items) = (Vec::new(), Vec::from_iter(&list.items));
@@ -80,7 +80,7 @@ fn rows(theme: &Theme, list: &TodoDetails, columns: usize, room: usize) -> Vec<S
             let (mark, style, _) = todo_mark(theme, TodoStatus::Completed);
             lines.push(StyledLine::of(mark, style).then(&done));
         }
-        // What is under way may stand behind what waits.
+        // The current item may come after pending ones.
         items.sort_by_key(|item| item.status != TodoStatus::InProgress);
     }
     let left = room.saturating_sub(lines.len());

@@ -1,5 +1,4 @@
-//! The tree of the session: the query, a row for each entry with the lines of branches, and a preview of
-//! the chosen entry.
+//! The tree of the session: query, entries with the lines of branches, preview of the selected one.
 
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -14,11 +13,11 @@ use crate::app::tui::app::App;
 use crate::app::tui::overlay::{TreePicker, TreePurpose, TreeRow};
 use crate::app::tui::text::width::{ellipsis, width};
 
-/// Rows inside the box at most.
+/// Maximum rows inside the box.
 const MAX_ROWS: usize = 40;
-/// Rows for more of the chosen entry.
+/// Rows for the preview of the selected entry.
 const PREVIEW_ROWS: u16 = 4;
-/// Columns of a label at most.
+/// Maximum columns of a label.
 const LABEL: usize = 24;
 
 pub fn draw(popup: &mut Popup<'_>, tree: &TreePicker) -> Option<PopupDrawn> {
@@ -95,7 +94,7 @@ fn line(
     line.with(right, tone(theme.dim))
 }
 
-/// The mark before the text of an entry, and how the text looks.
+/// The mark before the text of an entry, and the style of the text.
 fn look(app: &App, entry: &OutlineEntry) -> (&'static str, Style) {
     let theme = &app.theme;
     match entry.kind {
@@ -107,7 +106,7 @@ fn look(app: &App, entry: &OutlineEntry) -> (&'static str, Style) {
     }
 }
 
-/// A line, and below it how the chosen entry begins.
+/// Draws a rule, and below it the beginning of the selected entry.
 fn draw_preview(popup: &mut Popup<'_>, tree: &TreePicker, area: Rect) {
     let below = popup.rule(area);
     let Some(chosen) = tree.chosen() else {

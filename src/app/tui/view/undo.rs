@@ -1,4 +1,4 @@
-//! The question whether to undo, with the files that would change; and the prompts to go back to.
+//! The question whether to undo, with the files that would change, and the list of rewind points.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::app::humanize::{abbreviate_home, plural};
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{ChosenPoint, RewindPicker, UndoQuestion, WAYS};
 
-/// Bytes of a prompt that are looked at for its line.
+/// Bytes of a prompt that are read for its line.
 const MAX_SHOWN: usize = 2_000;
 
 pub fn draw(popup: &mut Popup<'_>, question: &UndoQuestion) -> Option<PopupDrawn> {
@@ -95,13 +95,13 @@ fn draw_ways(popup: &mut Popup<'_>, chosen: &ChosenPoint) -> Option<PopupDrawn> 
     lines.push(StyledLine::new());
     let title = "Rewind to before this prompt";
     let area = popup.open(title, lines.len() + WAYS.len(), &[note])?;
-    // On a low screen the choices win over the files.
+    // On a low screen the choices take precedence over the files.
     let ways = (WAYS.len() as u16).min(area.height);
     let (head, list) = split(area, area.height - ways);
-    // What goes back unseen is at least counted.
+    // Show at least the number of files without room.
     let height = usize::from(head.height);
     if lines.len() > height && height > 1 {
-        // The blank line before the ways gives way first.
+        // The blank line before the choices is dropped first.
         lines.pop();
     }
     if lines.len() > height && height > 1 {
@@ -124,7 +124,7 @@ fn draw_ways(popup: &mut Popup<'_>, chosen: &ChosenPoint) -> Option<PopupDrawn> 
     }))
 }
 
-/// A line for each file that would change, and for each that would not although it was changed.
+/// A line for each file that would change, and for each changed file that would not.
 fn changes(app: &App, preview: &Preview) -> Vec<StyledLine> {
     let theme = &app.theme;
     let mut lines: Vec<StyledLine> = preview.files.iter().map(|file| row(app, file)).collect();
@@ -172,7 +172,7 @@ fn quoted(prompt: &str, style: Style) -> StyledLine {
     }
 }
 
-/// A path below the working folder without it.
+/// The path, relative if it is below the working folder.
 fn shown(app: &App, path: &Path) -> String {
     let cwd = Path::new(&app.status.cwd);
     let path = match path.strip_prefix(cwd) {

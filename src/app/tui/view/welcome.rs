@@ -1,5 +1,4 @@
-//! The first screen: what runs here, what is missing, and what to do next. It goes with the first
-//! message.
+//! The first screen: model, mode, what is missing, what to do next. Any message removes it.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -14,10 +13,10 @@ use crate::app::tui::layout::MEASURE;
 use crate::app::tui::text::width::{ellipsis, width};
 use crate::llm::ThinkingLevel;
 
-/// Rows of air above it on a screen that has them.
+/// Blank rows above it, if the screen has room.
 const AIR: u16 = 1;
 
-/// Rows it takes where there is room for all of it.
+/// Rows needed to show everything.
 pub fn height(app: &App, width: u16) -> u16 {
     lines(app, usize::from(columns(width))).len() as u16 + AIR + 1
 }
@@ -30,13 +29,13 @@ fn margin(width: u16) -> u16 {
     if width >= 60 { 3 } else { 1 }
 }
 
-/// Draws it at the head of `area`; cuts it off at the end.
+/// Draws the screen at the top of `area`, cut off at the end.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let (margin, columns) = (margin(area.width), columns(area.width));
     let room = usize::from(area.height.saturating_sub(1));
     let mut lines = lines(app, usize::from(columns));
     if lines.len() > room {
-        // Without the air between its parts.
+        // Drop the blank rows between the parts.
         lines.retain(|line| line.width() > 0);
     }
     let air = if lines.len() + usize::from(AIR) <= room {
@@ -73,7 +72,7 @@ fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
         lines.push(goes_on(app, recent, columns));
         lines.push(StyledLine::new());
     }
-    // Where everything runs, a notice says so.
+    // In full mode a notice says so.
     if !status.is_demo() && status.permission != PermissionMode::Full {
         lines.extend(mode(app, columns));
     }
@@ -106,7 +105,7 @@ fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// What is done without asking, and the key that changes it, where there is room for it.
+/// What tiller does without asking, and the key that changes it, if there is room.
 fn mode(app: &App, columns: usize) -> Vec<StyledLine> {
     let theme = &app.theme;
     let mode = app.status.permission;
@@ -121,7 +120,7 @@ fn mode(app: &App, columns: usize) -> Vec<StyledLine> {
     vec![line, StyledLine::new()]
 }
 
-/// The command that stores a key, whole on any screen.
+/// The command that stores a key. It is never cut.
 fn no_model(app: &App, columns: usize) -> Vec<StyledLine> {
     let theme = &app.theme;
     let command = "tiller auth add anthropic";
@@ -140,7 +139,7 @@ fn no_model(app: &App, columns: usize) -> Vec<StyledLine> {
     }
 }
 
-/// The session used last and the key that continues it, in as many words as the line has room for.
+/// The last session and the key that continues it, in the longest wording that the line has room for.
 fn goes_on(app: &App, recent: &Recent, columns: usize) -> StyledLine {
     let theme = &app.theme;
     let session = &recent.session;

@@ -9,7 +9,7 @@ use crate::llm::http::percent_encoded;
 
 /// Shorter secrets appear in too many words.
 const SHORTEST: usize = 4;
-/// Shorter secrets match only as whole words: `none` or `test` is the key of many local servers, and
+/// Shorter secrets match only as whole words. `none` or `test` is the key of many local servers, and
 /// part of many words.
 const SHORT: usize = 12;
 /// Shorter secrets stay in tool results: `postgres` or `hunter2` appears in many unrelated files.

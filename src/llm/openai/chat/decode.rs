@@ -1,7 +1,7 @@
 //! Decodes the stream of Chat Completions into our events.
 //!
 //! Hosts send the same thing in many forms: whole calls at once, calls without index or id, content as a
-//! list, reasoning in the forms of `reasoning`. Ignores unknown fields.
+//! list. `reasoning` lists the forms of reasoning. Ignores unknown fields.
 
 use serde::de::IgnoredAny;
 use serde_json::Value;

@@ -11,7 +11,6 @@ use crate::llm::message::{Content, Image, Thinking, ToolCall};
 use crate::llm::provider::{Request, ToolSpec};
 use crate::llm::quirks::Quirks;
 
-/// The field of `reasoning_details`.
 const DETAILS: &str = "reasoning_details";
 /// The model's line between tool results and a user message.
 const READ: &str = "I have read the results.";
@@ -244,8 +243,8 @@ fn push_user<'a>(
     });
 }
 
-/// Anthropic's cache marks at a reseller: on the system prompt, and on the last message before each of
-/// the last two answers, including the next one.
+/// Anthropic's cache marks at a reseller. They are on the system prompt, and on the last message
+/// before each of the last two answers, including the next one.
 fn add_cache_breakpoints(messages: &mut [ChatMessage]) {
     let mut ends = 0;
     let mut answered = true;

@@ -98,8 +98,8 @@ impl ResponsesDecoder {
         self.items[at].append(part, delta, out);
     }
 
-    /// The item of `kind` that an event means: by its call id, else the unfinished one at its index,
-    /// else by its id, else by its index. Without an index, the last unfinished one.
+    /// The item of `kind` that an event means: by call id, else unfinished at its index, else by id,
+    /// else by index. Without an index, the last unfinished one.
     fn find(
         &self,
         kind: Kind,

@@ -279,7 +279,7 @@ fn reasoning<'a>(stored: &'a str, used: &mut Ids) -> Option<&'a RawValue> {
     usable.then(|| serde_json::from_str(stored).ok()).flatten()
 }
 
-/// What to store of an answer's message besides its text, in pi's form.
+/// The stored facts about an answer's message besides its text, in pi's form.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct TextSignature {
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -86,8 +86,7 @@ impl Cleaner {
         self.line.hand_out(out);
     }
 
-    /// The unfinished line, as far as it is known. Ignores a sequence that began in an earlier piece of
-    /// the line.
+    /// The unfinished line so far. Ignores a sequence begun in an earlier piece of the line.
     pub fn pending(&self) -> String {
         let mut out = String::new();
         let mut copy = Self {
@@ -174,8 +173,8 @@ impl Cleaner {
         }
     }
 
-    /// Parses whole characters. A sequence that doesn't end on its line is broken (titles, links,
-    /// colours; pictures may span lines), and so is one that doesn't end at all.
+    /// Parses whole characters. A sequence that doesn't end is broken, and so is one that doesn't
+    /// end on its line (titles, links, colours; pictures may span lines).
     fn text(&mut self, bytes: &[u8], out: &mut String) {
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let complete = line.ends_with(b"\n");
@@ -318,8 +317,7 @@ fn unfinished(bytes: &[u8]) -> usize {
     (1..=bytes.len().min(3)).find(begins).unwrap_or(0)
 }
 
-/// How many bytes at the start of `bytes` are whole lines of printable ASCII and tabs: the common case,
-/// as fast as a copy.
+/// How many leading bytes are whole lines of printable ASCII and tabs: the common case, made fast.
 fn plain_lines(bytes: &[u8]) -> usize {
     let plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
     // In blocks, so that the compiler can vectorize the check.

@@ -48,7 +48,7 @@ pub fn insert_again(editor: &mut Composer, place: Place, typed: &str, times: usi
     editor.draft.replace(at..at, &again, StepKind::Single);
 }
 
-/// Copies a range to the kill ring, and deletes it if the operator says so.
+/// Copies a range to the kill ring, and deletes it for some operators.
 pub fn operate(editor: &mut Composer, operator: Operator, range: Range<usize>, lines: bool) {
     let text = editor.draft.text();
     let range = if lines {
@@ -213,8 +213,7 @@ pub fn put(
     editor.draft.undo.join(mark);
 }
 
-/// Replaces each character of a range by this one, or changes its case. Returns the start of the
-/// range.
+/// Replaces each character of a range by this one, or changes its case. Returns its start.
 pub fn change_characters(
     editor: &mut Composer,
     range: Range<usize>,

@@ -1,6 +1,6 @@
 //! Parses the keys of a command: `d2w`, `ciw`, `fx`.
 
-/// What to do with a part of the text.
+/// An operation on a part of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     Delete,

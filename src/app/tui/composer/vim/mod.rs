@@ -1,7 +1,7 @@
 //! Optional vim editing: turns keys in normal and visual mode into changes of the draft.
 //!
-//! [`command`] parses keys, [`motion`] and [`object`] find places in a text, [`finds`] gives the
-//! range of a command, [`state`] holds the modes, [`change`] has the commands that change text, and
+//! [`command`] parses keys. [`motion`] and [`object`] find places in a text, and [`finds`] the
+//! range of a command. [`state`] holds the modes, [`change`] the commands that change text.
 //! [`keys`] is the editor's interface. In insert mode the editor handles every key but Esc. Deleted
 //! and copied text goes to the kill ring, from which `p` puts it; text that ends with a line feed
 //! is whole lines.

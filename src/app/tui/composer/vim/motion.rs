@@ -19,8 +19,7 @@ pub enum Class {
     Paste,
 }
 
-/// Where a motion leads and the range it passes; `None` if it can't go there. Repeated finds are
-/// resolved already.
+/// Where a resolved motion leads and the range it passes; `None` if it can't go there.
 pub fn target(
     text: &str,
     from: usize,
@@ -232,8 +231,7 @@ fn paragraph(text: &str, from: usize, forward: bool) -> usize {
     }
 }
 
-/// The next match of `words` after `from`, or the previous one, wrapping around. Capitals make it
-/// case-sensitive.
+/// The next match of `words` or the previous one, wrapping. Capitals make it case-sensitive.
 pub fn search(text: &str, from: usize, words: &str, forward: bool) -> Option<usize> {
     let any_case = !words.contains(char::is_uppercase);
     let found = regex::RegexBuilder::new(&regex::escape(words))

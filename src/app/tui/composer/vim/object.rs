@@ -6,7 +6,7 @@ use super::super::motion::{line_end, line_start, next, prev};
 use super::command::{Object, ObjectKind};
 use super::motion::{Class, class, end_of_this, unmatched};
 
-/// The bytes of the object around `at`, if there is one.
+/// The bytes of the object around `at`, if any.
 pub fn range(text: &str, at: usize, object: Object) -> Option<Range<usize>> {
     match object.kind {
         ObjectKind::Word { big } => word(text, at, big, object.around),

@@ -23,7 +23,7 @@ pub struct Vim {
     anchor: usize,
     /// The last selection: its start, the caret, whether by lines.
     selected: Option<(usize, usize, bool)>,
-    /// What `.` repeats, and the text inserted with it.
+    /// The change that `.` repeats, and the text inserted with it.
     change: Option<(Option<usize>, Command, String)>,
     /// Whether typed text belongs to it.
     records: bool,
@@ -302,7 +302,7 @@ impl Vim {
             return;
         }
         if to == Some('\n') {
-            // All of them become a single line end.
+            // Together they become a single line end.
             return editor.draft.replace(range, "\n", StepKind::Single);
         }
         change::change_characters(editor, range, to);

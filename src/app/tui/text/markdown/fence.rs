@@ -76,8 +76,7 @@ impl OpenCode {
         self.complete_lines(target, complete, rows_before)
     }
 
-    /// Writes line `number` of the chunk's part; an `open` line can still grow, so it isn't
-    /// highlighted.
+    /// Writes line `number` of the chunk. An `open` line can grow, so it isn't highlighted.
     fn write_line(&self, target: &mut CodeTarget<'_>, number: usize, line: &str, open: bool) {
         let (context, chunk) = (target.context, target.chunk);
         let style = context.theme.code_block;

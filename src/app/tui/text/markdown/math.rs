@@ -1,5 +1,5 @@
 //! LaTeX formulas as readable text: Greek letters, signs, powers and indices, fractions, roots.
-//! Unknown commands stay as written; there is no two-dimensional layout.
+//! Unknown commands stay as written, and the layout has one dimension.
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! Turns markdown into rows, whole or as it streams in.
 //!
-//! `writer` turns a `chunk` of source into rows, `table` and `fence` handle two special blocks, and
+//! `writer` turns a `chunk` of source into rows. `table` and `fence` handle two special blocks.
 //! `stream` decides which chunk to write again when more text arrives.
 
 mod stream;

@@ -1,5 +1,4 @@
-//! The displayed text of markdown, without wrapping and decoration, for searching. Knows nothing
-//! about rows.
+//! The displayed text of markdown without wrapping and decoration, for searching.
 
 use std::ops::Range;
 

@@ -5,8 +5,7 @@
 //! (`|`, `#`) may look like a block that it won't be. Fenced code closes line by line. A block that
 //! grows beyond [`MAX_OPEN`] is closed at its last line. The rest is parsed after lines that reopen
 //! the block: items and quotes, the code fence, the table head. If they can't express it, the text
-//! looks rough; such a text, and one with link definitions, is written once more when it's
-//! complete.
+//! looks rough. Such a text, and one with link definitions, is written once more when complete.
 
 use std::rc::Rc;
 
@@ -52,7 +51,6 @@ struct Seam {
     opening: String,
     /// Closed lines of code; `None` for a table.
     lines: usize,
-    /// The column layout of a table.
     table: Option<Rc<TableLayout>>,
 }
 
@@ -140,7 +138,7 @@ impl MarkdownRows {
         &self.rows
     }
 
-    /// How many of them can't change any more.
+    /// The number of rows that can't change any more.
     pub fn closed_rows(&self) -> usize {
         if self.is_rough {
             0
@@ -154,8 +152,7 @@ impl MarkdownRows {
         self.written
     }
 
-    /// Updates the rows to `source`, which has only grown since the last call. `live` says whether
-    /// it may grow further.
+    /// Updates the rows to `source`, which has only grown. `live` says whether it may grow further.
     pub fn update(
         &mut self,
         context: &RenderContext<'_>,
@@ -220,8 +217,7 @@ impl MarkdownRows {
         self.close(end, output.gap, output.code_blocks);
     }
 
-    /// Closes the blocks before the last one, or the lines of fenced code, as far as there are new
-    /// complete lines.
+    /// Closes the blocks before the last one, or the new complete lines of fenced code.
     fn close_blocks(&mut self, input: &mut Input<'_>) -> bool {
         let source = input.source;
         let line_end = source[self.closed..].rfind('\n');

@@ -1,5 +1,5 @@
-//! Tables. Columns are as wide as they need to be, or wrapped if there's little room; with too
-//! little room, the table becomes a list of `head: value`.
+//! Tables. Columns are as wide as they need to be, or wrapped if there's little room. With too
+//! little, the table becomes a list of `head: value`.
 
 use std::rc::Rc;
 
@@ -11,8 +11,8 @@ use crate::app::tui::text::row::{Line, Row, end_of};
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 
-/// A table being parsed. Rows are written once the columns are known: a large table is measured by
-/// its first rows, so it's never in memory as a whole, and later rows don't change earlier ones.
+/// A table being parsed. Rows are written once the columns are known. A large table is measured by
+/// its first rows: it's never in memory as a whole, and later rows don't change earlier ones.
 #[derive(Debug)]
 pub struct Table {
     alignments: Vec<Alignment>,
@@ -205,7 +205,7 @@ impl Table {
             }
             let mut row = line.into_row();
             if let (true, Some(above)) = (row.source.is_empty(), target.rows.last()) {
-                // It has no source of its own: it belongs to the start of the row above.
+                // It has no source: it belongs to the start of the row above.
                 row.source = above.source.start..above.source.start;
             }
             target.rows.push(row);

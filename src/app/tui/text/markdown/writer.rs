@@ -177,7 +177,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Takes back the rows of the reopening lines.
+    /// Removes the rows of the reopening lines.
     fn drop_opening(&mut self) {
         if let Some(before) = self.before.take() {
             self.flush();

@@ -1,5 +1,5 @@
-//! A preview of a change while the model still writes the call: files, line counts and the last
-//! lines, for the screen only. It takes constant work per piece of text.
+//! A preview of a change while the model still writes the call, for the screen: files, totals and
+//! the last lines. It takes constant work per piece of text.
 
 mod naming;
 mod strings;

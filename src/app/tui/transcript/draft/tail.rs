@@ -62,7 +62,6 @@ impl Tail {
     }
 }
 
-/// Drops the first `count` lines.
 fn drop_first(text: &mut String, count: usize) {
     let ends = text.match_indices('\n').map(|(at, _)| at);
     if let Some(end) = ends.take(count).last() {

@@ -39,8 +39,7 @@ enum Field {
 }
 
 impl Draft {
-    /// Drafts a call to `tool` if that tool changes files. The argument of a custom call is plain
-    /// text.
+    /// Drafts a call to `tool` if that changes files. The argument of a custom call is plain text.
     pub fn new(tool: &str, custom: bool) -> Option<Self> {
         let shape = match tool {
             "apply_patch" => Shape::Patch,

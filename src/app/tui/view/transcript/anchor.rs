@@ -1,5 +1,5 @@
-//! Places of the conversation as rows of this frame, and back. A row number holds only as long as the
-//! rows are the same; the byte of the source holds always.
+//! Converts places in the conversation to rows of this frame, and back. A row number is valid only
+//! while the rows are the same; a byte of the source is always valid.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ impl Frame<'_> {
         }
         let width = self.cache.width;
         let rows = self.rows_of(anchor.cell);
-        // Rows are written again with the same width, too: at the end of an answer, for one.
+        // Rows can also change at the same width, for example at the end of an answer.
         let is_there = |row: RowSource| row.source.start == anchor.byte;
         let row = anchor.row as usize;
         let row = match anchor.width {
@@ -26,7 +26,7 @@ impl Frame<'_> {
         RowRef::of(anchor.cell, row.min(rows.len().saturating_sub(1)))
     }
 
-    /// The end of what the user has seen, in rows of the present width.
+    /// The end of the rows the user has seen, at the current width.
     pub(super) fn seen(&mut self) -> RowRef {
         let seen = self.transcript.viewport().drawn.seen;
         let mut at = RowRef::of(seen.cell, seen.row as usize);
@@ -37,7 +37,7 @@ impl Frame<'_> {
         at
     }
 
-    /// Whether what the user has seen ends before this row, as far as the rows that are at hand tell.
+    /// Whether the rows the user has seen end before this row, as far as the cached rows tell.
     fn is_seen_to(&self, at: RowRef) -> bool {
         let seen = self.transcript.viewport().drawn.seen;
         let last = RowRef::of(at.cell, at.row.saturating_sub(1) as usize);
@@ -49,7 +49,7 @@ impl Frame<'_> {
             && self.cache.row(last).is_none_or(ends_there)
     }
 
-    /// The place after the last row that was seen.
+    /// The place after the last row seen.
     pub(super) fn anchor_behind(&mut self, seen: RowRef) -> Anchor {
         if self.is_seen_to(seen) {
             return self.transcript.viewport().drawn.seen;

@@ -1,5 +1,5 @@
-//! What drawing remembers between frames: the rows of cells near the screen, and the heights of all. It
-//! drops the rows of distant cells and guesses the heights of cells never seen; both are computed when
+//! A cache between frames: the rows of cells near the screen, and the heights of all cells. It drops
+//! the rows of distant cells and guesses the heights of cells never seen; both are computed when
 //! needed.
 
 use std::borrow::Cow;
@@ -18,16 +18,16 @@ use crate::app::tui::text::{HighlightCache, HighlightWorker, Row};
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{Cell, Page, RowRef, Transcript, cell_at, page_of, place_of};
 
-/// Cells whose rows it keeps, besides those on the screen.
+/// Cells whose rows stay cached, besides those on the screen.
 const KEPT_CELLS: usize = 256;
 
-/// Rows it keeps in total, besides those of cells on the screen.
+/// Total rows cached, besides those of cells on the screen.
 const KEPT_ROWS: usize = 8_000;
 
-/// Changed cells that are laid out at once wherever they are; more only get their height guessed.
+/// Changed cells that are laid out at once, wherever they are. The heights of any more are guessed.
 const DIRTY_AT_ONCE: usize = 32;
 
-/// What drawing remembers between frames. Can be thrown away at any time.
+/// The cache between frames. It can be discarded at any time.
 #[derive(Debug, Default)]
 pub struct TranscriptCache {
     code: HighlightCache,
@@ -40,7 +40,7 @@ pub struct TranscriptCache {
     estimated: Vec<usize>,
     cells: HashMap<usize, Kept>,
     nothing: CellRows,
-    /// Cells whose rows went with a change of width.
+    /// Cells whose rows a change of width dropped.
     resized: Vec<usize>,
     groups: Groups,
     pub(super) found: Found,
@@ -54,7 +54,7 @@ struct Kept {
 }
 
 impl TranscriptCache {
-    /// An empty cache; without a highlighter code stays plain.
+    /// Creates an empty cache. Without a highlighter code stays plain.
     pub fn new(highlighter: Option<HighlightWorker>) -> Self {
         Self {
             code: HighlightCache::new(highlighter),
@@ -62,7 +62,7 @@ impl TranscriptCache {
         }
     }
 
-    /// The same with another highlighter: for another theme.
+    /// Creates a copy with another highlighter, for another theme.
     pub fn with_highlighter(&mut self, highlighter: HighlightWorker) -> Self {
         Self {
             pictures: std::mem::take(&mut self.pictures),
@@ -70,13 +70,13 @@ impl TranscriptCache {
         }
     }
 
-    /// Takes results from other threads. Returns whether there were any.
+    /// Receives results from other threads. Returns whether there were any.
     pub fn poll(&mut self) -> bool {
         let (code, pictures) = (self.code.poll(), self.pictures.poll());
         code || pictures
     }
 
-    /// Forgets everything but the highlighter and the pictures: for another transcript.
+    /// Clears everything but the highlighter and the pictures, for another transcript.
     pub fn clear(&mut self) {
         let mut code = std::mem::take(&mut self.code);
         code.clear();
@@ -87,8 +87,8 @@ impl TranscriptCache {
         };
     }
 
-    /// Measures cells whose height is a guess, for about `budget`. Answers whether some are left.
-    /// For idle moments.
+    /// Measures cells with a guessed height for about `budget`, when idle. Returns whether some are
+    /// left.
     pub fn refine(&mut self, transcript: &Transcript, theme: &Theme, budget: Duration) -> bool {
         let start = Instant::now();
         let options = LayoutOptions::new(theme, self.width, transcript);
@@ -111,17 +111,17 @@ impl TranscriptCache {
         false
     }
 
-    /// Bytes of markdown written for a cell so far. For tests.
+    /// Bytes of markdown written for a cell so far, for tests.
     pub fn written(&self, cell: usize) -> usize {
         self.cells.get(&cell).map_or(0, |kept| kept.rows.written())
     }
 
-    /// Rows in memory.
+    /// Number of cached rows.
     pub fn kept_rows(&self) -> usize {
         self.cells.values().map(|kept| kept.rows.len()).sum()
     }
 
-    /// Gets ready for a frame: knows all cells, and has seen what changed.
+    /// Prepares a frame: updates the heights after changes to the cells.
     pub(super) fn begin(&mut self, transcript: &Transcript, theme: &Theme, width: u16) {
         self.frame += 1;
         self.groups.clear();
@@ -159,7 +159,6 @@ impl TranscriptCache {
         }
     }
 
-    /// Rows before `at`.
     pub(super) fn rows_to(&self, at: RowRef) -> u64 {
         let page = page_of(at.cell).min(self.heights.len());
         let before: u64 = self.heights[..page].iter().map(PageHeights::total).sum();
@@ -172,7 +171,7 @@ impl TranscriptCache {
         self.heights.iter().map(PageHeights::total).sum()
     }
 
-    /// The rows of a cell, laid out if they are not at hand.
+    /// The rows of a cell, laid out if they are not cached.
     pub(super) fn lay_out(
         &mut self,
         transcript: &Transcript,
@@ -180,7 +179,7 @@ impl TranscriptCache {
         index: usize,
     ) -> &CellRows {
         let Some(cell) = transcript.cell(index) else {
-            // Nothing asks for a cell that is not there.
+            // Callers never pass a missing cell.
             return &self.nothing;
         };
         let standing = self.groups.standing(transcript, index);
@@ -224,7 +223,7 @@ impl TranscriptCache {
         }
     }
 
-    /// The first of these rows of a cell with a picture that is not ready; it is asked for.
+    /// The first of these rows of a cell with a picture that is not ready. Requests the picture.
     pub(super) fn first_lacking(&mut self, index: usize, mut rows: Range<usize>) -> Option<usize> {
         let kept = self.cells.get(&index)?;
         rows.find(|row| {
@@ -233,7 +232,7 @@ impl TranscriptCache {
         })
     }
 
-    /// The first of these rows of a cell with code whose colors are not found yet; they are asked for.
+    /// The first of these rows of a cell with code that has no colors yet. Requests the colors.
     pub(super) fn first_plain(&mut self, index: usize, rows: Range<usize>) -> Option<usize> {
         let kept = self.cells.get(&index)?;
         let mut first = None;
@@ -248,7 +247,7 @@ impl TranscriptCache {
         first
     }
 
-    /// Ends a frame: drops the rows that weren't drawn for longest.
+    /// Ends a frame: drops the least recently drawn rows.
     pub(super) fn end(&mut self, transcript: &Transcript) {
         self.code.flush();
         self.pictures.end();
@@ -257,7 +256,7 @@ impl TranscriptCache {
                 self.code.forget(index);
             }
         }
-        // Rows with a picture keep all of its message in memory.
+        // Rows with a picture keep the whole message in memory.
         self.cells
             .retain(|index, kept| !kept.rows.has_pictures() || transcript.cell(*index).is_some());
         if self.cells.len() <= KEPT_CELLS && self.kept_rows() <= KEPT_ROWS {
@@ -298,8 +297,7 @@ impl TranscriptCache {
     }
 }
 
-/// Brings what is known of the heights of a page up to its cells; the places of those that are
-/// guessed.
+/// Updates the heights of a page for its cells. Returns the places of the guessed ones.
 fn estimate_page(page: &Page, known: &mut PageHeights, options: LayoutOptions<'_>) -> Range<usize> {
     match &page.cells {
         None => {
@@ -307,7 +305,7 @@ fn estimate_page(page: &Page, known: &mut PageHeights, options: LayoutOptions<'_
                 let entries = page.entries.as_ref().map_or(0, Range::len);
                 known.guess = estimate_stored(entries, page.bytes, options.width);
             }
-            // What was measured is the best guess.
+            // The measured sum is the best guess.
             if let Some(heights) = known.cells.take() {
                 known.guess = heights.total();
                 known.measured.clear();
@@ -331,7 +329,6 @@ mod tests {
     use super::*;
     use crate::app::tui::theme::ColorDepth;
 
-    /// Once everything was measured, a frame leaves nothing to be looked at again.
     #[test]
     fn a_frame_without_news_leaves_nothing_to_measure() {
         let theme = Theme::load("dark", ColorDepth::None).unwrap();

@@ -12,7 +12,7 @@ use crate::app::tui::transcript::{
 use unicode_segmentation::UnicodeSegmentation;
 
 impl Selector<'_> {
-    /// A caret on the first character of a row that shows something.
+    /// A caret on the first visible character of a row.
     pub(super) fn caret_on(&mut self, row: RowRef) -> Option<Caret> {
         let start = text_of(&self.row(row)?).0;
         self.caret((row, start), None)
@@ -29,7 +29,7 @@ impl Selector<'_> {
         })
     }
 
-    /// The caret begins to select by `unit`, or ends it.
+    /// Starts to select by `unit` at the caret, or stops selecting.
     pub(super) fn mark_from(caret: Caret, unit: Option<Unit>) -> Caret {
         let begun = caret.mark.map_or(caret.at, |(at, _)| at);
         Caret {
@@ -47,7 +47,7 @@ impl Selector<'_> {
         })
     }
 
-    /// What a caret selects: from its mark to the character it is on.
+    /// The caret's selection: from its mark to the character it is on.
     pub(super) fn selected_by(&mut self, caret: Caret) -> Option<Selection> {
         let (mark, unit) = caret.mark.unwrap_or((caret.at, Unit::Character));
         let mut end = |place| {
@@ -73,7 +73,7 @@ impl Selector<'_> {
         Some(row.into_owned())
     }
 
-    /// Where a step from `at` leads; none where there is nothing more.
+    /// The target of a step from `at`. `None` if there is nothing further.
     fn target(&mut self, (at, byte): At, motion: Motion, column: u16) -> Option<At> {
         let row = self.row(at)?;
         let (start, text) = text_of(&row);
@@ -155,7 +155,7 @@ impl Selector<'_> {
         Some((at, start + (text.len() - last) as u32))
     }
 
-    /// The character of a row at a column, or the nearest.
+    /// The character of a row at a column, or the nearest one.
     fn at_column(&mut self, at: RowRef, column: u16) -> Option<At> {
         let row = self.row(at)?;
         let (start, text) = text_of(&row);
@@ -166,13 +166,13 @@ impl Selector<'_> {
         Some((at, byte.max(start)))
     }
 
-    /// The next row with something in it, down or up.
+    /// The next non-empty row, down or up.
     fn step(&mut self, at: RowRef, down: bool) -> Option<RowRef> {
         let next = self.beside(at, down)?;
         self.shown_from(next, down)
     }
 
-    /// The first row from `at` on, down or up, with something in it.
+    /// The first non-empty row from `at`, down or up.
     pub(super) fn shown_from(&mut self, mut at: RowRef, down: bool) -> Option<RowRef> {
         loop {
             let row = self.row(at);
@@ -217,7 +217,7 @@ impl Selector<'_> {
     }
 }
 
-/// The part of a row's text that the caret goes over, and the byte at which it begins.
+/// The part of a row's text that the caret can reach, and the byte it begins at.
 fn text_of(row: &Row) -> (u32, &str) {
     if row.is_of_source() {
         let Range { start, end } = row.content;

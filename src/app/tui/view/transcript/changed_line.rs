@@ -1,12 +1,11 @@
-//! The place in a file that a row of a change links to: for its title the first changed line, for a row
-//! of the diff its own line.
+//! The place in a file that a row of a change links to. The title links to the first changed line, a
+//! row of the diff to its line.
 
 use super::rows::CellRows;
 use crate::agent::tool::{Details, DiffDetails};
 use crate::app::tui::transcript::{Cell, CellBody};
 
-/// `path:line` for `word` in the row `at` of `cell`; none if it isn't a change, or `word` links
-/// elsewhere.
+/// `path:line` for `word` in row `at` of a change; `None` if `word` links elsewhere.
 pub(super) fn changed_line(cell: &Cell, rows: &CellRows, at: u32, word: &str) -> Option<String> {
     let CellBody::Tool(tool) = &cell.body else {
         return None;
@@ -26,7 +25,7 @@ pub(super) fn changed_line(cell: &Cell, rows: &CellRows, at: u32, word: &str) ->
     let line = text(at)?;
     let number = line.trim_start_matches([' ', '│']);
     let line: u64 = number.split_whitespace().next()?.parse().ok()?;
-    // Of several files, the one named nearest above.
+    // With several files, the nearest name above.
     let above = (0..at).rev().filter_map(text);
     let file = above.filter_map(|row| files.iter().find(|file| row.contains(&file.path)));
     Some(format!("{}:{line}", file.map(|file| &file.path).next()?))

@@ -1,5 +1,5 @@
-//! One frame of the transcript: scrolling is resolved, the visible cells laid out, their rows drawn.
-//! Works from the position outwards; what is not visible is not looked at.
+//! One frame of the transcript: resolves scrolling, lays out the visible cells, draws their rows. It
+//! works from the position outwards and never looks at invisible cells.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -15,11 +15,10 @@ use crate::app::tui::transcript::{
     Drawn, Neighbor, Position, RowRef, ScrollBy, Search, Transcript, cell_at, page_of, place_of,
 };
 
-/// So many cells before the end of those in memory it reads the next page.
+/// The next page is read when so few cells in memory are left.
 const CELLS_AHEAD: usize = 12;
 
-/// Draws what of the transcript is visible in `area`, which must be blank, and says what it found
-/// out.
+/// Draws the visible part of the transcript in `area`, which must be blank.
 pub fn draw(
     transcript: &Transcript,
     cache: &mut TranscriptCache,
@@ -30,7 +29,7 @@ pub fn draw(
     let area = area.intersection(buffer.area);
     if area.is_empty() {
         return Drawn {
-            // A scroll to the end needs no rows to get there.
+            // Scrolling to the end needs no rows in between.
             position: if transcript.is_at_end() {
                 Position::Follow
             } else {
@@ -70,7 +69,7 @@ pub fn draw(
     paint_pictures(cache, &drawn.rows, area, buffer);
     if let Some((x, y)) = drawn.caret_at.filter(|(x, _)| *x < area.width) {
         let cell = &mut buffer[(area.x + x, area.y + y)];
-        // The color of a part of a picture says which picture it is of.
+        // The color of a picture's cells identifies the picture.
         if is_marked(cell) {
             cell.set_symbol(" ");
         }
@@ -82,7 +81,7 @@ pub fn draw(
     drawn
 }
 
-/// Paints the visible rows, and asks for the colors of the code in them.
+/// Paints the visible rows, and requests the colors of the code in them.
 pub(super) fn paint(cache: &mut TranscriptCache, rows: &[RowRef], area: Rect, buffer: &mut Buffer) {
     for (y, at) in (area.y..).zip(rows) {
         let (rows, code) = cache.visible(at.cell);
@@ -114,19 +113,19 @@ pub(super) struct Frame<'a> {
     theme: &'a Theme,
     height: usize,
     unread: Option<usize>,
-    /// The rest of a scroll that needs it.
+    /// The rest of a scroll that needs the page.
     waiting: Vec<ScrollBy>,
 }
 
 enum Down {
     At(RowRef),
-    /// At the last row before a page that is not there, with so many rows left to go.
+    /// The last row before an unread page, and the rows left to scroll.
     Unread(RowRef, usize),
     End,
 }
 
 impl Frame<'_> {
-    /// A page is needed to scroll further by `by`.
+    /// Requests a page in order to scroll further by `by`.
     pub(super) fn wait(&mut self, page: usize, by: ScrollBy) {
         self.unread = Some(page);
         self.waiting = vec![by];
@@ -140,7 +139,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Scrolls until a row is visible. The last row is covered by a line of keys.
+    /// Scrolls until a row is visible. Key hints cover the last row.
     fn keep_in_sight(&mut self, row: Option<RowRef>, view: (RowRef, bool)) -> (RowRef, bool) {
         let Some(row) = row else { return view };
         let shown = self.visible(view.0);
@@ -162,7 +161,7 @@ impl Frame<'_> {
         self.rows_of(cell).len()
     }
 
-    /// Where the top of the view is once all scrolling is resolved, and whether it follows the end.
+    /// The top row after all scrolling, and whether the view follows the end.
     fn resolve(&mut self) -> (RowRef, bool) {
         let viewport = self.transcript.viewport();
         let mut top = match viewport.position() {
@@ -202,7 +201,7 @@ impl Frame<'_> {
             ScrollBy::PreviousPrompt => {
                 let top = top.unwrap_or_else(|| self.bottom());
                 let at_prompt = self.prompt_top(top.cell);
-                // Within a long prompt its own first row is the one above.
+                // Within a long prompt, the previous prompt is its first row.
                 if let Some(prompt) = at_prompt.filter(|prompt| prompt.row < top.row) {
                     return Some(prompt);
                 }
@@ -219,8 +218,8 @@ impl Frame<'_> {
         }
     }
 
-    /// The top at which a byte of a cell's source is visible: the current one, or a third of the screen
-    /// above.
+    /// The top row that shows a byte of a cell's source: the current one, or one a third above the
+    /// byte.
     fn show(&mut self, top: Option<RowRef>, cell: usize, byte: Option<u32>) -> RowRef {
         let top = top.unwrap_or_else(|| self.bottom());
         let pattern = self.transcript.search().and_then(Search::pattern);
@@ -231,11 +230,11 @@ impl Frame<'_> {
         };
         let row = match byte {
             Some(byte) => rows.first_row(byte).unwrap_or(0),
-            // In the title, or in what is written below it of the call itself.
+            // The match is in the title, or in rows below it that show the call.
             None => (0..rows.len()).find(has_match).unwrap_or(rows.gap()),
         };
         let at = RowRef::of(cell, row);
-        // The last row is covered by the line in which it is looked for.
+        // The search line covers the last row.
         let last = self.height.saturating_sub(2);
         if self.visible(top).iter().take(last).any(|row| *row == at) {
             return top;
@@ -268,7 +267,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Where going up by `rows` ends, and rows that are left because a page is not there.
+    /// The row `rows` further up, and the rows left over because a page isn't read.
     fn up(&mut self, mut at: RowRef, mut rows: usize) -> (RowRef, usize) {
         loop {
             let within = at.row as usize;
@@ -316,7 +315,7 @@ impl Frame<'_> {
         }
     }
 
-    /// The top of the view that ends with the last row.
+    /// The top row of the view that ends with the last row.
     pub(super) fn bottom(&mut self) -> RowRef {
         self.up(RowRef::top_of(self.transcript.end()), self.height)
             .0
@@ -341,7 +340,7 @@ impl Frame<'_> {
         rows
     }
 
-    /// Has the page above or below read before the user gets there.
+    /// Requests the page above or below before the user gets there.
     fn look_ahead(&mut self, rows: &[RowRef]) {
         let cells = self.transcript.cells();
         let unread = |neighbor| match neighbor {

@@ -1,4 +1,4 @@
-//! Marks what was searched for, in the rows that are visible.
+//! Marks the matches of a search in the visible rows.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::app::tui::text::span::text_of;
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{Cell, Pattern, RowRef, Search, Transcript};
 
-/// The matches in the cells on the screen, found once for each of their revisions.
+/// The matches in the cells on the screen, found once per revision.
 #[derive(Debug, Default)]
 pub struct Found {
     pattern: String,
@@ -21,7 +21,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// Gets ready to mark the matches in these cells.
+    /// Finds the matches in these cells.
     fn update<'a>(&mut self, pattern: &Pattern, shown: impl Iterator<Item = (usize, &'a Cell)>) {
         if self.pattern != pattern.regex.as_str() {
             pattern.regex.as_str().clone_into(&mut self.pattern);

@@ -1,10 +1,10 @@
-//! The heights of all cells and their sums, in a Fenwick tree: one cell of a hundred thousand can grow,
-//! and a row be found, without a look at the others.
+//! The heights of all cells and their sums in a Fenwick tree. One of a hundred thousand cells can grow,
+//! and a row be found, without reading the others.
 
 #[derive(Clone, Debug, Default)]
 pub struct Heights {
     heights: Vec<u32>,
-    /// `sums[i - 1]` is the sum of the `i & -i` heights that end with number `i`, from 1.
+    /// `sums[i - 1]` is the sum of the `i & -i` heights up to and including number `i`, counted from 1.
     sums: Vec<u64>,
 }
 
@@ -53,13 +53,13 @@ impl Heights {
     }
 }
 
-/// The heights of the cells of a page, or a guess of their sum while they are not there.
+/// The heights of the cells of a page, or a guess of their sum while the page isn't read.
 #[derive(Clone, Debug, Default)]
 pub struct PageHeights {
-    /// None while its cells are not there.
+    /// `None` while the page isn't read.
     pub cells: Option<Heights>,
     pub measured: Vec<bool>,
-    /// The sum of all, while they are not there.
+    /// The guessed sum while the page isn't read.
     pub guess: u64,
 }
 
@@ -68,7 +68,7 @@ impl PageHeights {
         self.cells.as_ref().map_or(self.guess, Heights::total)
     }
 
-    /// The heights of the cells before that at `place`, and `row` rows of it.
+    /// The rows of the cells before the one at `place`, plus `row` of its rows.
     pub fn rows_to(&self, place: usize, row: u32) -> u64 {
         match &self.cells {
             Some(heights) if place < heights.len() => {

@@ -1,4 +1,4 @@
-//! Marks the links in `rows`, which are drawn in `area`.
+//! Marks the links in the visible rows.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,10 +9,10 @@ use crate::app::tui::text::span::text_of;
 use crate::app::tui::text::width;
 use crate::app::tui::transcript::{RowRef, Transcript};
 
-/// Bytes of the source before and after a row in which a link that touches it may begin and end.
+/// Bytes of the source around a row that are searched for links touching it.
 const AROUND: usize = 2_000;
 
-/// Marks the links in `rows`, which stand in `area`.
+/// Marks the links in `rows`, which are drawn in `area`.
 pub fn paint_links(
     transcript: &Transcript,
     cache: &TranscriptCache,

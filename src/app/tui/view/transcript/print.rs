@@ -1,5 +1,4 @@
-//! Rows to print for good, each once and in order: the ones that are due, and the number of rows below
-//! them that may still change.
+//! Rows to print for good, each once and in order, and the number of rows that may still change.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -14,42 +13,41 @@ use crate::app::tui::transcript::{
     Anchor, CellBody, Neighbor, RowRef, Transcript, cell_at, page_of,
 };
 
-/// Rows that are printed in one frame at most.
+/// Maximum rows printed in one frame.
 const AT_ONCE: usize = 400;
 
-/// How far the rows of a conversation were printed: up to a row of a cell.
+/// How much of a conversation was printed: up to a row of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
     at: Anchor,
 }
 
-/// What of the rows that were not printed is ready to be.
+/// Which of the unprinted rows can be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ready {
-    /// What will not change any more.
+    /// Rows that won't change any more.
     Settled {
-        /// Whether something runs, which the last cells may become a part of.
+        /// Whether a run is active; the last cells may become part of it.
         is_running: bool,
-        /// Whether code waits for its colors.
+        /// Whether to wait for the colors of code.
         waits_for_colors: bool,
     },
-    /// Everything: nothing will be printed later.
+    /// Everything, because nothing will be printed later.
     All,
     /// Nothing yet.
     Nothing,
 }
 
-/// Rows that were not printed.
 #[derive(Debug, Default)]
 pub struct Unprinted {
     pub rows: Vec<RowRef>,
     pub next: Printed,
     pub live: usize,
-    /// Whether more are ready than are printed in one frame.
+    /// Whether more rows are ready than one frame prints.
     pub has_more: bool,
-    /// A page that must be read before the rows after it can be printed.
+    /// The page that must be read before the rows after it can be printed.
     pub unread: Option<usize>,
-    /// Whether code in the first that is not ready has no colors yet.
+    /// Whether the first row that isn't ready has code without colors.
     pub lacks_colors: bool,
 }
 
@@ -57,14 +55,14 @@ impl Printed {
     /// This conversation wasn't printed yet.
     pub fn before(transcript: &Transcript) -> Self {
         let mut cell = 0;
-        // Older pages are not read for it.
+        // Older pages aren't read for this.
         while let Neighbor::Unread(_) = transcript.cells().at_or_after(cell) {
             cell = cell_at(transcript.cells().pages().len() - 1, 0);
         }
         Self::up_to(cell)
     }
 
-    /// Everything before this cell was.
+    /// Everything before this cell was printed.
     pub fn up_to(cell: usize) -> Self {
         let at = Anchor {
             cell,
@@ -73,13 +71,13 @@ impl Printed {
         Self { at }
     }
 
-    /// The page of the first row that was not.
+    /// The page of the first unprinted row.
     pub fn page(self) -> usize {
         page_of(self.at.cell)
     }
 }
 
-/// The rows that were not printed, at this width.
+/// The unprinted rows at this width.
 pub fn unprinted(
     transcript: &Transcript,
     cache: &mut TranscriptCache,
@@ -105,8 +103,8 @@ pub fn unprinted(
         let at = match transcript.cells().at_or_after(cell) {
             Neighbor::Cell(at) => at,
             Neighbor::Unread(page) => {
-                // It was let go of while the whole screen was taken. Until it is there nothing that may
-                // still change is known.
+                // The page was dropped from memory while the full screen was in use. Until it is read,
+                // the rows that may still change are unknown.
                 found.unread = (!found.has_more && !is_open).then_some(page);
                 found.live = 0;
                 break;
@@ -136,7 +134,7 @@ pub fn unprinted(
             to = plain;
             found.lacks_colors = true;
         }
-        // What is printed cannot be completed; at the end nothing is printed later.
+        // Printed rows can't be completed later, so wait at the end, when nothing is printed later.
         if ready == Ready::All {
             while cache.first_lacking(at, from..to).is_some() && cache.pictures.wait() {}
         } else if let Some(lacking) = cache.first_lacking(at, from..to) {
@@ -163,7 +161,7 @@ pub fn unprinted(
     found
 }
 
-/// The rows as cells, in their own buffer.
+/// Draws the rows in a new buffer.
 pub fn print(
     rows: &[RowRef],
     transcript: &Transcript,
@@ -179,7 +177,7 @@ pub fn print(
     buffer
 }
 
-/// The first row of a cell that was not printed; its text may be another by now.
+/// The first unprinted row of a cell, whose text may have changed since.
 fn first_unprinted(rows: &CellRows, printed: Anchor, width: u16) -> usize {
     let row = printed.row as usize;
     let Some(last) = row.checked_sub(1) else {
@@ -194,7 +192,7 @@ fn first_unprinted(rows: &CellRows, printed: Anchor, width: u16) -> usize {
             .is_some_and(|row| row.has_source() && row.source.start >= printed.byte)
     };
     let first = (0..rows.len()).find(is_new).unwrap_or(rows.len());
-    // With the air above it.
+    // Includes the blank row above.
     let above = first.checked_sub(1).and_then(|above| rows.get(above));
     first - usize::from(above.is_some_and(|above| above.text.is_empty()))
 }

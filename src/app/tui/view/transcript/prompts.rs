@@ -45,7 +45,7 @@ impl Frame<'_> {
         }
     }
 
-    /// The first row of a prompt, if `cell` is one.
+    /// The first row of `cell`, if it is a prompt.
     pub(super) fn prompt_top(&mut self, cell: usize) -> Option<RowRef> {
         let body = &self.transcript.cell(cell)?.body;
         let is_prompt = matches!(body, CellBody::User { .. });

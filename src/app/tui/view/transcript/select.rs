@@ -1,5 +1,4 @@
-//! Selection: from places on the screen to places in cells, and from these to the copied text and the
-//! marked columns.
+//! Maps places on the screen to places in cells, and these to the copied text and marked columns.
 
 use std::ops::Range;
 
@@ -22,7 +21,7 @@ use crate::app::tui::transcript::{
 /// A row and a byte of its text.
 pub(super) type At = (RowRef, u32);
 
-/// What is selected, by the rows that are laid out now.
+/// The selection in the current rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marked {
     from: At,
@@ -45,7 +44,7 @@ pub struct Selector<'a> {
 }
 
 impl Selector<'_> {
-    /// Takes the steps since the last frame.
+    /// Applies the steps since the last frame.
     pub fn resolve(&mut self) -> Resolved {
         let selecting = self.transcript.selecting();
         let (mut selection, mut copied, mut named) = (selecting.selection, None, None);
@@ -107,8 +106,8 @@ impl Selector<'_> {
         }
     }
 
-    /// The same in the rows as they are now: after a change of the width, it is looked for in a long
-    /// cell once, and not in every frame.
+    /// The selection in the current rows. After a change of width, a long cell is searched once
+    /// instead of in every frame.
     fn renewed(&mut self, mut selection: Selection) -> Selection {
         for Stretch { from, to } in [&mut selection.anchor, &mut selection.head] {
             for place in [from, to] {
@@ -160,7 +159,7 @@ impl Selector<'_> {
         self.stretch_at(at, byte.start, unit)
     }
 
-    /// The same at a byte of a row's text.
+    /// Like `stretch`, at a byte of a row's text.
     pub(super) fn stretch_at(&mut self, at: RowRef, byte: u32, unit: Unit) -> Option<Stretch> {
         let row = self.row(at)?;
         let end = row.text.len() as u32;
@@ -176,7 +175,7 @@ impl Selector<'_> {
             },
             unit => {
                 let cell = self.transcript.cell(at.cell)?;
-                // Where two spans meet, the one that begins there.
+                // If two spans meet, the one that begins there.
                 let source = match row.spans.iter().find(|span| span.text.contains(&byte)) {
                     Some(span) if !span.exact => span.source.start,
                     span => span.map_or_else(|| row.source_at(byte), |it| it.source_at(byte)),
@@ -236,13 +235,13 @@ impl Selector<'_> {
         Some(self.place(at, &last, last.text.len() as u32))
     }
 
-    /// The row that shows byte `byte` of a cell's source, or what follows it.
+    /// The first row with source text after byte `byte` of a cell's source.
     fn first_row(&mut self, cell: usize, byte: u32) -> Option<RowRef> {
         let row = self.rows(cell).first_row(byte)?;
         Some(RowRef::of(cell, row))
     }
 
-    /// The row that shows what stands before byte `byte` of a cell's source.
+    /// The last row with source text before byte `byte` of a cell's source.
     fn last_row(&mut self, cell: usize, byte: u32) -> Option<RowRef> {
         let rows = self.rows(cell);
         let shows = |at: &usize| {
@@ -253,7 +252,7 @@ impl Selector<'_> {
         Some(RowRef::of(cell, row))
     }
 
-    /// Where a place is in the current rows.
+    /// Finds a place in the current rows.
     pub(super) fn locate(&mut self, place: Place) -> At {
         let now = self.cache.width;
         let rows = self.rows(place.at.cell);
@@ -276,7 +275,7 @@ impl Selector<'_> {
         (at, self.row(at).map_or(0, |row| row.text_at(byte)))
     }
 
-    /// The whole of a word in what a tool gave, of which a row may show only the beginning.
+    /// A whole word in a tool's output, even if a row shows only its beginning.
     fn whole_word(&self, selection: Selection) -> Option<Copied> {
         let Stretch { from, to } = selection.anchor;
         let cell = self.transcript.cell(from.at.cell)?;
@@ -338,7 +337,7 @@ impl Selector<'_> {
             (end, end_byte) = (to.0.row as usize + 1, to.1);
         }
         let end = end.min(rows.len()).max(start);
-        // Their neighbours say where lines begin and end.
+        // The rows around them show where lines begin and end.
         let has_source = |at: &usize| rows.shown(*at).is_some_and(|it| !it.source.is_empty());
         let above = start.saturating_sub(1);
         let below = (end..rows.len()).find(has_source);
@@ -361,7 +360,7 @@ fn form(cell: &Cell, is_word: bool) -> CopyForm {
     }
 }
 
-/// The word of `text` around byte `at`: paths, addresses and options are words.
+/// The word of `text` around byte `at`; paths, addresses and options are words.
 fn word(text: &str, at: u32) -> Range<u32> {
     let at = text.floor_char_boundary((at as usize).min(text.len()));
     let belongs = |c: char| c.is_alphanumeric() || "_-./~@%+#?&=:".contains(c);
@@ -374,13 +373,13 @@ fn word(text: &str, at: u32) -> Range<u32> {
     let start = text[..at].trim_end_matches(belongs).len();
     let rest = text[at..].trim_start_matches(belongs).len();
     let word = &text[start..text.len() - rest];
-    // A sentence ends after it.
+    // They end a sentence, not the word.
     let kept = word.trim_end_matches(['.', ':', '?', '&', '=']);
     let kept = if kept.is_empty() { word } else { kept };
     start as u32..(start + kept.len()).max(at + first.len_utf8()) as u32
 }
 
-/// Marks what is selected of the rows in `area`.
+/// Marks the selection in the rows in `area`.
 pub fn paint(
     cache: &TranscriptCache,
     marked: Marked,
@@ -400,7 +399,7 @@ pub fn paint(
     }
 }
 
-/// Marks the bytes `range` of a row's text, without what is not the source's.
+/// Marks the bytes `range` of a row's text, except parts that don't come from the source.
 pub fn mark_columns(
     row: &Row,
     range: Range<u32>,

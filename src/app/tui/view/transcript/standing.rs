@@ -1,4 +1,4 @@
-//! The neighbourhood of a cell: the blank rows before it, and its part of its group.
+//! The surroundings of a cell: the blank rows before it, and its part of its group.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use crate::app::tui::transcript::{
     Cell, CellBody, Fold, LookGroup, Neighbor, ToolCell, ToolState, Transcript,
 };
 
-/// Rows that a group has beside its head and the names of the files, until it is opened.
+/// Rows of a group besides its head and the file names, until it is opened.
 const ROWS: usize = 4;
 
-/// Names of files for the one row of all.
+/// Maximum file names in their row.
 const NAMES: usize = 24;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standing {
-    /// Blank rows before it.
+    /// Blank rows before the cell.
     pub gap: usize,
-    /// What it shows, where it is part of a group.
+    /// What the cell shows as part of a group.
     pub part: Option<Arc<Part>>,
 }
 
-/// The groups that were found since something may have changed.
+/// The groups found since the last possible change.
 #[derive(Debug, Default)]
 pub struct Groups(HashMap<usize, Option<Arc<Part>>>);
 
@@ -58,7 +58,7 @@ impl Groups {
         self.0.get(&index).cloned().flatten()
     }
 
-    /// Blank rows between a cell and the last one above it that is not hidden.
+    /// Blank rows between a cell and the last visible one above.
     fn gap(&mut self, transcript: &Transcript, index: usize, cell: &Cell) -> usize {
         let mut at = index;
         let previous = loop {
@@ -92,7 +92,7 @@ fn parts(transcript: &Transcript, group: &LookGroup) -> Vec<(usize, Part)> {
     };
     let calls: Vec<(usize, &Cell, &ToolCell)> = group.cells.iter().filter_map(call).collect();
     let is_read = |tool: &ToolCell| tool.name == "read";
-    // Those that one row is enough for.
+    // The calls that share one row.
     let merged: BTreeSet<usize> = calls
         .iter()
         .filter(|(_, cell, tool)| {
@@ -105,7 +105,7 @@ fn parts(transcript: &Transcript, group: &LookGroup) -> Vec<(usize, Part)> {
         !group.is_listed && cell.fold == Fold::Folded && !merged.contains(index)
     });
     let quiet: Vec<usize> = quiet.map(|(index, ..)| *index).collect();
-    // One more costs no more than a row that says so.
+    // One more takes no more room than a row that says so.
     let rows = ROWS + usize::from(quiet.len() == ROWS + 1);
     let left_out: BTreeSet<usize> = quiet.iter().copied().rev().skip(rows).collect();
 

@@ -1,5 +1,4 @@
-//! The rows below a tool's title. Folded: the lines that matter most, one row each. Open: all of it,
-//! wrapped.
+//! The rows below a tool's title. Folded: the most important lines, a row each. Open: all, wrapped.
 
 use ratatui::style::Style;
 
@@ -22,24 +21,24 @@ use crate::app::tui::text::{
 use crate::app::tui::theme::todo_mark;
 use crate::app::tui::transcript::{Fold, ToolCell, ToolState};
 
-/// Bytes of the box before an item of a list in markdown.
+/// Bytes of the checkbox before a markdown list item.
 const BOX: usize = "- [ ] ".len();
 /// Lines shown of a folded cell, by kind.
 pub const COMMAND_LINES: usize = 5;
-/// Of a read or written file.
+/// For a file that was read or written.
 pub const TEXT_LINES: usize = 10;
 pub const MATCH_LINES: usize = 15;
 pub const FILE_LINES: usize = 20;
-/// Of a new file.
+/// For a new file.
 pub const NEW_LINES: usize = 3;
-/// Of an edit's diff, or of the diffs of all files of a patch.
+/// For an edit's diff, or all diffs of a patch together.
 pub const DIFF_LINES: usize = 60;
-/// Of each of many files' diffs, however many they are.
+/// Minimum for each file of a patch with many files.
 const MIN_DIFF_LINES: usize = 8;
-/// Of a change that the model still writes, headings included: the last ones.
+/// For a change the model is still writing, including headings: the last lines.
 const DRAFT_LINES: usize = 12;
 
-/// Writes a tool cell: its title, and what is below it.
+/// Writes a tool cell: the title and the rows below it.
 pub fn write(
     context: RenderContext<'_>,
     tool: &ToolCell,
@@ -59,7 +58,7 @@ pub fn write(
     );
 }
 
-/// Writes what is below the title, which is the last row.
+/// Writes the rows below the title, which is the last row so far.
 pub fn write_below(
     context: RenderContext<'_>,
     tool: &ToolCell,
@@ -90,7 +89,7 @@ pub fn write_below(
     let from_row = body.rows.len();
     match &*tool.details {
         Details::Diff(diff) if is_draft(tool, diff) => body.draft(diff, tool.makes_a_file()),
-        // While the question is open, the strip shows it.
+        // The question strip shows it while the question is open.
         Details::Diff(_) if is_running(tool) && fold == Fold::Folded => {}
         Details::Diff(diff) if is_undone(tool, diff) => {}
         Details::Diff(diff) if tool.makes_a_file() => body.new_file(diff),
@@ -113,7 +112,7 @@ pub fn write_below(
     }
 }
 
-/// The rows below the title of a call hang on a line.
+/// The rows below the title of a call are indented along a line.
 pub fn below<'a>(context: RenderContext<'a>, tool: &ToolCell) -> RenderContext<'a> {
     RenderContext {
         margin: context.margin + if context.columns < 30 { 1 } else { 4 },
@@ -126,33 +125,33 @@ struct Body<'a> {
     context: RenderContext<'a>,
     fold: Fold,
     key: &'a str,
-    /// What the rows refer to, see `ToolCell::source`.
+    /// The text that the rows refer to, see `ToolCell::source`.
     source: &'a str,
     highlights: &'a mut HighlightCache,
     rows: &'a mut Vec<Row>,
-    /// Whether something is not shown that opening would show.
+    /// Whether opening the cell would show more.
     hides: bool,
 }
 
 impl<'a> Body<'a> {
-    /// How many of `count` lines are shown when the folded cell shows so many.
+    /// Returns how many of `count` lines are shown if a folded cell shows `folded` lines.
     fn shown(&self, count: usize, folded: usize) -> usize {
         match self.fold {
             Fold::Open => count,
-            // One more line costs no more than a row saying that there is one more.
+            // One more line takes no more room than a row that says so.
             Fold::Folded if count == folded + 1 => count,
             Fold::Folded => count.min(folded),
         }
     }
 
-    /// The first lines of the source in one style.
+    /// Writes the first lines of the source in one style.
     fn lines(&mut self, folded: usize) {
         self.first_lines(folded, |body, at, line| {
             body.line(at, line, body.context.theme.tool_output);
         });
     }
 
-    /// The first lines of the source, and how many are left.
+    /// Writes the first lines of the source, and the number of lines left.
     fn first_lines(&mut self, folded: usize, mut write: impl FnMut(&mut Self, usize, &'a str)) {
         let count = lines(self.source).count();
         let shown = self.shown(count, folded);
@@ -168,7 +167,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Says what is folded away, and the key that opens it.
+    /// Writes how much is folded, and the key that opens it.
     fn folded(&mut self, text: &str) {
         if self.key.is_empty() {
             self.hint(text);
@@ -188,13 +187,13 @@ impl<'a> Body<'a> {
         self.push(line);
     }
 
-    /// Adds a row that does not come from the source.
+    /// Adds a row that doesn't come from the source.
     fn push(&mut self, mut line: Line) {
         line.end_at(end_of(self.rows));
         self.rows.push(line.into_row());
     }
 
-    /// A line of the source that begins at byte `at`: one row when folded, wrapped when open.
+    /// Adds a line of the source that begins at byte `at`: one row if folded, wrapped if open.
     fn line(&mut self, at: usize, text: &str, style: Style) {
         self.styled(Line::visible(text, style, at as u32));
     }
@@ -204,7 +203,7 @@ impl<'a> Body<'a> {
         self.behind(&Prefix::both(indent), line);
     }
 
-    /// A line after its prefix: one row when folded, wrapped when open.
+    /// Adds a line after its prefix: one row if folded, wrapped if open.
     fn behind(&mut self, prefix: &Prefix, mut line: Line) {
         let columns = self.context.columns;
         if self.fold == Fold::Folded {
@@ -231,7 +230,7 @@ impl<'a> Body<'a> {
         let output = self.source.trim_end_matches('\n');
         let count = lines(output).count();
         let skipped = count - self.shown(count, COMMAND_LINES);
-        // The live tail has the last lines only; the counter knows of those before.
+        // The live tail has only the last lines; the counter includes the earlier ones.
         let earlier = (command.total_lines as usize).max(count) - (count - skipped);
         if earlier > 0 && (skipped > 0 || command.duration_ms.is_none()) {
             let earlier = format!("… {earlier} earlier");
@@ -259,7 +258,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The todo list, with the marks of the one above the editor.
+    /// Writes the todo list with the same marks as above the editor.
     fn todo(&mut self, list: &TodoDetails) {
         for ((at, line), item) in lines(self.source).zip(&list.items) {
             let theme = self.context.theme;
@@ -304,7 +303,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The first lines of a file that was not there before. All of it is new: that needs no ground.
+    /// Writes the first lines of a new file. They need no background, because all of them are new.
     fn new_file(&mut self, file: &DiffDetails) {
         let mut lines = diff::read(&file.diff, 0);
         without_signs(&mut lines);
@@ -313,7 +312,7 @@ impl<'a> Body<'a> {
         self.hint_more(lines.len() - shown);
     }
 
-    /// A change as far as the model has written it: the last lines, each file under its heading.
+    /// Writes the last lines of an unfinished change, each file under its heading.
     fn draft(&mut self, first: &DiffDetails, is_new: bool) {
         let mut room = match self.fold {
             Fold::Folded => DRAFT_LINES,
@@ -343,7 +342,7 @@ impl<'a> Body<'a> {
             if !first.files.is_empty() {
                 self.file(file);
             }
-            // Its lines move up as it grows: colors found for one would stand in another.
+            // No cached colors: the lines move up as the text grows, so they would color other lines.
             self.diff_lines(&lines, "", 0);
         }
     }
@@ -358,7 +357,7 @@ impl<'a> Body<'a> {
         );
     }
 
-    /// The heading of one of several files: its path, what becomes of it, how much changes.
+    /// Writes the heading of one of several files: path, kind of change, number of lines.
     fn file(&mut self, file: &DiffDetails) {
         let theme = self.context.theme;
         let (counts, tone) = title::counts(file.added, file.removed);
@@ -422,7 +421,7 @@ impl<'a> Body<'a> {
         };
         let margin = Prefix::both(self.context.indent());
         for (index, line) in clean.lines().take(shown).enumerate() {
-            // The first line says what went wrong; the rest is there to look at.
+            // The first line is the error; the rest is detail.
             let style = match index {
                 0 => style,
                 _ => self.context.theme.tool_output,
@@ -441,7 +440,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Lines that are all new need no marks.
+/// If all lines are new, they need no signs.
 fn without_signs(lines: &mut [DiffLine]) {
     for line in lines {
         line.sign = Sign::Context;

@@ -1,4 +1,4 @@
-//! The rows of one cell: head, markdown, gap. Tool cells are written in `body`.
+//! The rows of one cell: head, markdown, gap. `body` writes tool cells.
 
 use std::borrow::Cow;
 
@@ -27,17 +27,17 @@ use crate::app::tui::transcript::{
 pub struct LayoutOptions<'a> {
     pub theme: &'a Theme,
     pub width: u16,
-    /// The time that running things are measured against (Unix ms).
+    /// The current time for durations of running things (Unix ms).
     pub now: i64,
-    /// The key that opens tool output; empty when there is none.
+    /// The key that opens tool output, or an empty text.
     pub fold_key: &'a str,
-    /// Whether calls that only look show what they found.
+    /// Whether folded look-only calls show their results.
     pub preview: bool,
     pub pictures: Option<PictureLayout>,
 }
 
 impl<'a> LayoutOptions<'a> {
-    /// What the cells of `transcript` are laid out on.
+    /// The options for laying out the cells of `transcript`.
     pub fn new(theme: &'a Theme, width: u16, transcript: &'a Transcript) -> Self {
         Self {
             theme,
@@ -49,7 +49,7 @@ impl<'a> LayoutOptions<'a> {
         }
     }
 
-    /// Whether a folded call that only looks shows what it found.
+    /// Whether a folded call that only looks shows its results.
     pub fn previews(&self, tool: &ToolCell) -> bool {
         self.preview || (self.pictures.is_some() && !tool.pictures.is_empty())
     }
@@ -61,13 +61,14 @@ pub struct CellRows {
     content_epoch: u32,
     standing: Standing,
     head: Vec<Row>,
-    /// The pictures among the head's rows.
+    /// The pictures in the rows of the head.
     pictures: Vec<PlacedPicture>,
     markdown: Option<MarkdownRows>,
 }
 
 impl CellRows {
-    /// Lays out `cell`, which is number `index` and stands like this. `old` are its rows so far: markdown that has only grown is not written again.
+    /// Lays out `cell` with number `index` in this `standing`. `old` are its previous rows: markdown
+    /// that only grew is not written again.
     pub fn new(
         options: LayoutOptions<'_>,
         cell: &Cell,
@@ -174,7 +175,7 @@ impl CellRows {
         rows
     }
 
-    /// The pictures of a call, below what else came of it.
+    /// Writes the pictures of a call below its other rows.
     fn push_pictures(
         &mut self,
         context: RenderContext<'_>,
@@ -188,7 +189,7 @@ impl CellRows {
             rows: &mut self.head,
             placed: &mut self.pictures,
         };
-        // Where there is a text as well, the source is that: they stand behind it.
+        // If the call also has text, the text is the source, and the pictures come after it.
         let behind = (!tool.has_captions()).then(|| tool.source().len() as u32);
         let mut next = 0;
         for picture in &tool.pictures {
@@ -233,7 +234,7 @@ impl CellRows {
         self.head.len() + markdown.map_or(0, |markdown| markdown.rows().count())
     }
 
-    /// How many of them don't change while the cell grows.
+    /// The number of rows that won't change while the cell grows.
     pub fn closed(&self) -> usize {
         let markdown = self.markdown.as_ref();
         markdown.map_or(0, |markdown| self.head.len() + markdown.closed_rows())
@@ -264,13 +265,13 @@ impl CellRows {
         row + usize::from(!begins(row) && begins(row + 1))
     }
 
-    /// The row that shows byte `byte` of the source, or the first behind it.
+    /// The first row with source text that ends after byte `byte`.
     pub fn first_row(&self, byte: u32) -> Option<usize> {
         let shows = |row: RowSource| !row.source.is_empty() && row.source.end > byte;
         (0..self.len()).find(|at| self.shown(*at).is_some_and(shows))
     }
 
-    /// How many rows show what stands before byte `byte` of the source, or nothing of it.
+    /// The number of rows before byte `byte` of the source, including rows without source.
     pub fn rows_before(&self, byte: u32) -> usize {
         let is_before = |index: &usize| {
             self.shown(*index).is_some_and(|row| {
@@ -280,7 +281,7 @@ impl CellRows {
         (0..self.len()).take_while(is_before).count()
     }
 
-    /// Whether they are still up to date for `cell` and its neighbours.
+    /// Whether the rows are up to date for `cell` and its neighbours.
     pub fn fits(&self, cell: &Cell, standing: &Standing) -> bool {
         self.revision == cell.revision && self.standing == *standing
     }
@@ -294,7 +295,7 @@ impl CellRows {
     }
 }
 
-/// The lines of a text behind its mark, the first in a style of its own.
+/// The lines of a text after its mark, with a separate style for the first.
 fn paragraph(
     context: RenderContext<'_>,
     text: &str,
@@ -338,7 +339,7 @@ fn thinking_title(context: RenderContext<'_>, text: &str, state: ThinkingState, 
     row
 }
 
-/// The line between what the model no longer reads itself and what comes after.
+/// The line between the compacted messages and those the model still reads.
 fn divider(context: RenderContext<'_>, cell: &CompactionCell, fold: Fold) -> Row {
     let theme = context.theme;
     let mut line = context.indent();
@@ -365,11 +366,11 @@ fn divider(context: RenderContext<'_>, cell: &CompactionCell, fold: Fold) -> Row
     row
 }
 
-/// The line below a run: what it came to.
+/// The line below a run: its outcome and figures.
 fn turn_end(context: RenderContext<'_>, end: RunEnd, turn: &RunTotals) -> Row {
     let theme = context.theme;
     let plain = |text: String| vec![(text, Tone::Plain)];
-    // With what is given up first on a narrow screen, the highest.
+    // Each with its rank; on a narrow screen the highest rank is dropped first.
     let mut parts = Vec::new();
     match end {
         RunEnd::Done => {}

@@ -1,11 +1,10 @@
-//! The guessed height of a cell that wasn't drawn yet, from its source.
+//! The estimated height of a cell that wasn't drawn yet, from its source.
 
 use super::body::{COMMAND_LINES, DIFF_LINES, NEW_LINES, TEXT_LINES};
 use super::{LayoutOptions, picture};
 use crate::agent::tool::Details;
 use crate::app::tui::transcript::{Cell, CellBody, Fold, ToolCell};
 
-/// Rows that `cell` will probably take.
 pub fn estimate(cell: &Cell, options: LayoutOptions<'_>) -> usize {
     if cell.is_hidden() {
         return 0;
@@ -28,15 +27,14 @@ pub fn estimate(cell: &Cell, options: LayoutOptions<'_>) -> usize {
     text + picture::height(cell, options)
 }
 
-/// The rows that so many stored entries with so many bytes will probably take. Most of the bytes are
-/// results, which are folded.
+/// Estimates the rows of stored entries. Most of their bytes are results, which are folded.
 pub fn estimate_stored(entries: usize, bytes: u64, width: u16) -> u64 {
     entries as u64 + bytes / 8 / u64::from(width.max(8))
 }
 
 fn text_rows(text: &str, columns: usize) -> usize {
     let lines = text.bytes().filter(|&byte| byte == b'\n').count() + 1;
-    // Half of what is left over on an average line is lost to its end.
+    // On average a line leaves half of its last row empty.
     lines.max(text.len() / columns + lines / 2)
 }
 

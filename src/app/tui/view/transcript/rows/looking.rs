@@ -1,4 +1,4 @@
-//! The rows of a group of calls that only look: a summary, and a row for each, or one for all files.
+//! The rows of a group of look-only calls: a summary, and a row for each call or for all files.
 
 use ratatui::style::Style;
 
@@ -14,7 +14,7 @@ use crate::app::tui::transcript::{Cell, ToolCell, ToolState};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What the group comes to, above its first call.
+    /// The summary of the group, above its first call.
     pub header: Option<Header>,
     pub row: PartRow,
 }
@@ -23,7 +23,7 @@ pub struct Part {
 pub enum PartRow {
     Hidden,
     Own,
-    /// One row for all files that were read, of which `more` are not named.
+    /// One row for all files that were read, `more` of them without a name.
     Files {
         names: Vec<String>,
         more: usize,
@@ -36,7 +36,7 @@ pub struct Header {
     pub searches: usize,
     pub folders: usize,
     pub failed: usize,
-    /// Calls that have no row.
+    /// Number of calls without a row.
     pub left_out: usize,
     pub is_running: bool,
 }
@@ -122,7 +122,7 @@ fn head(context: RenderContext<'_>, header: &Header) -> Row {
     line.into_row()
 }
 
-/// That there were more before those with a row.
+/// The number of calls before those with a row.
 fn earlier(context: RenderContext<'_>, count: usize, key: &str) -> Row {
     let mut text = format!("… {count} earlier");
     if !key.is_empty() {

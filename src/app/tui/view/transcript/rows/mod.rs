@@ -1,7 +1,7 @@
-//! From a cell to its rows.
+//! Lays out a cell as rows.
 //!
-//! A cell is laid out from its source, its fold and the width alone. What tools were called with
-//! is never looked at, only their details.
+//! The layout depends only on the cell's source, its fold and the width. It uses the details of a
+//! call, never its arguments.
 
 mod cell;
 mod shape;

@@ -1,5 +1,5 @@
-//! The rows of pictures: blank, and as many as the picture's head says, so that nothing moves when the
-//! pixels arrive.
+//! The rows of pictures. They are blank, and their number comes from the picture's head, so that
+//! nothing moves when the pixels arrive.
 
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ impl PictureRows<'_> {
         let blank = " ".repeat(usize::from(columns));
         line.push_source(&blank, Style::new(), caption);
         let mut row = line.into_row();
-        // One line of the source, over all of them.
+        // All rows together are one line of the source.
         row.soft_wrap = true;
         row.opens = opens;
         self.placed.push(PlacedPicture {

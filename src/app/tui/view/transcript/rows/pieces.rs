@@ -1,11 +1,10 @@
-//! Pieces of the lines that tools say: what fits on a row, where a match stands, what a name says of its
-//! language.
+//! Helpers for lines of tool output: the bytes for a row, the place of a match, the language of a file.
 
 use crate::app::tui::text::width;
 use crate::app::tui::text::width::fit;
 
-/// How many bytes of `text` stand on one row of `columns`, with room for an ellipsis when that is
-/// not all. A megabyte on one line is not measured to show eighty columns of it.
+/// Returns how many bytes of `text` to show on a row of `columns`, leaving room for an ellipsis if
+/// there are more. It never measures a megabyte on one line to show eighty columns.
 pub fn kept_bytes(text: &str, columns: usize) -> usize {
     let bound = text.floor_char_boundary(columns.saturating_mul(8).saturating_add(64));
     let head = &text[..bound];
@@ -31,7 +30,7 @@ pub fn location_len(line: &str) -> usize {
     0
 }
 
-/// What a file's name says about its language.
+/// The extension of a file name, which tells its language.
 pub fn extension(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or_default();
     match name.rsplit_once('.') {

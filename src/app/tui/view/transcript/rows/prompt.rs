@@ -1,5 +1,5 @@
 //! The rows of a prompt: the text after its mark, then each picture below its caption. A long prompt is
-//! folded: a label for each paste, and of many lines only the first and the last.
+//! folded: a label for each paste, and only the first and last of many lines.
 
 use std::ops::Range;
 
@@ -11,16 +11,15 @@ use crate::app::tui::text::width::ellipsis;
 use crate::app::tui::text::{Break, Fill, Line, Opens, Prefix, RenderContext, Row, wrap};
 use crate::app::tui::transcript::{Fold, PROMPT_LINES};
 
-/// Below a message that was not typed here.
+/// Shown below a message that was not typed here.
 const EXTERNAL: &str = "from another program";
 
-/// Lines of a folded prompt at its beginning and at its end: a question about a pasted text is before or
-/// after it.
+/// Lines at both ends of a folded prompt, where a question about a pasted text is.
 const PROMPT_HEAD: usize = 3;
 const PROMPT_TAIL: usize = 3;
 
 pub struct Prompt<'a> {
-    /// Its last lines are the captions of its pictures.
+    /// The last lines are the captions of the pictures.
     pub text: &'a str,
     pub pastes: &'a [Range<u32>],
     pub pictures: &'a [Picture],
@@ -89,7 +88,7 @@ impl Prompt<'_> {
                 let mut below = PictureRows { rows, placed };
                 let shown = (picture, self.fold);
                 below.push(context, options, shown, &prefix.rest, part.source.clone());
-                // It is one line with them.
+                // The caption is one line together with the rows of its picture.
                 rows[caption].soft_wrap = rows.len() > caption + 1;
             }
         }
@@ -109,14 +108,14 @@ impl Prompt<'_> {
     }
 }
 
-/// A part of a prompt's line: typed, or a paste that a label stands for.
+/// A part of a prompt's line: typed text, or a paste shown as a label.
 struct Part {
     line: usize,
     source: Range<u32>,
     is_paste: bool,
 }
 
-/// The parts of all lines, each line with at least one; a paste is part of the line that it begins in.
+/// The parts of all lines, at least one per line. A paste belongs to the line it begins in.
 fn parts(text: &str, pastes: &[Range<u32>]) -> Vec<Part> {
     let mut parts = Vec::new();
     let (mut line, mut at) = (0, 0);
@@ -146,7 +145,6 @@ fn parts(text: &str, pastes: &[Range<u32>]) -> Vec<Part> {
     parts
 }
 
-/// What stands for a paste.
 fn paste_label(paste: &str) -> String {
     let lines = paste.lines().count() as u64;
     let size = match lines {
@@ -156,7 +154,7 @@ fn paste_label(paste: &str) -> String {
     format!("⟦{size} pasted⟧")
 }
 
-/// How many lines of a prompt are folded away, and how to see them.
+/// The number of folded lines of a prompt, and how to see them.
 fn more_lines(context: RenderContext<'_>, count: usize, key: &str) -> Row {
     let theme = context.theme;
     let mut text = format!("  … {count} more lines");

@@ -1,4 +1,4 @@
-//! What there is to show below the title of a tool cell, and in which colors. Writes nothing.
+//! Decides what to show below the title of a tool cell, and in which colors. Writes nothing.
 
 use ratatui::style::Style;
 
@@ -7,7 +7,7 @@ use crate::agent::tool::{Details, DiffDetails};
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::transcript::{Fold, ToolCell, ToolState};
 
-/// The color of the line that what came of a call hangs on.
+/// The color of the line to the left of a call's rows.
 pub fn rail(context: RenderContext<'_>, tool: &ToolCell) -> Style {
     let theme = context.theme;
     match tool.state {
@@ -45,7 +45,7 @@ pub fn is_one_line(tool: &ToolCell, fold: Fold, preview: bool) -> bool {
         }
 }
 
-/// Whether it is not known yet what a change comes to. It is before it is made where the user is asked.
+/// Whether the outcome of a change is unknown. A permission request shows it in advance.
 pub fn is_draft(tool: &ToolCell, first: &DiffDetails) -> bool {
     is_running(tool) && first.first_changed_line.is_none()
 }
@@ -54,35 +54,35 @@ pub fn is_running(tool: &ToolCell) -> bool {
     !matches!(tool.state, ToolState::Finished(_))
 }
 
-/// Whether a change came to nothing: then its files are no result.
+/// Whether a change had no effect. Then its files are not a result.
 pub fn is_undone(tool: &ToolCell, first: &DiffDetails) -> bool {
     let mut files = std::iter::once(first).chain(&first.files);
     tool.state != ToolState::Finished(ToolStatus::Ok) && files.all(|file| file.diff.is_empty())
 }
 
-/// What the model reads about calls that were stopped or skipped.
+/// Results of stopped or skipped calls, as the model reads them.
 const ENDS: [&str; 3] = [
     "Execution cancelled",
     "Execution cancelled before start",
     "Skipped due to user message",
 ];
 
-/// What the model read about a call that failed, as far as the rows of the details don't say it already.
+/// The error text of a failed call for the model, unless the rows of the details show it.
 pub fn failure(tool: &ToolCell, is_silent: bool) -> &str {
     let first_line = tool.failure.lines().next().unwrap_or_default();
     match (tool.state, &*tool.details) {
-        // The title says as much.
+        // The title says the same.
         (ToolState::Finished(ToolStatus::Skipped | ToolStatus::Cancelled), _)
             if ENDS.contains(&first_line.trim_end_matches('.')) =>
         {
             ""
         }
         _ if is_silent => &tool.failure,
-        // It shows what the model asked for, not what happened.
+        // The details show what the model requested, not what happened.
         (ToolState::Finished(ToolStatus::Error), Details::Other(_)) => &tool.failure,
-        // Its output is there, its end in the title.
+        // The rows show its output, the title its exit.
         (ToolState::Finished(ToolStatus::Error), Details::Command(_)) => "",
-        // A call that was cut short: the reason, then the output so far.
+        // For a call cut short: the reason, then the output so far.
         _ => first_line,
     }
 }

@@ -1,5 +1,4 @@
-//! The title row of a tool cell: mark, name, subject, result, and at the right edge the time it has
-//! taken.
+//! The title row of a tool cell: mark, name, subject, result, and the duration at the right edge.
 
 use ratatui::style::Style;
 
@@ -15,13 +14,13 @@ use crate::app::tui::text::width::{ellipsis, ellipsis_middle};
 use crate::app::tui::text::{Line, Row, width};
 use crate::app::tui::transcript::{ToolCell, ToolState};
 
-/// Columns of the field for the names of tools; longer ones take more.
+/// Columns for the names of tools; longer names take more.
 const NAME_FIELD: usize = 5;
 
-/// Columns a subject keeps before the text after it has to go.
+/// Minimum columns of a subject before the text after it is dropped.
 const SUBJECT_FIELD: usize = 12;
 
-/// Writes it. Answers whether some of the call's subject had to be left out.
+/// Writes the title. Returns whether a part of the call's subject was left out.
 pub fn write(context: RenderContext<'_>, tool: &ToolCell, now: i64, rows: &mut Vec<Row>) -> bool {
     let theme = context.theme;
     let undone = theme.tool_name.patch(theme.dim);
@@ -49,7 +48,7 @@ pub fn write(context: RenderContext<'_>, tool: &ToolCell, now: i64, rows: &mut V
     is_cut
 }
 
-/// Columns below which it is not said why a call failed.
+/// Minimum columns for the reason of a failure.
 const LEAST_SAID: usize = 6;
 
 /// Writes the rest after the name of a tool. Returns whether it cut the call's subject.
@@ -69,9 +68,9 @@ pub fn push_rest(context: RenderContext<'_>, tool: &ToolCell, now: i64, line: &m
         columns => columns + air,
     };
     let mut fields = [field(&took, 3), field(&clock, 2), field(&summary.0, 2)];
-    // The least important goes first: the time, then the summary.
+    // The least important part is dropped first: the time, then the summary.
     let least = width(&subject.text).min(SUBJECT_FIELD);
-    // Why it failed is cut, and never left out.
+    // The reason of a failure is cut, but never dropped.
     let said = room.saturating_sub(least + 2);
     if summary.1 == Tone::Bad && width(&summary.0) > said && said >= LEAST_SAID {
         summary.0 = ellipsis(&summary.0, said);
@@ -122,7 +121,7 @@ pub fn push_rest(context: RenderContext<'_>, tool: &ToolCell, now: i64, line: &m
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Plain,
-    /// `+3 −1`: each half in its color.
+    /// `+3 −1`, each half in its color.
     Change,
     New,
     Bad,
@@ -157,17 +156,17 @@ pub fn push_summary(context: RenderContext<'_>, line: &mut Line, (text, tone): &
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shorten {
     End,
-    /// Its end goes, and lines are missing already.
+    /// Cut the end. Lines are already missing.
     Lines,
-    /// Its middle goes: of a path the end tells most.
+    /// Cut the middle, because the end of a path tells most.
     Middle,
 }
 
-/// What a call is about, on one line.
+/// The subject of a call on one line.
 struct Subject {
     text: String,
     shorten: Shorten,
-    /// The text after it, in a quieter style.
+    /// The text after the subject, in a quieter style.
     more: String,
 }
 
@@ -188,7 +187,7 @@ fn subject(tool: &ToolCell) -> Subject {
     }
 }
 
-/// What the command is for, where the model says it, and its first line.
+/// The command's description, if the model gave one, and its first line.
 fn described(command: &CommandDetails) -> ((String, Shorten), String) {
     let line = first_line(command.command.trim());
     match command.description.as_deref().map(str::trim) {
@@ -197,7 +196,7 @@ fn described(command: &CommandDetails) -> ((String, Shorten), String) {
     }
 }
 
-/// What a call is about, without its command's description.
+/// The subject of a call, without its command's description.
 pub fn subject_of(tool: &ToolCell) -> String {
     subject_text(tool).0
 }
@@ -206,7 +205,7 @@ fn subject_text(tool: &ToolCell) -> (String, Shorten) {
     if let ToolState::Preparing { bytes } = tool.state
         && !is_named(&tool.details)
     {
-        // The model still writes the arguments; only their size is known.
+        // The model is still writing the arguments; only their size is known.
         let written = match bytes / 1024 {
             0 => String::new(),
             kilobytes => format!("… {kilobytes} KB"),
@@ -226,7 +225,7 @@ fn subject_text(tool: &ToolCell) -> (String, Shorten) {
         Details::Text(text) => text_subject(text),
         Details::Attachment(file) if file.title.is_empty() => (file.path.clone(), Shorten::Middle),
         Details::Attachment(file) => (format!("{}  {}", file.title, file.path), Shorten::End),
-        // A call that failed has no list.
+        // A failed call has no list.
         Details::Todo(list) if list.items.is_empty() && !tool.failure.is_empty() => {
             (String::new(), Shorten::End)
         }
@@ -235,7 +234,7 @@ fn subject_text(tool: &ToolCell) -> (String, Shorten) {
     }
 }
 
-/// Whether it is known what a call is about, also while the model still writes it.
+/// Whether the subject of a call is known, which it can be while the model is still writing.
 fn is_named(details: &Details) -> bool {
     match details {
         Details::Diff(diff) => !diff.path.is_empty(),
@@ -252,7 +251,7 @@ fn one_path(diff: &DiffDetails) -> String {
     }
 }
 
-/// The first line of a command; an ellipsis says that there are more.
+/// The first line of a command, with an ellipsis if there are more.
 fn first_line(command: &str) -> (String, Shorten) {
     match command.split_once('\n') {
         Some((first, _)) => (format!("{} …", first.trim_end()), Shorten::Lines),
@@ -309,7 +308,7 @@ fn summary(tool: &ToolCell) -> (String, Tone) {
             }
             ToolState::Finished(ToolStatus::Cancelled) => "stopped",
             ToolState::Finished(_) => "",
-            // What the model has written of it so far.
+            // The part that the model has written so far.
             _ => match &*tool.details {
                 Details::Diff(diff) => return change(tool, diff),
                 _ => "",
@@ -323,7 +322,7 @@ fn summary(tool: &ToolCell) -> (String, Tone) {
             let text = tool.failure.lines().next().unwrap_or_default();
             (visible_line(text).into_owned(), Tone::Bad)
         }
-        // Of a call that failed only the way a command ended is a result.
+        // For a failed call, only the end of a command is a result.
         details if failed && !matches!(details, Details::Command(_)) => plain(String::new()),
         Details::Diff(diff) => change(tool, diff),
         Details::Command(command) => command_summary(command),
@@ -389,7 +388,7 @@ fn command_summary(command: &CommandDetails) -> (String, Tone) {
     }
 }
 
-/// How long a running call takes so far.
+/// The time a running call has taken so far.
 fn clock(tool: &ToolCell, now: i64) -> String {
     match tool.state {
         ToolState::Running { since } => match (now - since).max(0) / 1000 {
@@ -400,7 +399,7 @@ fn clock(tool: &ToolCell, now: i64) -> String {
     }
 }
 
-/// How long it took, where that is worth a word.
+/// The duration, if it is long enough to matter.
 fn took(tool: &ToolCell) -> String {
     match tool.duration_ms {
         Some(millis @ 1000..) if !matches!(tool.state, ToolState::Running { .. }) => {
