@@ -137,7 +137,7 @@ actions! {
     Help "help" "Search all keys and commands (also ?)", Program, slash "help";
     Keys "keys" "Same as /help", Program, slash "keys";
     Settings "settings" "Change settings", Program, slash "settings" "WORDS";
-    Theme "theme" "Choose a theme", Program, slash "theme" "NAME";
+    Theme "theme" "Choose the colors of the screen", Program, slash "theme" "NAME";
     Login "login" "Add an API key", Program, slash "login" "PROVIDER";
     Suspend "suspend" "Suspend tiller (fg resumes it)", Program;
     Quit "quit" "Quit. In a text: delete the character at the cursor", Program, slash "quit";
