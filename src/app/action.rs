@@ -107,7 +107,7 @@ actions! {
     CopyReply "copy_reply" "Copy the last reply", Looking;
     CopyList "copy_list" "Copy a reply, code, command or output from a list", Looking, slash "copy";
     SelectText "select_text" "Select text with the keyboard", Looking, slash "select";
-    ToggleMouse "toggle_mouse" "Turn the mouse off (your terminal selects) or on", Looking, slash "mouse";
+    ToggleMouse "toggle_mouse" "Turn the mouse off or on until you quit", Looking, slash "mouse";
     Newline "newline" "Start a new line", Writing;
     HistorySearch "history_search" "Search your earlier prompts", Writing;
     Complete "complete" "Complete a path, a command or a file after @", Writing;
@@ -137,7 +137,7 @@ actions! {
     Help "help" "Search all keys and commands (also ?)", Program, slash "help";
     Keys "keys" "Same as /help", Program, slash "keys";
     Settings "settings" "Change settings", Program, slash "settings" "WORDS";
-    Theme "theme" "Choose a theme", Program, slash "theme" "NAME";
+    Theme "theme" "Choose the colors of the screen", Program, slash "theme" "NAME";
     Login "login" "Add an API key", Program, slash "login" "PROVIDER";
     Suspend "suspend" "Suspend tiller (fg resumes it)", Program;
     Quit "quit" "Quit. In a text: delete the character at the cursor", Program, slash "quit";

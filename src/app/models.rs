@@ -254,7 +254,9 @@ impl Models {
         Ok(
             match catalog.provider_auth(provider).key_location(&self.keys) {
                 Ok(KeyLocation::Stored(_)) | Err(_) => {
-                    format!("Stored the key for {provider} in {place}; tiller uses it from now on")
+                    format!(
+                        "Stored the key for {provider} in {place}. To test it: tiller auth check {provider}"
+                    )
                 }
                 Ok(other) => format!(
                     "Stored the key for {provider} in {place}, but another one takes precedence: {other}"

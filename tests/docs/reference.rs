@@ -86,8 +86,7 @@ fn keys() -> String {
     };
     let mut out = String::from(
         "# Keys\n\
-         The default keys. F1 shows the most useful ones in tiller, with your own bindings; F1 again shows \
-         all of them.\n\n\
+         The default keys. F1 lists all of them in tiller, with your own bindings.\n\n\
          The name in the last column is the action's name in `keymap.toml`. [Keys](../keys.md) explains how \
          to bind other keys. The actions at the end have no default key.\n",
     );
@@ -123,7 +122,7 @@ fn commands() -> String {
     let keymap = Keymap::default();
     let mut out = String::from(
         "# Commands\n\
-         Type `/` at the start of the editor to list the commands, and go on typing to filter. Words in \
+         Type `/` at the start of the prompt to list the commands, and keep typing to filter. Words in \
          capitals are optional.\n\n\
          To send a prompt that begins with a slash, type two: `//etc is a folder`.\n",
     );

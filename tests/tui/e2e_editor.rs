@@ -11,7 +11,7 @@ fn a_mentioned_file_and_a_commands_output_reach_the_model() {
     let screen = open(&sandbox, Wire::ALL[0]);
     screen.keys("!echo made by $((40 + 2))<enter>");
     screen.wait_for("made by 42");
-    screen.wait_for("The output goes along with your next message");
+    screen.wait_for("The model sees this output with your next message");
     screen.keys("look at @mathrs");
     screen.wait_for("src/math.rs");
     screen.keys("<tab>");

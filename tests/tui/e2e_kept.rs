@@ -162,7 +162,7 @@ fn what_a_command_wrote_survives_a_kill() {
     screen.signal(Signal::SIGKILL);
     screen.wait_dead();
     let screen = open(&sandbox, Wire::Chat);
-    screen.wait_for("goes along with your next message");
+    screen.wait_for("output with your next message");
     screen.keys("why?<enter>");
     screen.wait_for("Got it.");
     assert!(server.request(0).text().contains("six times 7"));

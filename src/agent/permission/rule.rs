@@ -194,8 +194,8 @@ impl Rule {
     pub fn what(&self) -> String {
         let mut text = format!("{} {}", self.action.name(), self.tool);
         if !self.prefix.is_empty() {
-            let only = if self.exact { " only" } else { "" };
-            let _ = write!(text, "{only} {:?}", self.prefix.join(" "));
+            let exactly = if self.exact { " exactly" } else { "" };
+            let _ = write!(text, "{exactly} {:?}", self.prefix.join(" "));
         }
         if !self.with.is_empty() {
             let _ = write!(text, " with {}", self.with.join(" or "));

@@ -93,7 +93,12 @@ fn no_command(word: &str, nearest: Option<String>) -> String {
             "put it before all flags: tiller {word}; for another folder, (cd DIR && tiller {word})."
         ),
         Some(name) => format!("did you mean tiller {name}?"),
-        None => "tiller --help lists them.".to_owned(),
+        None => match word {
+            "login" => "use tiller auth add PROVIDER.",
+            "resume" => "use tiller -r.",
+            _ => "tiller --help lists them.",
+        }
+        .to_owned(),
     };
     format!("no sub-command '{word}': {hint} To send it as a prompt: tiller -- {word}")
 }

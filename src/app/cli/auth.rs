@@ -192,7 +192,10 @@ impl AuthContext {
                     ),
                     Outcome::Failed,
                 ),
-                Verdict::Unreachable(why) => (format!("unreachable: {why}"), Outcome::Unreachable),
+                Verdict::Unreachable(why) => (
+                    format!("unreachable, so the key isn't checked: {why}"),
+                    Outcome::Unreachable,
+                ),
             };
             say(&format!("{provider:width$}  {message}\n"));
             // A rejected key outweighs an unreachable provider.

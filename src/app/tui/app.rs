@@ -201,7 +201,7 @@ impl Status {
     pub fn place(&self) -> String {
         let home = self.home.as_deref();
         match &self.waiting {
-            Some(folder) => format!("demo · {} untouched", abbreviate_home(folder, home)),
+            Some(folder) => format!("demo · not in {}", abbreviate_home(folder, home)),
             None => abbreviate_home(&self.cwd, home),
         }
     }

@@ -130,7 +130,9 @@ impl ProviderAuth<'_> {
             Some(KeySpec::Literal(_)) => {
                 format!("Set a valid api_key under [providers.{provider}] in {file}")
             }
-            _ => format!("Set a valid key with: {}", self.set_command()),
+            Some(KeySpec::Variable(_)) => format!("Set a valid key with: {}", self.set_command()),
+            // A stored key beats one in the environment.
+            None => format!("Set a valid key with: {}", self.add_command()),
         }
     }
 
@@ -140,11 +142,15 @@ impl ProviderAuth<'_> {
         LlmError::new(ErrorClass::Auth, what).with_hint(hint)
     }
 
-    fn set_command(&self) -> String {
-        let add = format!(
+    fn add_command(&self) -> String {
+        format!(
             "tiller auth add {0} (or /login {0} in tiller)",
             self.provider
-        );
+        )
+    }
+
+    fn set_command(&self) -> String {
+        let add = self.add_command();
         match (self.api_key.map(KeySpec::parse), self.variables.first()) {
             // tiller looks nowhere else.
             (Some(KeySpec::Variable(name)), _) => format!("export {name}=YOUR_KEY"),

@@ -73,7 +73,7 @@ pub fn restore(app: &mut App, draft: &SavedDraft) -> Vec<Effect> {
     app.told.extend_from_slice(&draft.told);
     if draft.joined().is_empty() {
         return app.say_for(
-            "Your commands' output goes along with your next message",
+            "The model sees your commands' output with your next message",
             6000,
         );
     }

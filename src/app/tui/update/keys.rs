@@ -374,7 +374,7 @@ fn toggle_mouse(app: &mut App) -> Vec<Effect> {
     let text = if app.mouse {
         "Mouse on: it scrolls, folds and selects"
     } else {
-        "Mouse off: your terminal selects text"
+        "Mouse off: your terminal selects · /settings mouse to keep"
     };
     app.say(text);
     vec![Effect::Terminal(TerminalEffect::Mouse(app.mouse))]

@@ -86,7 +86,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<V
                 Pressed::NotYet if count > 0 => {
                     let why = match app.strip.answers.selected() {
                         Some(_) => "Press Enter again to confirm",
-                        None => "Select an answer with ↑↓ or its number, then press Enter",
+                        None => "Select an answer first: ↑↓ or its number",
                     };
                     app.say(why);
                 }

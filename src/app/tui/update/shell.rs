@@ -96,7 +96,7 @@ pub fn leave(app: &mut App) {
 fn tell(app: &mut App, block: String) {
     app.told.push(block);
     app.save_draft_at = Some(app.now);
-    app.say("The output goes along with your next message");
+    app.say("The model sees this output with your next message");
 }
 
 /// Esc or Ctrl+C: stops the running command, if any. Its output so far stays.

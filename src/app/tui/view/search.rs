@@ -21,7 +21,7 @@ pub fn draw(popup: &mut Popup<'_>, bar: &Picker) -> Option<PopupDrawn> {
             format!("{at} of {count}{more}")
         }
     };
-    let keys = format!("   {enter} ↑ · ↓ · {esc} close ");
+    let keys = format!("   {enter}/↑ earlier · ↓ later · {esc} close ");
     let mut right = StyledLine::of(&found, theme.popup);
     if usize::from(area.width) >= right.width() + keys.len() + 24 {
         right.push(keys, popup.quiet());

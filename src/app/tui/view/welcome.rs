@@ -124,15 +124,15 @@ fn mode(app: &App, columns: usize) -> Vec<StyledLine> {
 fn no_model(app: &App, columns: usize) -> Vec<StyledLine> {
     let theme = &app.theme;
     let command = "tiller auth add anthropic";
-    let others = "or openai, google, ...; or start Ollama";
+    let others = "in a shell, or type /login; or start Ollama";
     let line = |what: &str| StyledLine::of(what, theme.text).with(command, theme.code);
-    let short = line("No model: ");
-    let long = line("No model yet.   ");
+    let short = line("No key: ");
+    let long = line("No API key yet.   ");
     let whole = long.clone().with("   ", theme.dim).with(others, theme.dim);
     if whole.width() <= columns {
         vec![whole]
     } else if long.width() <= columns {
-        let below = StyledLine::of(" ".repeat(16), theme.dim).with(others, theme.dim);
+        let below = StyledLine::of(" ".repeat(18), theme.dim).with(others, theme.dim);
         vec![long, below]
     } else {
         vec![short]
