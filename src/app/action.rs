@@ -140,7 +140,7 @@ actions! {
     Theme "theme" "Choose the colors of the screen", Program, slash "theme" "NAME";
     Login "login" "Add an API key", Program, slash "login" "PROVIDER";
     Suspend "suspend" "Suspend tiller (fg resumes it)", Program;
-    Quit "quit" "Quit. In a text: delete the character at the cursor", Program, slash "quit";
+    Quit "quit" "Quit. With text in the prompt: delete the next character", Program, slash "quit";
     Accept "accept" "Choose or confirm what's selected", Popups in Popup;
     Back "back" "Close, or go back", Popups in Popup;
     ListPrevious "list_previous" "Select the previous row (also Up)", Popups in List;

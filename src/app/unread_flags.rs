@@ -14,9 +14,10 @@ pub fn check_flags(args: &RunArgs, stdio: Stdio) -> Result<(), StartError> {
         "works only in the full screen, which needs a terminal on stdin and stdout"
     };
     let no_screen = "works only without the full screen: add -p";
+    let list = "opens a list on the full screen; here use --continue, or --session ID";
     let demo = "has no effect with --demo, which plays its own prompt";
     let flags = [
-        (args.resume && !screen, "--resume", only_screen),
+        (args.resume && !screen, "--resume", list),
         (args.read_only && !screen, "--read-only", only_screen),
         (args.inline.is_some() && !screen, "--inline", only_screen),
         (args.theme.is_some() && !screen, "--theme", only_screen),

@@ -321,7 +321,7 @@ fn trust_is_asked_above_the_editor_until_it_is_answered() {
         (
             100,
             "AGENTS.md, a/CLAUDE.md",
-            "Folder not trusted: AGENTS.md ignored · /trust load it · /trust no dismiss",
+            "Folder not trusted: instructions ignored · /trust load · /trust no dismiss",
         ),
         (
             40,

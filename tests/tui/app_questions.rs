@@ -472,7 +472,11 @@ fn a_rule_is_shown_edited_and_then_answers() {
             "in this project",
             Some(RuleScope::Project),
         ),
-        (RuleScope::Always, "anywhere", Some(RuleScope::Always)),
+        (
+            RuleScope::Always,
+            "in every project",
+            Some(RuleScope::Always),
+        ),
     ] {
         let mut tui = asked(&[with_rule(1, "cargo test")]);
         let sentence = "2 Yes, and don't ask again for `cargo test …` in this session";
@@ -593,7 +597,7 @@ fn the_scope_of_the_rule_is_chosen_in_its_row() {
         (&["right"][..], "in this project", Some(RuleScope::Project)),
         (
             &["right", "right", "right"][..],
-            "anywhere",
+            "in every project",
             Some(RuleScope::Always),
         ),
         (

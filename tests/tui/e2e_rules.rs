@@ -68,7 +68,11 @@ fn an_edited_rule_counts_in_the_session() {
 fn a_kept_rule_counts_in_the_next_process() {
     for (keys, place, file) in [
         ("<down><down><right>", "in this project", "projects.toml"),
-        ("<down><down><right><right>", "anywhere", "config.toml"),
+        (
+            "<down><down><right><right>",
+            "in every project",
+            "config.toml",
+        ),
     ] {
         let (_server, sandbox) = job::stage_with(vec![
             run("mkdir one"),

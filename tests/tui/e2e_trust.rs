@@ -18,7 +18,7 @@ fn a_project_is_trusted_from_the_next_message_on() {
     ]);
     sandbox.write("AGENTS.md", "Use tabs.");
     let screen = open(&sandbox, Wire::Anthropic);
-    screen.wait_for("not trusted: AGENTS.md");
+    screen.wait_for("not trusted: instructions ignored");
     screen.keys("hi\r");
     screen.wait_for("First.");
     screen.keys("/trust\r");
@@ -58,9 +58,9 @@ fn settings_of_a_project_count_as_soon_as_they_can() {
     sandbox.write(".tiller/config.toml", settings);
     sandbox.write(".tiller/APPEND_SYSTEM.md", "Say moin.");
     let screen = open(&sandbox, Wire::Anthropic);
-    screen.wait_for("not trusted: AGENTS.md, .tiller/config.toml");
+    screen.wait_for("so tiller ignores: AGENTS.md, .tiller/config.toml");
     screen.wait_for(".tiller/APPEND_SYSTEM.md");
-    screen.wait_for("This folder is not trusted · /trust takes in what it brings");
+    screen.wait_for("Folder not trusted: instructions ignored");
     screen.keys("hi\r");
     screen.wait_for("First.");
     screen.wait_for("/trust no dismiss");

@@ -117,8 +117,8 @@ fn nobody_to_ask(decision: &Decision) -> String {
             "{why} The user can change that rule, or run tiller without -p and allow the call there."
         ),
         [] => format!(
-            "{why} No narrow rule can allow it. The user can run tiller without -p and allow the call \
-             there, or use --permission full."
+            "{why} tiller has no narrow rule to suggest. The user can write one, run tiller without -p and \
+             allow the call there, or use --permission full."
         ),
         rules => format!(
             "{why} The user can allow it with a rule in config.toml:\n{}",

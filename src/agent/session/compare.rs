@@ -181,8 +181,8 @@ impl Tree {
         match names {
             [] => {
                 let other = self.other_branch();
-                let other = other
-                    .ok_or("this session has only one branch; /tree lists entries to compare")?;
+                let other =
+                    other.ok_or("this session has only one branch; /tree starts another")?;
                 Ok((self.named(".")?, other))
             }
             [one] => Ok((self.named(".")?, self.named(one)?)),

@@ -23,7 +23,7 @@ pub fn refusal(question: &Question) -> String {
     let again = again.map_or_else(String::new, |with| format!(" again {with}"));
     let allow = match &*subject.suggestions {
         [] => format!(
-            "{}; no rule can allow it, --permission full allows everything",
+            "{}; tiller has no rule to suggest: write your own, or use --permission full",
             subject.reason
         ),
         rules => format!("allow it with --config {}", as_word(rules)),

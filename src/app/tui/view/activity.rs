@@ -166,8 +166,8 @@ fn trust(app: &App, columns: u16) -> StyledLine {
             .with("/trust no", theme.key_hint)
             .with(never, theme.activity)
     };
-    let whole = "Folder not trusted: AGENTS.md ignored";
-    let long = line([whole, " load it", " dismiss"]);
+    let whole = "Folder not trusted: instructions ignored";
+    let long = line([whole, " load", " dismiss"]);
     if long.width() <= usize::from(columns) {
         long
     } else {

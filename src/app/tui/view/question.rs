@@ -202,7 +202,7 @@ fn place(scope: RuleScope) -> &'static str {
     match scope {
         RuleScope::Session => "in this session",
         RuleScope::Project => "in this project",
-        RuleScope::Always => "anywhere",
+        RuleScope::Always => "in every project",
     }
 }
 
