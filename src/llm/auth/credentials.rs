@@ -141,15 +141,15 @@ impl ProviderAuth<'_> {
     }
 
     fn set_command(&self) -> String {
-        let add = format!(
-            "tiller auth add {0} (or /login {0} in tiller)",
-            self.provider
+        let (login, add) = (
+            format!("/login {} in tiller", self.provider),
+            format!("tiller auth add {}", self.provider),
         );
         match (self.api_key.map(KeySpec::parse), self.variables.first()) {
             // tiller looks nowhere else.
             (Some(KeySpec::Variable(name)), _) => format!("export {name}=YOUR_KEY"),
-            (_, Some(name)) => format!("{add}, or export {name}=YOUR_KEY"),
-            (_, None) => add,
+            (_, Some(name)) => format!("{login}, {add}, or export {name}=YOUR_KEY"),
+            (_, None) => format!("{login}, or {add}"),
         }
     }
 }
