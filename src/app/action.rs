@@ -135,7 +135,7 @@ actions! {
     Yank "yank" "Insert what you cut last", Writing;
     YankPop "yank_pop" "Replace the text just inserted with an earlier cut", Writing;
     Help "help" "Search all keys and commands (also ?)", Program, slash "help";
-    Keys "keys" "Same as /help", Program, slash "keys";
+    Keys "keys" "Show all keys. Change yours in keymap.toml", Program, slash "keys";
     Settings "settings" "Change settings", Program, slash "settings" "WORDS";
     Theme "theme" "Choose the colors of the screen", Program, slash "theme" "NAME";
     Login "login" "Add an API key", Program, slash "login" "PROVIDER";

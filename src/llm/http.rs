@@ -175,7 +175,8 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Durati
         .with_hint(certificate_hint(&cause));
     }
     if error.is_builder() {
-        return LlmError::new(ErrorClass::Client, format!("invalid URL {target}: {cause}"));
+        return LlmError::new(ErrorClass::Client, format!("invalid URL {target}: {cause}"))
+            .with_hint("Write base_url or the *_BASE_URL variable as http://HOST:PORT");
     }
     let address = "Check the network and the address: base_url in models.toml, or the provider's \
                    *_BASE_URL variable";

@@ -67,7 +67,7 @@ async fn after_a_refused_prompt_the_session_goes_on_over_every_wire() {
             panic!("{wire:?}: a refusal is no answer");
         };
         assert!(
-            message.contains("Later requests leave out what it refused"),
+            message.contains("tiller leaves what it refused out of later requests"),
             "{message}"
         );
         assert!(message.contains("models.fallback"), "{message}");
@@ -173,7 +173,7 @@ async fn a_refused_prompt_is_left_out_whatever_failed_last() {
             panic!("{class:?}: nobody answered");
         };
         assert!(
-            message.contains("Later requests leave out what it refused"),
+            message.contains("tiller leaves what it refused out of later requests"),
             "{message}"
         );
         assert_eq!(ask(&mut agent, "list the files").await, RunOutcome::Done);

@@ -207,7 +207,10 @@ fn runs_without_a_screen_are_steered_too() {
 
         let ran = sandbox.run(&["steer", "Too late"]);
         assert_eq!(ran.code, Some(2));
-        assert!(ran.stderr.contains("or anywhere else"), "{ran:#?}");
+        assert!(
+            ran.stderr.contains("no session is running, in any folder"),
+            "{ran:#?}"
+        );
     }
 }
 

@@ -370,7 +370,7 @@ fn keys_and_what_is_said_without_them() {
     assert_eq!(
         error.hint.as_deref(),
         Some(
-            "Set it with: tiller auth add anthropic (or /login anthropic in tiller), or export ANTHROPIC_API_KEY=YOUR_KEY"
+            "Set it with: /login anthropic in tiller, tiller auth add anthropic, or export ANTHROPIC_API_KEY=YOUR_KEY"
         )
     );
     let error = key("google", &[]).unwrap_err();

@@ -53,6 +53,6 @@ impl FromStr for PermissionMode {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let mode = Self::ALL.into_iter().find(|mode| mode.name() == text);
-        mode.ok_or_else(|| format!("'{text}': expected one of plan, ask, auto, full"))
+        mode.ok_or_else(|| format!("unknown mode '{text}': use plan, ask, auto or full"))
     }
 }

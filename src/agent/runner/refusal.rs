@@ -11,7 +11,7 @@ use crate::llm::{Content, LlmError, Message};
 
 /// Replaces the results that a model refused to continue with.
 const LEFT_OUT: &str = "[result left out: the model refused to continue with it]";
-const TOLD: &str = "Later requests leave out what it refused";
+const TOLD: &str = "tiller leaves what it refused out of later requests";
 
 /// Returns `error`, which ends the run of `turn`. If a model `refused` a conversation with this many
 /// messages (not necessarily the model that failed last), leaves out what it refused from now on and adds

@@ -236,11 +236,12 @@ impl AuthContext {
                  in your shell history: replace it",
             ));
         }
-        let near = nearest(name, all.iter().copied())
-            .map_or_else(String::new, |near| format!("did you mean '{near}'? "));
+        let hint = match nearest(name, all.iter().copied()) {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => format!("use {}, or add it in models.toml", all.join(", ")),
+        };
         Err(StartError::usage(format!(
-            "unknown provider '{name}': {near}Known providers: {}. Add others in models.toml",
-            all.join(", ")
+            "unknown provider '{name}': {hint}"
         )))
     }
 }

@@ -106,18 +106,17 @@ fn choose<'a>(
             "several sessions are running in this folder".to_owned(),
         ),
     };
-    let way_out = if candidates.is_empty() {
-        ", or anywhere else. Start one: tiller".to_owned()
-    } else {
-        let list = candidates.iter().take(LISTED);
-        let list: Vec<String> = list.map(|record| line(record, home)).collect();
-        format!(
-            ". Choose one, for example tiller steer {} \"TEXT\":\n{}",
-            short_id(&candidates[0].id),
-            list.join("\n")
-        )
+    let Some(first) = candidates.first() else {
+        let nothing = "no session is running, in any folder. Start one: tiller";
+        return Err(StartError::usage(nothing));
     };
-    Err(StartError::usage(format!("{what}{way_out}")))
+    let list = candidates.iter().take(LISTED);
+    let list: Vec<String> = list.map(|record| line(record, home)).collect();
+    Err(StartError::usage(format!(
+        "{what}. Choose one, for example tiller steer {} \"TEXT\":\n{}",
+        short_id(&first.id),
+        list.join("\n")
+    )))
 }
 
 fn line(record: &PresenceRecord, home: Option<&Path>) -> String {

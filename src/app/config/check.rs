@@ -42,7 +42,11 @@ fn check_table(
             (Some(_), Value::Array(items)) if key == RULES => check_rules(items, &place(&key))?,
             (Some(expected), given) if !fits(expected, given) => {
                 let example = match expected {
+                    Value::Table(inner) if !inner.is_empty() => {
+                        format!("; `tiller config get {key}` lists its settings")
+                    }
                     Value::Boolean(_) | Value::Table(_) => String::new(),
+                    Value::Array(_) => ", such as [\"a\", \"b\"]".to_owned(),
                     _ => format!(", such as {expected}"),
                 };
                 return Err(format!(

@@ -376,7 +376,7 @@ mod tests {
         for (text, hint) in [
             ("agent.steering_mode=some", "expected one of all, one"),
             ("models.thinking=hard", "unknown thinking level 'hard'"),
-            ("permission.mode=yolo", "expected one of plan"),
+            ("permission.mode=yolo", "use plan, ask"),
             ("models.servers.lmstudio=example.com:1", "models.toml"),
             ("budget.usd=-1", "setting budget.usd = -1"),
             ("budget.usd=nan", "US dollars from 0"),

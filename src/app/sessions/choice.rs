@@ -354,33 +354,37 @@ impl From<Refused> for StartError {
             Refusal::InUse { .. } => (
                 Outcome::Failed,
                 format!(
-                    "; continue in a copy with tiller --fork {shown}, or use --wait or --read-only"
+                    "\nContinue in a copy: tiller --fork {shown} (or use --wait or --read-only)"
                 ),
             ),
             Refusal::FolderGone(_) => (
                 Outcome::Usage,
                 format!(
-                    "; continue in a copy with tiller -C DIR --fork {shown}, or view it with --read-only"
+                    "\nContinue in a copy: tiller -C DIR --fork {shown} (or view it with --read-only)"
                 ),
             ),
             Refusal::OtherFolder(folder) => (
                 Outcome::Usage,
                 format!(
-                    "; continue there: tiller -C {} --session {shown}",
+                    "\nContinue there: tiller -C {} --session {shown}",
                     folder.display()
                 ),
             ),
             Refusal::Denied => (
                 Outcome::Failed,
-                format!("; if you can read it, continue in a copy: tiller --fork {shown}"),
+                format!("\nIf you can read it, continue in a copy: tiller --fork {shown}"),
             ),
-            Refusal::NoEntry => (Outcome::Usage, String::new()),
+            Refusal::NoEntry => (
+                Outcome::Usage,
+                format!("\nList its entries: tiller sessions show --all {shown}"),
+            ),
             Refusal::Other => (Outcome::Failed, String::new()),
         };
-        Self {
-            message: format!("{}{way_out}", refused.message()),
-            outcome,
-        }
+        let message = match &*way_out {
+            "" => refused.message(),
+            _ => format!("can't open the session: {}{way_out}", refused.reason),
+        };
+        Self { message, outcome }
     }
 }
 

@@ -142,20 +142,16 @@ impl ProviderAuth<'_> {
         LlmError::new(ErrorClass::Auth, what).with_hint(hint)
     }
 
-    fn add_command(&self) -> String {
-        format!(
-            "tiller auth add {0} (or /login {0} in tiller)",
-            self.provider
-        )
-    }
-
     fn set_command(&self) -> String {
-        let add = self.add_command();
+        let (login, add) = (
+            format!("/login {} in tiller", self.provider),
+            format!("tiller auth add {}", self.provider),
+        );
         match (self.api_key.map(KeySpec::parse), self.variables.first()) {
             // tiller looks nowhere else.
             (Some(KeySpec::Variable(name)), _) => format!("export {name}=YOUR_KEY"),
-            (_, Some(name)) => format!("{add}, or export {name}=YOUR_KEY"),
-            (_, None) => add,
+            (_, Some(name)) => format!("{login}, {add}, or export {name}=YOUR_KEY"),
+            (_, None) => format!("{login}, or {add}"),
         }
     }
 }

@@ -207,13 +207,11 @@ impl Resolver<'_> {
     fn unknown(&self, name: &str) -> String {
         let file = self.snapshot.file().display();
         if let Some((provider, _)) = name.split_once('/') {
-            let all: Vec<&str> = self.snapshot.providers().collect();
-            let near = nearest(provider, all.iter().copied())
+            let near = nearest(provider, self.snapshot.providers())
                 .map_or_else(String::new, |near| format!(": did you mean '{near}'?"));
             return format!(
-                "unknown provider '{provider}' in '{name}'{near}\nLooked in the built-in providers ({}) and in \
-                 {file}. To add a provider, write [providers.{provider}] with api, base_url and models there",
-                all.join(", ")
+                "unknown provider '{provider}' in '{name}'{near}\nLooked in the built-in providers and in {file}. \
+                 To add a provider, write [providers.{provider}] with api, base_url and models there"
             );
         }
         let ids = self.snapshot.ids();

@@ -116,7 +116,7 @@ fn facts(view: &SessionView, place: &SessionsPlace<'_>) -> String {
             "folder",
             Some(abbreviate_home(header.cwd.as_ref(), place.home)),
         ),
-        ("begun", Some(header.timestamp.clone())),
+        ("started", Some(header.timestamp.clone())),
         ("state", Some(state)),
         ("model", model),
         ("entries", Some(format!("{entries}{branches}{torn}"))),

@@ -192,7 +192,7 @@ fn unknown_action(name: &str) -> String {
     let names = ACTIONS.iter().map(|spec| spec.name);
     match nearest(name, names) {
         Some(near) => format!("unknown action `{name}`: did you mean `{near}`?"),
-        None => format!("unknown action `{name}`: assets/keymap.toml lists all actions"),
+        None => format!("unknown action `{name}`: F1 in tiller shows the name of every action"),
     }
 }
 

@@ -111,13 +111,11 @@ impl Themes {
         if let Some((_, why)) = self.unreadable.iter().find(|(it, _)| it == name) {
             return ThemeError(why.clone());
         }
-        let all: Vec<&str> = self.names().collect();
-        let near = match nearest(name, all.iter().copied()) {
-            Some(near) => format!(": did you mean '{near}'?"),
-            None => String::new(),
+        let hint = match nearest(name, self.names()) {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => "/theme lists them all".to_owned(),
         };
-        let all = all.join(", ");
-        ThemeError(format!("unknown theme '{name}'{near} (themes: {all})"))
+        ThemeError(format!("unknown theme '{name}': {hint}"))
     }
 }
 

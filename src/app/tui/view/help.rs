@@ -47,8 +47,10 @@ pub fn draw(popup: &mut Popup<'_>, list: &HelpList) -> Option<PopupDrawn> {
     });
     if let Some(entry) = chosen.filter(|_| foot.height > 0) {
         let foot = popup.rule(foot);
-        let name = entry.spec.map_or("", |spec| spec.name);
-        let ways = [&*entry.keys, &entry.command, name];
+        let name = entry
+            .spec
+            .map(|spec| format!("{} in keymap.toml", spec.name));
+        let ways = [&*entry.keys, &entry.command, name.as_deref().unwrap_or("")];
         let ways: Vec<&str> = ways.into_iter().filter(|it| !it.is_empty()).collect();
         let ways = StyledLine::of(ways.join(" · "), popup.quiet());
         let text = StyledLine::of(entry.text, theme.popup);
