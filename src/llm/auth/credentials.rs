@@ -142,16 +142,18 @@ impl ProviderAuth<'_> {
         LlmError::new(ErrorClass::Auth, what).with_hint(hint)
     }
 
+    fn add_command(&self) -> String {
+        let provider = self.provider;
+        format!("/login {provider} in tiller, or tiller auth add {provider}")
+    }
+
     fn set_command(&self) -> String {
-        let (login, add) = (
-            format!("/login {} in tiller", self.provider),
-            format!("tiller auth add {}", self.provider),
-        );
+        let add = self.add_command();
         match (self.api_key.map(KeySpec::parse), self.variables.first()) {
             // tiller looks nowhere else.
             (Some(KeySpec::Variable(name)), _) => format!("export {name}=YOUR_KEY"),
-            (_, Some(name)) => format!("{login}, {add}, or export {name}=YOUR_KEY"),
-            (_, None) => format!("{login}, or {add}"),
+            (_, Some(name)) => format!("{add}, or export {name}=YOUR_KEY"),
+            (_, None) => add,
         }
     }
 }
