@@ -250,7 +250,7 @@ async fn the_last_failure_is_told_with_how_often_it_was_tried() {
         let RunOutcome::Failed { message } = outcome else {
             panic!("{outcome:?}");
         };
-        assert!(message.contains("asked 6 times"), "{message}");
+        assert!(message.contains("tried 6 times"), "{message}");
         assert_eq!(server.requests().len(), 6);
         let story = agent.story();
         let waits = story.iter().filter_map(|line| {

@@ -257,7 +257,7 @@ async fn what_the_sandbox_kept_a_command_from_may_be_done_without_it() {
             Answer::Refuse {
                 reason: Some("leave it".into()),
             },
-            "did not let it run again without the sandbox, and says: leave it]",
+            "declined to rerun it without the sandbox, and says: leave it]",
             false,
         ),
     ] {

@@ -78,7 +78,7 @@ async fn it_waits_1_2_4_8_and_16_seconds() {
         [1, 2, 4, 8, 16]
     );
     let outcome = agent.settled().await;
-    let failed = "lab/scripted: busy (asked 6 times)\nSend it again";
+    let failed = "lab/scripted: busy (tried 6 times)\nSend it again";
     assert_eq!(
         outcome,
         RunOutcome::Failed {

@@ -133,7 +133,7 @@ impl Cut {
         let at = format!("{:?}, cut at {cut} of {}", stage.wire, whole.len());
         if kept == ends && cut > ends {
             assert!(
-                problems.concat().contains("was cut off in writing"),
+                problems.concat().contains("its last entry was cut off"),
                 "{at}: {problems:?}"
             );
             let torn_file = self.path.with_extension("jsonl.torn");

@@ -255,7 +255,7 @@ fn what_is_no_file_is_no_session() {
         ] {
             let error = error.to_string();
             assert!(
-                error.contains("no regular file"),
+                error.contains("isn't a regular file"),
                 "{}: {error}",
                 path.display()
             );

@@ -683,7 +683,7 @@ async fn a_session_that_is_only_read_takes_no_message() {
     let back = |event: &AgentEvent| matches!(event, AgentEvent::QueueReturned { messages } if messages.len() == 1);
     agent.until(back).await;
     agent.handle.name("mine".to_owned());
-    let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains("reading only"));
+    let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains("read-only here"));
     // Who expected a run to begin hears that none has.
     let idle = |event: &AgentEvent| matches!(event, AgentEvent::State(RunState::Idle));
     agent.until(idle).await;

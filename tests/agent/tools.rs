@@ -427,7 +427,7 @@ async fn a_failed_model_call_ends_the_run_and_can_be_gone_on_from() {
     agent.handle.go_on();
     let outcome = agent.settled().await;
     assert!(
-        matches!(outcome, RunOutcome::Failed { message } if message.contains("lost the connection"))
+        matches!(outcome, RunOutcome::Failed { message } if message.contains("The model's answer was cut off"))
     );
     agent.handle.go_on();
     assert_eq!(agent.settled().await, RunOutcome::Done);

@@ -605,6 +605,6 @@ async fn who_only_reads_a_session_goes_anywhere_in_it_while_its_trial_is_open() 
     begin(&reader, "try another");
     let back = |event: &AgentEvent| matches!(event, AgentEvent::QueueReturned { .. });
     reader.until(back).await;
-    let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains("reading only"));
+    let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains("read-only here"));
     reader.until(told).await;
 }

@@ -47,10 +47,7 @@ fn the_command_line() {
             &["sesions"],
             &["sesions", "tiller sessions", "tiller -- sesions"],
         ),
-        (
-            &["completions"],
-            &["no sub-command 'completions'", "tiller --help"],
-        ),
+        (&["acp"], &["no sub-command 'acp'", "tiller --help"]),
         (
             &["status", "of", "the", "build"],
             &["unexpected argument", "tiller -- status of the build"],

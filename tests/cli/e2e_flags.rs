@@ -74,7 +74,7 @@ fn files_replace_the_system_prompt_and_add_to_it() {
         assert_eq!(ran.code, Some(0), "{ran:#?}");
         let undecided = ran
             .stderr
-            .contains(": .tiller/SYSTEM.md, .tiller/APPEND_SYSTEM.md (");
+            .contains("ignoring .tiller/SYSTEM.md, .tiller/APPEND_SYSTEM.md (");
         assert_eq!(undecided, more.is_empty(), "{ran:#?}");
         let told = server.request(number).text();
         for text in there {

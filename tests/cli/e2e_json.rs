@@ -342,6 +342,6 @@ fn retries_are_records() {
         end["finalError"]
             .as_str()
             .unwrap()
-            .contains("asked 2 times")
+            .contains("tried 2 times")
     );
 }

@@ -136,7 +136,7 @@ fn what_is_no_plain_file_of_the_user_is_refused_and_left() {
     fs::write(folder.join("steer.taken"), "left over").unwrap();
     fs::remove_file(&place).unwrap();
     fs::write(&place, "hello").unwrap();
-    refused("steer.taken is there");
+    refused("holds an earlier message");
     fs::remove_dir_all(&folder).unwrap();
     let elsewhere = sandbox.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();

@@ -364,6 +364,9 @@ fn a_newer_catalogue_is_fetched_checked_and_kept() {
     // A newer one than this program is read as far as it can be.
     let newer = fresh.replacen("api = ", "mood = \"good\"\napi = ", 3);
     let ran = refresh(&serve("200 OK", &newer));
-    assert!(ran.stdout.contains("3 entries are too new"), "{ran:#?}");
+    assert!(
+        ran.stdout.contains("3 entries that are too new"),
+        "{ran:#?}"
+    );
     assert_eq!(listed(), "Claude Anew");
 }

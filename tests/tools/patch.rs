@@ -232,7 +232,7 @@ fn faults_are_told_with_their_line() {
         ),
         (
             "<<'EOF'\n*** Begin Patch\n*** Delete File: f\nEOF",
-            "line 4: nothing can follow",
+            "line 4: only another section can follow",
         ),
         (
             "*** Begin Patch\n*** Frobnicate File: f\n*** End Patch",
@@ -252,7 +252,7 @@ fn faults_are_told_with_their_line() {
         ),
         (
             "*** Begin Patch\n*** Delete File: f\n+a\n*** End Patch",
-            "line 3: nothing can follow",
+            "line 3: only another section can follow",
         ),
         (
             "*** Begin Patch\n*** Move to: f\n*** End Patch",

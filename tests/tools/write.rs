@@ -469,9 +469,8 @@ fn what_could_not_be_put_back_is_not_written_in_place() {
     let error = tools.err("write", json!({"file_path": "huge", "content": "small\n"}));
     assert_eq!(
         error,
-        "Failed to write file: it has 65.0 MB and must be overwritten in place (hard links, another \
-         owner or a read-only folder), which tiller does only up to 64.0 MB, so that it can restore \
-         the old content if that fails"
+        "Failed to write file: it has 65.0 MB, and tiller overwrites a file in place only up to \
+         64.0 MB. It can't replace this one (hard links, another owner or a read-only folder)"
     );
     assert_eq!(tools.path("huge").metadata().unwrap().len(), 65 << 20);
 }

@@ -31,7 +31,7 @@ fn a_key_waits_for_those_that_belong_to_it() {
     // A letter that belongs to it is no text, nor is one that does not.
     tui.key("ctrl+k");
     tui.key("k");
-    assert!(tui.frame().contains("─ Keys "));
+    assert!(tui.frame().contains("─ Help "));
     tui.key("esc");
     tui.key("ctrl+k");
     tui.write("x");
@@ -55,7 +55,7 @@ fn the_last_key_means_nothing_of_its_own() {
     tui.key("esc");
     tui.key("ctrl+k");
     tui.key("x");
-    assert!(tui.frame().contains("─ Keys "));
+    assert!(tui.frame().contains("─ Help "));
     assert_eq!(tui.text(), "abc");
 
     tui.key("esc");
@@ -64,6 +64,6 @@ fn the_last_key_means_nothing_of_its_own() {
     assert!(tui.app.completion.is_some());
     tui.key("ctrl+k");
     tui.key("tab");
-    assert!(tui.frame().contains("─ Keys "));
+    assert!(tui.frame().contains("─ Help "));
     assert_eq!(tui.text(), "/mo");
 }

@@ -326,15 +326,25 @@ fn esc_twice_opens_the_tree() {
 #[test]
 fn a_question_mark_on_the_empty_editor_opens_the_help() {
     for mut tui in [test_tui(), busy()] {
-        tui.write("?why");
-        assert!(tui.frame().contains("› why"), "{}", tui.frame());
+        tui.key("?");
+        assert!(tui.frame().contains("─ Help ─"), "{}", tui.frame());
         assert_eq!(tui.text(), "");
+        tui.wait(1000);
+        tui.write("why");
+        assert!(tui.frame().contains("› why"), "{}", tui.frame());
         tui.key("esc");
         tui.write("a?");
         assert_eq!((tui.text(), tui.app.overlays.len()), ("a?".to_owned(), 0));
     }
+    // Typed without a pause, it starts a prompt.
+    for text in ["?why", "??"] {
+        let mut tui = test_tui();
+        tui.write(text);
+        assert_eq!((tui.text().as_str(), tui.app.overlays.len()), (text, 0));
+    }
     let mut tui = test_tui();
-    tui.send(Msg::Input(InputEvent::Paste("?why".into())));
+    tui.key("?");
+    tui.send(Msg::Input(InputEvent::Paste("why".into())));
     assert_eq!(tui.text(), "?why");
 }
 

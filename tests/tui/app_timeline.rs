@@ -247,7 +247,7 @@ fn a_session_that_is_not_stored_has_its_figures_all_the_same() {
     tui.key("enter");
     let frame = tui.frame();
     assert!(
-        frame.contains("  ls") && frame.contains("not stored"),
+        frame.contains("  ls") && frame.contains("isn't stored"),
         "{frame}"
     );
     for (columns, rows) in [(40, 10), (20, 6), (3, 3), (1, 1)] {

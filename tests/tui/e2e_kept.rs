@@ -84,7 +84,7 @@ fn messages_that_waited_wait_again_and_the_draft_is_in_the_editor() {
     let new = open(&sandbox, Wire::Chat);
     new.wait_for("continue with your unsent text");
     assert!(!new.text().contains("steer this"));
-    assert!(!new.text().contains("unsent text"), "said twice");
+    assert!(!new.text().contains("has unsent"), "said twice");
     let in_editor = |screen: &Screen, texts: &[&str]| {
         screen.wait_until("in the editor", |view| {
             (texts.iter()).all(|text| view.line_with(text).is_some_and(|line| line.contains('│')))

@@ -399,7 +399,7 @@ fn a_session_without_a_key_says_so_before_anything_is_sent() {
         .args(&["-c"])
         .env("ANTHROPIC_API_KEY", "")
         .start();
-    screen.wait_for("No API key for anthropic yet");
+    screen.wait_for("No key for anthropic yet");
     screen.wait_for("/login anthropic");
     leave(&screen);
 }

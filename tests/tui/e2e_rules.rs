@@ -43,7 +43,7 @@ fn an_edited_rule_counts_in_the_session() {
     screen.keys("go<enter>");
     asked(&screen, "mkdir one");
     screen.keys("<down><down><tab>");
-    screen.wait_for("Enter allow it in this session");
+    screen.wait_for("Enter allow in this session");
     screen.wait_for("prefix = [\"mkdir\"]");
     // The word of the prefix becomes another one.
     screen

@@ -60,7 +60,7 @@ fn a_discarded_trial_leaves_conversation_and_files_as_they_were() {
     assert!(asked.contains("This is a trial"), "{asked}");
     assert_eq!(sandbox.read(FILE), BEFORE);
     screen.keys("/discard<enter>");
-    screen.wait_for("is discarded");
+    screen.wait_for("Trial discarded");
     screen.wait_gone("Esc stops");
     screen.wait_gone("Tried.");
     assert_eq!(sandbox.read(FILE), BEFORE);
@@ -85,7 +85,7 @@ fn a_kept_trial_brings_its_changes() {
     assert_eq!(sandbox.read(FILE), BEFORE);
     sandbox.write("README.md", "# mine\n");
     screen.keys("/keep<enter>");
-    screen.wait_for("is kept: 1 file changed");
+    screen.wait_for("Trial kept: 1 file changed");
     screen.wait_gone("Esc stops");
     assert_eq!(sandbox.read(FILE), AFTER);
     assert_eq!(sandbox.read("README.md"), "# mine\n");
@@ -129,7 +129,7 @@ fn a_trial_is_open_again_after_a_kill() {
     let screen = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
     idle(&screen);
     screen.keys("/discard<enter>");
-    screen.wait_for("is discarded");
+    screen.wait_for("Trial discarded");
     screen.wait_gone("Esc stops");
     screen.wait_gone("Four.");
     screen.wait_for("One.");

@@ -70,7 +70,7 @@ fn settings_of_a_project_count_as_soon_as_they_can() {
     screen.wait_for("After a restart: models.favorites, models.thinking");
     assert!(!screen.text().contains("/trust no dismiss"));
     screen.keys("again\r");
-    screen.wait_for("goes on");
+    screen.wait_for("to continue");
     assert_eq!(server.requests().len(), 2, "one call for each message");
 
     // What was trusted is left out again, and a mistake is told with its line.

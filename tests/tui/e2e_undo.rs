@@ -64,7 +64,7 @@ fn changes_are_undone_and_redone_prompt_by_prompt() {
     assert_eq!(sandbox.read(FILE), BEFORE);
     screen.keys("/redo<enter>");
     screen.wait_for("Redo these changes?");
-    screen.wait_for("Enter make them");
+    screen.wait_for("Enter redo");
     screen.keys("<enter>");
     screen.wait_for("Redone (“repair it”)");
     assert_eq!(sandbox.read(FILE), AFTER);

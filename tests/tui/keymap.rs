@@ -229,7 +229,7 @@ fn faults_are_named_with_their_line() {
         (
             "undo = \"ctrl+k a b\"\nredo = \"ctrl+k a\"",
             2,
-            "`ctrl+k a` and `ctrl+k a b`, given to `undo`",
+            "`ctrl+k a` clashes with `ctrl+k a b`, which is bound to `undo`",
         ),
         (
             "undo = \"f5\"\nredo = \"f5\"",

@@ -452,7 +452,7 @@ fn thinking_goes_up_and_down_within_what_the_model_can() {
         [Effect::SetThinking(ThinkingLevel::Minimal)]
     );
     for (typed, says) in [
-        ("/thinking max", "it takes off, minimal, low, medium, high"),
+        ("/thinking max", "choose off, minimal, low, medium, high"),
         ("/thinking hard", "unknown thinking level"),
         ("/thinking", "Thinking: minimal"),
     ] {

@@ -663,7 +663,7 @@ fn keys_select_and_copy() {
     tui.frame();
     tui.key("alt+f");
     let frame = tui.frame();
-    assert!(frame.contains("Space marks"), "{frame}");
+    assert!(frame.contains("Space mark"), "{frame}");
     tui.key("e");
     tui.frame();
     assert_eq!(tui.settled, [Effect::Open("src/auth.rs:41".into())]);

@@ -226,6 +226,8 @@ pub(crate) struct LastPressed {
     pub cancel: Option<i64>,
     /// Esc handled by vim.
     pub vim_escape: Option<i64>,
+    /// A `?` that opened the help.
+    pub help: Option<i64>,
     pub abort: Option<i64>,
     /// The key of the external editor.
     pub edit: Option<i64>,

@@ -109,7 +109,7 @@ pub const IDLE: &[Row] = &[
         .shows("─ Earlier prompts")
         .after("<esc>"),
     row(Interrupt, "abc", "│ abc").hides("│ abc"),
-    row(Suspend, "", "").shows("Nothing to suspend to"),
+    row(Suspend, "", "").shows("Can't suspend"),
     row(Help, "", "").shows("─ Help").after("<esc>"),
     row(Cancel, "<f1>", "─ Help").hides("─ Help"),
     // The model.

@@ -1,7 +1,7 @@
 //! Editing: keys, pastes, the external editor, and restoring the draft of an earlier run.
 
 use super::dropped::dropped_files;
-use super::{list, search, selecting, sessions, stop};
+use super::{keys, list, search, selecting, sessions, stop};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -42,6 +42,7 @@ pub fn select(app: &mut App, motion: Action) -> bool {
 pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     app.start.demo = None;
     app.presses.enter = None;
+    keys::write_mark(app);
     if matches!(app.overlays.last(), Some(Overlay::Search(_))) {
         return search::paste(app, &text);
     }

@@ -18,6 +18,8 @@ use crate::llm::Content;
 
 /// Time to wait for the next key of a chord or the character to jump to (ms).
 const CHORD_MS: i64 = 3000;
+/// Text typed this soon after a `?`, in ms, belongs to it.
+const TYPING_MS: i64 = 800;
 
 /// What a key can be for. Each takes it, or leaves it to the next one.
 #[derive(Clone, Copy)]
@@ -130,6 +132,8 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             while is_text && app.overlays.pop_if(|top| is_read_only(top)).is_some() {
                 key.closed = true;
             }
+            key.closed |= is_text && write_mark(app);
+            app.presses.help = None;
             if app.overlays.is_empty() || key.action == Some(Action::Suspend) {
                 return None;
             }
@@ -156,11 +160,26 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             let is_free = app.composer.is_empty() && !is_asked && !key.closed;
             match key.action {
                 // Before it is the first letter of an answer or of a second thought.
-                None if press.text() == Some('?') && is_free => Some(help::open(app)),
+                None if press.text() == Some('?') && is_free => {
+                    app.presses.help = Some(app.now);
+                    Some(help::open(app))
+                }
                 action => Some(editor_key(app, press, action)),
             }
         }
     }
+}
+
+/// Closes the help and writes the `?` that has just opened it, since the text after it belongs to it.
+/// Returns whether it did.
+pub fn write_mark(app: &mut App) -> bool {
+    let opened = app.presses.help.take();
+    let belongs = opened.is_some_and(|opened| app.now - opened < TYPING_MS);
+    if belongs {
+        app.overlays.pop();
+        editor::insert(app, '?');
+    }
+    belongs
 }
 
 /// The key is the character to move to, or stops waiting for it (not what runs).
