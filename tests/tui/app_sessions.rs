@@ -202,7 +202,7 @@ fn another_session_is_chosen_from_the_list() {
         frame.contains("Fix the login") && frame.contains("3 h"),
         "{frame}"
     );
-    assert!(frame.contains("Open in another tiller"), "{frame}");
+    assert!(frame.contains("open elsewhere"), "{frame}");
     assert!(
         !frame.contains("This one"),
         "the own one is open already: {frame}"
@@ -390,7 +390,7 @@ fn a_new_session_begins_unless_something_runs_or_nothing_is_stored() {
     });
     tui.write("/new");
     assert_eq!(tui.key("enter"), []);
-    assert!(tui.frame().contains("to stop it"), "{}", tui.frame());
+    assert!(tui.frame().contains("Esc stops it"), "{}", tui.frame());
 
     let mut unstored = test_tui();
     unstored.app.status.session = None;
@@ -587,7 +587,7 @@ fn a_listed_session_gets_a_name_and_goes_to_the_trash() {
     // One that a program has open is refused.
     tui.key("ctrl+d");
     let frame = tui.frame();
-    assert!(frame.contains("leave it there first"), "{frame}");
+    assert!(frame.contains("close it there first"), "{frame}");
     assert!(frame.contains("working"), "{frame}");
     // What it is doing is looked at again and again.
     tui.now += 1000;
