@@ -162,16 +162,52 @@ actions! {
     PagerNext "pager_next" "Scroll down a page (in a text)", Popups in Pager;
 }
 
-/// Names of these commands in other agents.
-pub(crate) const ALIASES: [(&str, &str); 7] = [
+/// Names of these commands in other agents, some with an argument.
+pub(crate) const ALIASES: [(&str, &str); 17] = [
     ("clear", "new"),
     ("exit", "quit"),
     ("status", "session"),
     ("config", "settings"),
     ("permissions", "permission"),
+    ("approvals", "permission"),
+    ("plan", "permission plan"),
     ("rename", "name"),
     ("effort", "thinking"),
+    ("usage", "stats"),
+    ("continue", "resume"),
+    ("branch", "clone"),
+    ("checkpoint", "rewind"),
+    ("todos", "todo"),
+    ("hotkeys", "keys"),
+    ("keymap", "keys"),
+    ("share", "export"),
 ];
+
+/// Commands that other agents have and tiller doesn't, and what to do instead.
+pub(crate) const ELSEWHERE: &str = "memory: edit AGENTS.md; /init writes one
+doctor: run `tiller doctor` in a shell
+add-dir: quit, then run `tiller -c --add-dir DIR`
+review security-review: type it as a prompt: Review my changes
+vim: switch on Vim keys in /settings vim
+statusline output-style personality: tiller doesn't have it; see /settings
+sandbox: commands run in a sandbox, except in full mode; see /permission
+hooks: tiller has no hooks; a program can follow it with --events
+mcp: tiller has no MCP; it can run any command-line tool
+agents: tiller has no subagents; /try works in a copy
+plugin plugins skills prompts extensions: tiller has none; @FILE adds a file to a prompt
+tasks bashes ps background: tiller runs nothing in the background
+bug feedback: tiller sends no reports; open an issue where you got tiller
+logout: run `tiller auth remove PROVIDER` in a shell";
+
+/// The one of `known` that `typed` is a typo of: a letter or two differ, and not the first one.
+pub(crate) fn typo_of<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let typed = typed.to_lowercase();
+    let allowed = if typed.len() < 6 { 1 } else { 2 };
+    let distance = |known: &&str| strsim::osa_distance(&typed, known);
+    let known = known.filter(|it| it.len() > 2 && it.get(..1) == typed.get(..1));
+    let near = known.filter(|known| distance(known) <= allowed);
+    near.min_by_key(distance)
+}
 
 impl Action {
     /// Returns its row of the table.
@@ -199,6 +235,10 @@ impl Action {
         let rest = rest.trim();
         let alias = ALIASES.iter().find(|(alias, _)| *alias == word);
         let word = alias.map_or(word, |(_, command)| command);
+        let (word, rest) = match word.split_once(' ') {
+            Some(whole) if rest.is_empty() => whole,
+            _ => (word, rest),
+        };
         ACTIONS
             .iter()
             .filter(|spec| rest.is_empty() || spec.argument.is_some())

@@ -143,7 +143,10 @@ fn commands() -> String {
                 Some(argument) => format!("`/{slash} {argument}`"),
                 None => format!("`/{slash}`"),
             };
-            for (alias, _) in ALIASES.iter().filter(|(_, command)| *command == slash) {
+            for (alias, _) in ALIASES
+                .iter()
+                .filter(|(_, command)| command.split(' ').next() == Some(slash))
+            {
                 let _ = write!(ways, ", `/{alias}`");
             }
             let keys: Vec<String> = keymap.keys(spec.action).map(label).collect();

@@ -256,7 +256,7 @@ fn faults_are_told_with_their_line() {
         ),
         (
             "*** Begin Patch\n*** Move to: f\n*** End Patch",
-            "line 2: *** Move to: belongs below",
+            "line 2: *** Move to: must follow *** Update File:",
         ),
         (
             "*** Begin Patch\n*** Delete File: f\n*** End Patch\n*** Delete File: g",

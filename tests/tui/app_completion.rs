@@ -261,6 +261,11 @@ fn names_that_other_agents_have_for_commands_are_known() {
         ("effort", Action::Thinking),
         ("resume", Action::Resume),
         ("cost", Action::Cost),
+        ("usage", Action::Stats),
+        ("continue", Action::Resume),
+        ("approvals", Action::PermissionMode),
+        ("hotkeys", Action::Keys),
+        ("branch", Action::CloneSession),
     ] {
         assert_eq!(Action::from_slash(typed), Some((action, "")), "{typed}");
         let mut tui = test_tui();
@@ -269,6 +274,44 @@ fn names_that_other_agents_have_for_commands_are_known() {
         let first = labels(&tui).remove(0);
         assert!(first.starts_with(&command), "{typed}: {first}");
     }
+}
+
+#[test]
+fn an_alias_can_have_an_argument() {
+    let plan = [Effect::SetPermission(PermissionMode::Plan)];
+    for typed in ["/plan", "/pla", "/plan "] {
+        let mut tui = test_tui();
+        tui.write(typed);
+        assert_eq!(tui.key("enter"), plan, "{typed}");
+    }
+    let mut tui = test_tui();
+    tui.write("/p");
+    assert_eq!(labels(&tui)[..2], ["/permission", "/permission plan"]);
+    let mut tui = test_tui();
+    tui.write("/plan the work");
+    assert_eq!(tui.key("enter"), []);
+    assert!(tui.frame().contains("/plan takes no argument"));
+}
+
+/// A command that only has the letters somewhere isn't the one that was meant.
+#[test]
+fn enter_runs_no_command_that_only_resembles_the_text() {
+    for (typed, words) in [
+        ("/bug", "/bug: tiller sends no reports"),
+        ("/mdl", "No command /mdl; F1 lists all"),
+        ("/port", "No command /port; F1 lists all"),
+    ] {
+        let mut tui = test_tui();
+        tui.write(typed);
+        assert!(tui.app.completion.is_some(), "{typed}");
+        assert_eq!(tui.key("enter"), [], "{typed}");
+        assert!(tui.frame().contains(words), "{typed}: {}", tui.frame());
+        assert_eq!(tui.text(), typed);
+    }
+    let mut tui = test_tui();
+    tui.write("/mdl");
+    tui.key("tab");
+    assert_eq!(tui.text(), "/model ");
 }
 
 #[test]

@@ -65,9 +65,16 @@ fn typing_finds_an_entry_by_its_command_alias_key_or_words() {
         ("api key", Action::Login),
         ("clipboard image", Action::PasteImage),
         ("budget", Action::Budget),
-        // The words before the letters, and the letters where no words are found.
         ("stop", Action::Cancel),
+        // Other words for it, and typos.
+        ("dark", Action::Theme),
+        ("sandbox", Action::PermissionMode),
+        ("rule", Action::PermissionMode),
+        ("plan", Action::PermissionMode),
+        ("memory", Action::Init),
+        ("cost", Action::Cost),
         ("setings", Action::Settings),
+        ("/comapct", Action::Compact),
         ("toggle_output", Action::ToggleOutput),
     ] {
         let tui = opened(query);
@@ -80,7 +87,12 @@ fn typing_finds_an_entry_by_its_command_alias_key_or_words() {
     tui.key("ctrl+u");
     assert!(tui.frame().contains("Send and steer"));
     let mut tui = opened("zzqqj");
-    assert!(tui.frame().contains("No match"), "{}", tui.frame());
+    let none = "No match. Try another word, or look in /settings";
+    assert!(tui.frame().contains(none), "{}", tui.frame());
+    // Letters that are only scattered over a text, or within its words.
+    for query in ["ndo", "sdbx", "the char dlt", "ark"] {
+        assert_eq!(chosen(&opened(query)), None, "{query}");
+    }
     assert_eq!(tui.key("enter"), []);
     assert_eq!(tui.app.overlays.len(), 1);
 }

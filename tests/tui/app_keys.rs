@@ -399,6 +399,17 @@ fn a_command_that_is_none_stays_in_the_editor() {
                     "No command /zzz; F1 lists all, //zzz sends it as text",
                 ),
                 ("/modle gpt", "No command /modle: did you mean /model?"),
+                ("/setings", "No command /setings: did you mean /settings?"),
+                (
+                    "/fix",
+                    "No command /fix; F1 lists all, //fix sends it as text",
+                ),
+                ("/commit all", "No command /commit; F1 lists all, //commit"),
+                ("/memory", "/memory: edit AGENTS.md; /init writes one"),
+                ("/doctor", "/doctor: run `tiller doctor` in a shell"),
+                ("/review the last commit", "/review: type it as a prompt"),
+                ("/security-review", "/security-review: type it as a prompt"),
+                ("/mcp", "/mcp: tiller has no MCP"),
                 ("/quit now", "/quit takes no argument"),
                 ("/exit now", "/exit takes no argument"),
                 ("  /help me\nplease", "/help takes no argument"),
@@ -412,6 +423,27 @@ fn a_command_that_is_none_stays_in_the_editor() {
             }
         }
     }
+}
+
+#[test]
+fn an_answer_to_a_key_goes_when_the_user_goes_on() {
+    for on in ["x", "backspace", "ctrl+u"] {
+        let mut tui = test_tui();
+        tui.send(Msg::Input(InputEvent::Paste("/zzz".to_owned())));
+        tui.key("enter");
+        tui.key("left");
+        assert!(tui.frame().contains("No command /zzz"), "nothing changed");
+        tui.key(on);
+        assert!(!tui.frame().contains("No command"), "{on}: {}", tui.frame());
+    }
+    // What comes by itself is still read while one types.
+    let mut tui = test_tui();
+    tui.agent(AgentEvent::Notice {
+        level: NoticeLevel::Refusal,
+        text: "Not now".into(),
+    });
+    tui.write("text");
+    assert!(tui.frame().contains("Not now"), "{}", tui.frame());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use tiller::agent::{AgentEvent, Phase, RunState};
 use tiller::app::models::ProviderKey;
 use tiller::app::notify::Notify;
+use tiller::app::tui::composer::SavedDraft;
 use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, Msg};
@@ -75,6 +76,31 @@ fn a_provider_is_named_with_the_command() {
         "{}",
         tui.frame()
     );
+}
+
+/// The screen that stored it was the demo's.
+#[test]
+fn that_a_key_is_stored_is_said_on_the_next_screen() {
+    for text in ["", "fix the bug"] {
+        let mut tui = TestTui::new(80, 24);
+        tui.send(Msg::Done(EffectResult::Draft(SavedDraft {
+            notice: Some("Stored the key for anthropic".into()),
+            text: text.into(),
+            ..SavedDraft::default()
+        })));
+        let frame = tui.frame();
+        assert!(frame.contains("Stored the key for anthropic"), "{frame}");
+        assert!(!frame.contains("commands' output"), "{frame}");
+        assert_eq!(tui.text(), text);
+        // Once, also if nothing else is typed.
+        tui.now += 1000;
+        let saved = SavedDraft {
+            text: text.into(),
+            taken: 1,
+            ..SavedDraft::default()
+        };
+        assert_eq!(tui.send_all(Msg::Tick), [Effect::SaveDraft(saved)]);
+    }
 }
 
 /// The history is a file.

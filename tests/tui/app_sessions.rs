@@ -390,7 +390,7 @@ fn a_new_session_begins_unless_something_runs_or_nothing_is_stored() {
     });
     tui.write("/new");
     assert_eq!(tui.key("enter"), []);
-    assert!(tui.frame().contains("still working"));
+    assert!(tui.frame().contains("Esc stops it"), "{}", tui.frame());
 
     let mut unstored = test_tui();
     unstored.app.status.session = None;
@@ -524,6 +524,25 @@ fn the_chosen_session_is_shown_when_it_was_read() {
     ] {
         assert!(frame.contains(text), "{text}: {frame}");
     }
+}
+
+#[test]
+fn sessions_with_the_same_name_show_their_ids() {
+    let mut tui = TestTui::new(80, 24);
+    tui.app.status.session = stored().app.status.session;
+    let now = tui.now;
+    let row = |id, title| row(id, title, SessionState::Closed, now);
+    let rows = vec![row("1a2b", "Twin"), row("3c4d", "Twin"), row("5e6f", "One")];
+    listed(&mut tui, rows);
+    let frame = tui.frame();
+    for (name, has) in [
+        ("Twin  1a2b ", true),
+        ("Twin  3c4d ", true),
+        ("5e6f", false),
+    ] {
+        assert_eq!(frame.contains(name), has, "{name}: {frame}");
+    }
+    assert!(frame.contains(" 3 h ago"), "{frame}");
 }
 
 #[test]

@@ -198,7 +198,7 @@ fn choosing_goes_there_unless_a_run_is_under_way() {
     assert!(frame.contains(&chosen), "the id for commands: {frame}");
     tui.running(Phase::Requesting);
     assert_eq!(tui.key("enter"), []);
-    assert!(tui.frame().contains("still working"));
+    assert!(tui.frame().contains("Esc stops it"), "{}", tui.frame());
     tui.state(tiller::agent::RunState::Idle);
     tui.now += 300;
     assert_eq!(

@@ -22,7 +22,10 @@ pub(super) fn trial() -> AgentEvent {
 fn open_trial() -> TestTui {
     let mut tui = TestTui::new(80, 24);
     tui.agent(trial());
-    assert!(tui.frame().contains("/keep · /discard"));
+    let frame = tui.frame();
+    assert!(frame.contains("/keep · /discard"), "{frame}");
+    let place = "Your own ! commands still run in ~/shop";
+    assert!(frame.contains(place), "{frame}");
     tui
 }
 

@@ -66,4 +66,5 @@ fn a_prompt_typed_without_a_key_survives_the_way_to_one() {
     screen.wait_gone("Key for anthropic");
     screen.wait_gone("demo ·");
     screen.wait_for("│ fix the bug in auth.rs");
+    screen.wait_for("Stored the key for anthropic");
 }

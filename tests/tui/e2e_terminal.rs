@@ -244,7 +244,7 @@ fn failures_are_shown_and_survived() {
         for (reply, words) in [
             (
                 Reply::error(Failure::Auth),
-                &["refused the key", "tiller auth add"][..],
+                &["refused the key", "API_KEY"][..],
             ),
             (Reply::http(200, "text/html", html), &["event stream"]),
             (

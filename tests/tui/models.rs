@@ -366,19 +366,22 @@ fn the_demo_is_left_with_the_model_that_is_chosen() {
         ..model()
     };
     tui.app.status.model = Arc::new(demo);
-    let exit = |model: Option<&str>, text: &str| {
+    let exit = |model: Option<&str>, text: &str, notice: Option<&str>| {
         let draft = SavedDraft {
             text: text.to_owned(),
+            notice: notice.map(str::to_owned),
             ..SavedDraft::default()
         };
         let kind = ExitKind::Anew(model.map(str::to_owned), draft);
         [Effect::Terminal(TerminalEffect::Exit(kind))]
     };
     tui.write("qwen");
-    assert_eq!(tui.key("enter"), exit(Some("ollama/qwen3:8b"), ""));
+    assert_eq!(tui.key("enter"), exit(Some("ollama/qwen3:8b"), "", None));
     tui.write("not sent yet");
-    let stored = EffectResult::KeyStored(Ok("The key is stored".into()));
-    assert_eq!(tui.send(Msg::Done(stored)), exit(None, "not sent yet"));
+    let notice = "The key is stored";
+    let stored = EffectResult::KeyStored(Ok(notice.into()));
+    let exit = exit(None, "not sent yet", Some(notice));
+    assert_eq!(tui.send(Msg::Done(stored)), exit);
 }
 
 #[test]

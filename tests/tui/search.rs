@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ratatui::buffer::Cell;
 use ratatui::layout::Size;
 use tiller::agent::tool::CommandDetails;
-use tiller::agent::{AgentEvent, Details, ToolStatus};
+use tiller::agent::{AgentEvent, Details, Phase, ToolStatus};
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::page_searcher::{PAUSE, PageSearcher};
@@ -74,6 +74,28 @@ fn matches_are_gone_through_from_the_end_and_folds_open_for_them() {
     let closed = tui.frame();
     assert_eq!(closed.lines().next(), top.lines().next(), "it stays there");
     assert!(!closed.contains("Find"));
+}
+
+#[test]
+fn a_prompt_sent_after_a_search_is_seen() {
+    for running in [false, true] {
+        let mut tui = conversation();
+        if running {
+            tui.running(Phase::Streaming);
+        }
+        tui.frame();
+        tui.key("ctrl+f");
+        tui.write("Where is");
+        tui.frame();
+        tui.key("esc");
+        assert!(tui.frame().contains("Where is the needle?"));
+        assert!(!tui.app.transcript.is_following());
+        tui.write("go on");
+        tui.key("enter");
+        let frame = tui.frame();
+        assert!(running || frame.contains("❯ go on"), "{frame}");
+        assert!(tui.app.transcript.is_following(), "{running}");
+    }
 }
 
 #[test]

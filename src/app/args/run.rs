@@ -208,7 +208,8 @@ Examples:
   tiller -m opus:high --permission plan \"plan the migration\"";
 
 /// Sub-commands of similar programs, which aren't prompts here.
-const FOREIGN_COMMANDS: WordList = WordList("acp login logout mcp resume");
+const FOREIGN_COMMANDS: WordList =
+    WordList("acp exec login logout mcp resume setup-token update upgrade");
 
 /// Those that no prompt begins with.
 const MANY_WORDS: WordList = WordList("acp mcp");
@@ -237,10 +238,16 @@ impl RunArgs {
         flags.into_iter().filter_map(given)
     }
 
-    /// Why tiller doesn't send the prompt: it is a command of the screen, and sending it would only cost
-    /// money. `/init` is a prompt.
+    /// Why tiller doesn't send the prompt: it is a command of the screen or the id of a session, and sending
+    /// it would only cost money. `/init` is a prompt.
     pub fn slash_command(&self) -> Option<String> {
         let typed = self.prompt.join(" ");
+        let is_id = typed.len() >= 4 && typed.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+        if self.resume && is_id {
+            return Some(format!(
+                "-r opens the list of sessions; to open this one: tiller --session {typed}"
+            ));
+        }
         let (action, _) = Action::from_slash(typed.trim().strip_prefix('/')?)?;
         let flag = match action {
             Action::Init => return None,
@@ -358,6 +365,7 @@ mod tests {
             ),
             (&["mcp", "add", "x", "--", "npx"], Some(("mcp", None))),
             (&["modles"], Some(("modles", Some("models")))),
+            (&["exec", "hi"], Some(("exec", None))),
             (&["session", "list"], Some(("session", Some("sessions")))),
             (&["hi"], None),
             (&["explain"], None),
@@ -383,6 +391,8 @@ mod tests {
             ("/init in German", None),
             ("/etc/hosts is wrong", None),
             ("/modelling is fun", None),
+            ("-r 0a1b2c3d", Some("--session 0a1b2c3d")),
+            ("-r add a test", None),
             ("explain /model", None),
         ] {
             let args = Args::parse_from(["tiller"].into_iter().chain(line.split(' ')));

@@ -94,7 +94,8 @@ fn no_command(word: &str, nearest: Option<String>) -> String {
         ),
         Some(name) => format!("did you mean tiller {name}?"),
         None => match word {
-            "login" => "use tiller auth add PROVIDER.",
+            "login" | "setup-token" => "use tiller auth add PROVIDER.",
+            "exec" => "use tiller -p PROMPT.",
             "resume" => "use tiller -r.",
             _ => "tiller --help lists them.",
         }

@@ -239,6 +239,8 @@ pub(crate) struct Hint {
     pub text: String,
     /// When it disappears (Unix ms).
     pub until: i64,
+    /// Whether it answers a key, so that it disappears when the user edits on.
+    pub answers: bool,
 }
 
 impl App {
@@ -407,6 +409,7 @@ impl App {
             returned: self.returned.clone(),
             taken: self.drafts_taken,
             told: self.told.iter().cloned().chain(unfinished).collect(),
+            notice: None,
             session: None,
         }
     }
@@ -430,6 +433,7 @@ impl App {
         self.hint = Some(Hint {
             text: lines.join(" · "),
             until: self.now + millis,
+            answers: false,
         });
         Vec::new()
     }

@@ -2,7 +2,7 @@
 
 use super::app::App;
 use crate::agent::session::StoredSession;
-use crate::app::humanize::dollars;
+use crate::app::humanize::{dollars, grouped};
 use crate::app::sessions::short_id;
 
 /// The lines of the summary.
@@ -22,8 +22,8 @@ pub fn summary(app: &App) -> String {
     if total.output > 0 && !app.status.is_demo() {
         let tokens = format!(
             "{} in, {} out",
-            total.input + total.cache_read + total.cache_write,
-            total.output
+            grouped(total.input + total.cache_read + total.cache_write),
+            grouped(total.output)
         );
         lines.push(format!("tokens   {tokens}"));
     }
@@ -53,12 +53,12 @@ mod tests {
         status.total = Usage {
             input: 1,
             cache_read: 20,
-            cache_write: 300,
+            cache_write: 45_300,
             output: 5,
             ..Usage::default()
         };
         let theme = Theme::load("dark", ColorDepth::None).unwrap();
         let app = App::new(Size::new(80, 24), 0, Keymap::default(), theme, status);
-        assert_eq!(summary(&app), "tokens   321 in, 5 out");
+        assert_eq!(summary(&app), "tokens   45,321 in, 5 out");
     }
 }

@@ -130,9 +130,7 @@ impl ProviderAuth<'_> {
             Some(KeySpec::Literal(_)) => {
                 format!("Set a valid api_key under [providers.{provider}] in {file}")
             }
-            Some(KeySpec::Variable(_)) => format!("Set a valid key with: {}", self.set_command()),
-            // A stored key beats one in the environment.
-            None => format!("Set a valid key with: {}", self.add_command()),
+            _ => format!("Set a valid key with: {}", self.set_command()),
         }
     }
 
@@ -142,18 +140,17 @@ impl ProviderAuth<'_> {
         LlmError::new(ErrorClass::Auth, what).with_hint(hint)
     }
 
-    fn add_command(&self) -> String {
-        let provider = self.provider;
-        format!("/login {provider} in tiller, or tiller auth add {provider}")
-    }
-
     fn set_command(&self) -> String {
-        let add = self.add_command();
+        let provider = self.provider;
+        let (login, add) = (
+            format!("/login {provider} in tiller"),
+            format!("tiller auth add {provider}"),
+        );
         match (self.api_key.map(KeySpec::parse), self.variables.first()) {
             // tiller looks nowhere else.
             (Some(KeySpec::Variable(name)), _) => format!("export {name}=YOUR_KEY"),
-            (_, Some(name)) => format!("{add}, or export {name}=YOUR_KEY"),
-            (_, None) => add,
+            (_, Some(name)) => format!("{login}, {add}, or export {name}=YOUR_KEY"),
+            (_, None) => format!("{login}, or {add}"),
         }
     }
 }

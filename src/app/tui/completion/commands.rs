@@ -18,24 +18,26 @@ pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
     let mut found = Vec::new();
     for (row, spec) in ACTIONS.iter().enumerate() {
         let Some(word) = spec.slash else { continue };
+        for (alias, command) in ALIASES {
+            let argument = command.strip_prefix(word).unwrap_or_default();
+            if argument.starts_with(' ') && !typed.is_empty() && alias.starts_with(&typed) {
+                found.push(((50 + alias.len(), Reverse(0), row), command, spec));
+            }
+        }
         let rank = if typed.is_empty() {
             let first = FIRST.words().position(|first| first == word);
             (first.unwrap_or(usize::MAX), Reverse(0), row)
+        } else if word.starts_with(&typed) {
+            (word.len(), Reverse(0), row)
         } else if let Some((alias, _)) =
             (ALIASES.iter()).find(|(alias, command)| *command == word && alias.starts_with(&typed))
         {
-            (alias.len(), Reverse(0), row)
+            (50 + alias.len(), Reverse(0), row)
         } else {
             let Some(fit) = query.fit(row, word) else {
                 continue;
             };
-            let tier = if word.starts_with(&typed) {
-                word.len()
-            } else if fit.scattered {
-                200
-            } else {
-                100
-            };
+            let tier = if fit.scattered { 200 } else { 100 };
             (tier, Reverse(fit.score), row)
         };
         found.push((rank, word, spec));
@@ -44,13 +46,20 @@ pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
     let candidate = |(_, word, spec): (_, &str, &ActionSpec)| Candidate {
         insert: format!("/{word}"),
         label: match spec.argument {
-            Some(argument) => format!("/{word} {argument}"),
-            None => format!("/{word}"),
+            Some(argument) if !word.contains(' ') => format!("/{word} {argument}"),
+            _ => format!("/{word}"),
         },
         detail: spec.help.to_owned(),
         key: keymap.label(spec.action).unwrap_or_default(),
     };
     found.into_iter().map(candidate).collect()
+}
+
+/// Whether a command or an alias begins with `typed`. Otherwise Enter must not run a similar one.
+pub(crate) fn begins_a_command(typed: &str) -> bool {
+    let names = ACTIONS.iter().filter_map(|spec| spec.slash);
+    let mut names = names.chain(ALIASES.iter().map(|(alias, _)| *alias));
+    names.any(|name| name.starts_with(&typed.to_lowercase()))
 }
 
 /// Whether the command needs an argument, so that Enter completes it instead of running it.

@@ -36,6 +36,9 @@ pub struct SavedDraft {
     /// Output of the user's commands, for the next message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<String>,
+    /// What to tell the user when the draft comes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
     /// Ids of the messages that came back into the text: their session can drop them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returned: Vec<u64>,
@@ -49,7 +52,8 @@ pub struct SavedDraft {
 
 impl SavedDraft {
     pub(crate) fn is_empty(&self) -> bool {
-        self.queue.is_empty() && self.text.is_empty() && self.told.is_empty()
+        let is_empty = self.queue.is_empty() && self.text.is_empty() && self.told.is_empty();
+        is_empty && self.notice.is_none()
     }
 
     /// Puts `before`, which never reached the editor, before this draft.

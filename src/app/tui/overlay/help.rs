@@ -1,8 +1,7 @@
 //! The help: every action with its keys and its command, grouped by task. Typing filters it.
 
 use super::picker::Picker;
-use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec, Group, Scope};
-use crate::app::fuzzy::Query;
+use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec, Group, Scope, typo_of};
 use crate::app::tui::keymap::{Keymap, label};
 
 /// A row of the help.
@@ -35,6 +34,14 @@ impl HelpEntry {
         let spec = self.spec.filter(|spec| spec.action != Action::Submit);
         spec.is_some_and(|spec| spec.scope == Scope::Everywhere)
     }
+
+    /// All words to search.
+    fn words(&self) -> String {
+        let name = self.spec.map_or("", |spec| spec.name);
+        let mut related = RELATED.lines().filter_map(|line| line.split_once(": "));
+        let related = related.find(|(of, _)| *of == name).unwrap_or_default().1;
+        format!("{}\n{}\n{related}", self.names, self.text.to_lowercase())
+    }
 }
 
 /// The mouse, and signs that a prompt can begin with. They have no action.
@@ -58,6 +65,26 @@ const OTHERS: [(Group, &str, &str); 9] = [
     (Group::Looking, "Shift+drag", "Let the terminal select text"),
 ];
 
+/// Words that people look for and that the action's help doesn't have.
+const RELATED: &str = "theme: dark light colour scheme appearance
+permission_mode: sandbox rules allow deny approve approval yolo safe security
+settings: preferences options config configuration vim permission rules sandbox
+cost: price money usage bill
+login: provider token sign in account
+rewind: checkpoint restore revert
+undo_turn: revert restore reset
+export: save share markdown
+resume: continue history previous
+init: memory instructions
+cancel: abort interrupt kill";
+
+/// Whether a word of `text` begins with `word`; signs match anywhere.
+fn begins_a_word(text: &str, word: &str) -> bool {
+    let is_sign = !word.starts_with(char::is_alphanumeric);
+    let mut places = text.match_indices(word).map(|(at, _)| at);
+    places.any(|at| is_sign || !text[..at].ends_with(char::is_alphanumeric))
+}
+
 /// The open help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HelpList {
@@ -78,38 +105,31 @@ impl HelpList {
         list
     }
 
-    /// Finds the entries with all words, first those with the words in their names. If there are
-    /// none, finds those with the letters in this order.
+    /// Finds the entries where each word begins a word, first those with the words in their names. If
+    /// there are none, finds the name that the query is a typo of.
     pub fn search(&mut self) {
-        let typed = self.picker.query().to_lowercase();
-        let mut query = Query::new(&typed);
+        let typed = self.picker.query().trim().to_lowercase();
+        let words: Vec<&str> = typed.split_whitespace().collect();
         let rows = self.rows.iter().enumerate();
-        let mut found: Vec<_> = rows
+        let mut found: Vec<(u8, usize)> = rows
             .filter_map(|(at, row)| match row {
-                HelpRow::Heading(_) => query.words().is_empty().then_some(((false, 0, 0), at)),
-                HelpRow::Entry(_) if query.words().is_empty() => Some(((false, 0, 0), at)),
+                _ if words.is_empty() => Some((0, at)),
+                HelpRow::Heading(_) => None,
                 HelpRow::Entry(entry) => {
-                    let names = query.fit(at, &entry.names);
-                    let all = format!("{} {}", entry.names, entry.text.to_lowercase());
-                    let fit = query.fit(at, &all)?;
-                    let tier = match names {
-                        _ if entry.names.lines().any(|name| name == typed) => 0,
-                        Some(names) if !names.scattered => 1,
-                        _ => 2,
+                    let has = |text: &str| words.iter().all(|word| begins_a_word(text, word));
+                    let tier = match () {
+                        () if entry.names.lines().any(|name| name == typed) => 0,
+                        () if has(&entry.names) => 1,
+                        () if has(&entry.words()) => 2,
+                        () => typo_of(&typed, entry.names.lines()).map(|_| 3)?,
                     };
-                    let score = if fit.scattered { fit.score } else { 0 };
-                    Some(((fit.scattered, tier, u32::MAX - score), at))
+                    Some((tier, at))
                 }
             })
             .collect();
         found.sort_unstable();
-        let words = found
-            .iter()
-            .filter(|((scattered, ..), _)| !scattered)
-            .count();
-        if words > 0 {
-            found.truncate(words);
-        }
+        let has_words = found.first().is_some_and(|(tier, _)| *tier < 3);
+        found.retain(|(tier, _)| *tier < 3 || !has_words);
         let headings = self
             .rows
             .iter()
@@ -155,7 +175,10 @@ fn entry(keymap: &Keymap, spec: &'static ActionSpec) -> HelpEntry {
         (Some(slash), None) => format!("/{slash}"),
         (None, _) => String::new(),
     };
-    let aliases = ALIASES.iter().filter(|(_, of)| spec.slash == Some(*of));
+    let aliases = ALIASES
+        .iter()
+        .map(|(alias, of)| (alias, of.split(' ').next()));
+    let aliases = aliases.filter(|(_, of)| spec.slash == *of);
     let mut names: Vec<String> = keys.clone();
     names.extend(spec.slash.map(|slash| format!("/{slash}\n{slash}")));
     names.extend(aliases.map(|(alias, _)| (*alias).to_owned()));

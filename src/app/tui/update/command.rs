@@ -1,9 +1,8 @@
 //! Parses editor text that starts with `/` or `!`: an action, a shell command, or a mistake. A
 //! mistake is never sent, because the model would act on it.
 
-use crate::app::action::{ACTIONS, ALIASES, Action};
+use crate::app::action::{ACTIONS, ALIASES, Action, ELSEWHERE, typo_of};
 use crate::app::tui::app::App;
-use crate::llm::nearest::nearest;
 
 /// The meaning of the editor text as a command.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,6 +38,8 @@ pub(super) fn parse(app: &App) -> Option<Command> {
     }
     let aliases = ALIASES.iter().map(|(alias, _)| *alias);
     let known = ACTIONS.iter().filter_map(|spec| spec.slash).chain(aliases);
+    let mut elsewhere = ELSEWHERE.lines().filter_map(|line| line.split_once(": "));
+    let elsewhere = elsewhere.find(|(names, _)| names.split(' ').any(|name| name == word));
     let help = app.key(Action::Help);
     Some(match Action::from_slash(command) {
         Some((action, argument)) => Command::Action(action, argument.to_owned()),
@@ -46,9 +47,12 @@ pub(super) fn parse(app: &App) -> Option<Command> {
         None if known.clone().any(|slash| slash == word) => {
             Command::Unknown(format!("/{word} takes no argument; nothing was sent"))
         }
-        None => Command::Unknown(match nearest(word, known) {
-            Some(near) => format!("No command /{word}: did you mean /{near}? {help} lists all"),
-            None => format!("No command /{word}; {help} lists all, //{word} sends it as text"),
+        None => Command::Unknown(match (elsewhere, typo_of(word, known)) {
+            (Some((_, instead)), _) => format!("/{word}: {instead}"),
+            (_, Some(near)) => {
+                format!("No command /{word}: did you mean /{near}? {help} lists all")
+            }
+            _ => format!("No command /{word}; {help} lists all, //{word} sends it as text"),
         }),
     })
 }

@@ -8,8 +8,8 @@ use crate::app::branches::Outline;
 use crate::app::models::ProviderKey;
 use crate::app::tui::app::App;
 use crate::app::tui::completion::{
-    Candidate, Completion, CompletionKind, InForce, Token, arguments, commands, file_candidates,
-    path_candidates, token, waits_for_argument, wanted,
+    Candidate, Completion, CompletionKind, InForce, Token, arguments, begins_a_command, commands,
+    file_candidates, path_candidates, token, waits_for_argument, wanted,
 };
 use crate::app::tui::effect::{Effect, TreeEffect};
 use crate::app::tui::input::KeyPress;
@@ -41,8 +41,11 @@ pub fn typed(app: &mut App) -> Vec<Effect> {
     let mut effects = Vec::new();
     let list = match kind {
         CompletionKind::Command => {
-            let found = commands(&app.keymap, typed.trim_start_matches('/'));
-            Some(Completion::new(kind, typed, found))
+            let word = typed.trim_start_matches('/');
+            let selected = begins_a_command(word).then_some(0);
+            let found = commands(&app.keymap, word);
+            let list = Completion::new(kind, typed, found);
+            Some(Completion { selected, ..list })
         }
         CompletionKind::Argument(action) => {
             let before = before.filter(|before| before.kind == kind);

@@ -72,6 +72,14 @@ pub fn restore(app: &mut App, draft: &SavedDraft) -> Vec<Effect> {
     app.start.demo = None;
     app.drafts_taken += 1;
     app.told.extend_from_slice(&draft.told);
+    if let Some(notice) = &draft.notice {
+        app.start.notices.push(notice.clone());
+        // Saved again without the notice.
+        app.draft_changed();
+    }
+    if draft.joined().is_empty() && draft.told.is_empty() {
+        return Vec::new();
+    }
     if draft.joined().is_empty() {
         return app.say_for(
             "The model sees your commands' output with your next message",

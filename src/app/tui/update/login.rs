@@ -7,6 +7,7 @@ use crate::app::action::Action;
 use crate::app::keys::without_keys;
 use crate::app::models::ProviderKey;
 use crate::app::tui::app::App;
+use crate::app::tui::composer::SavedDraft;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::options::ExitKind;
@@ -98,8 +99,12 @@ fn store(app: &mut App) -> Vec<Effect> {
 
 pub fn stored(app: &mut App, stored: Result<String, String>) -> Vec<Effect> {
     match stored {
-        Ok(_) if app.status.is_demo() => {
-            let draft = app.draft();
+        Ok(text) if app.status.is_demo() => {
+            let notice = Some(text);
+            let draft = SavedDraft {
+                notice,
+                ..app.draft()
+            };
             stop::end(app, ExitKind::Anew(None, draft))
         }
         Ok(text) => {

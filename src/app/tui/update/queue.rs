@@ -196,6 +196,7 @@ fn carry_out(app: &mut App) -> Vec<Effect> {
 
 /// Sends a message; the agent decides whether it starts a run or steers the current one.
 pub fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
+    app.transcript.scroll(ScrollBy::End);
     if !app.is_running() {
         for notice in app.start.told_in(app.session_file()) {
             app.transcript.push_notice(NoticeLevel::Info, notice);
@@ -203,7 +204,6 @@ pub fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
         app.start.forget_notices();
         // Shown before the agent confirms it; the agent's own record replaces it.
         app.transcript.push_prompt(&content);
-        app.transcript.scroll(ScrollBy::End);
         app.screen = app.screen.closed();
         app.resume = None;
         app.start.recent = None;

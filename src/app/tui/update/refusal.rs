@@ -7,9 +7,7 @@ use crate::app::tui::app::App;
 pub fn is_busy(app: &mut App) -> bool {
     if app.is_running() {
         let stop = app.key(Action::Cancel);
-        app.say(format!(
-            "The agent is still working; press {stop} to stop it"
-        ));
+        app.say(format!("The agent is still working; {stop} stops it"));
     }
     app.is_running()
 }

@@ -19,6 +19,7 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
     let of_user = matches!(msg, Msg::Input(_));
     let revision = app.composer.revision();
     let was_empty = app.transcript.is_empty();
+    let hint = app.hint.clone().filter(|_| of_user);
     let mut effects = match msg {
         Msg::Started => queue::start(app),
         Msg::Input(event) => match app.switch.hold(event) {
@@ -59,6 +60,11 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
         Msg::Done(result) => done(app, result),
     };
     completion::close_when_elsewhere(app);
+    if of_user && app.hint != hint {
+        app.hint.iter_mut().for_each(|hint| hint.answers = true);
+    } else if revision != app.composer.revision() {
+        app.hint.take_if(|hint| of_user && hint.answers);
+    }
     // Keep the notices of the first screen at the top of the conversation.
     if was_empty && !app.transcript.is_empty() {
         let notices = app.start.told_in(app.session_file());

@@ -10,6 +10,7 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::msg::ShellEnd;
 use crate::app::tui::shell::ShellRun;
+use crate::app::tui::transcript::ScrollBy;
 use crate::llm::Content;
 
 /// Runs a command as typed, including its exclamation marks.
@@ -42,6 +43,7 @@ pub fn run(app: &mut App, typed: &str) -> Vec<Effect> {
         since: app.now,
         told,
     };
+    app.transcript.scroll(ScrollBy::End);
     app.transcript.begin_command(&run.id, command, app.now);
     let effect = Effect::RunShell(run.id.clone(), command.to_owned());
     app.shell = Some(run);

@@ -54,9 +54,11 @@ pub fn event(app: &mut App, event: &TrialEvent) -> Vec<Effect> {
                 return Vec::new();
             }
             let text = format!(
-                "Trial open: tiller works in a copy, {}\n{} stays unchanged until you /keep the trial",
+                "Trial open: tiller works in a copy, {}\n\
+                 {root} stays unchanged until you /keep the trial\n\
+                 Your own ! commands still run in {root}",
                 shown(app, &trial.tree),
-                shown(app, &trial.root),
+                root = shown(app, &trial.root),
             );
             app.transcript.push_notice(NoticeLevel::Info, text);
             app.trial = Some(OpenTrial {

@@ -31,7 +31,8 @@ pub fn draw(popup: &mut Popup<'_>, list: &HelpList) -> Option<PopupDrawn> {
     let (below, foot) = split(below, below.height - foot);
     let columns = usize::from(area.width);
     let field = WAYS.min(columns * 2 / 5);
-    let drawn = popup.matches(&list.picker, "No match", below, |at, style| {
+    let none = "No match. Try another word, or look in /settings";
+    let drawn = popup.matches(&list.picker, none, below, |at, style| {
         let entry = match list.rows.get(at)? {
             HelpRow::Heading(title) => return Some(StyledLine::of(*title, theme.popup_title)),
             HelpRow::Entry(entry) => entry,

@@ -13,7 +13,7 @@ use crate::agent::session::SessionState;
 use crate::app::action::Action;
 use crate::app::humanize::{abbreviate_home, age};
 use crate::app::sanitize::visible_line;
-use crate::app::sessions::{SessionRow, SessionScope, title_of};
+use crate::app::sessions::{SessionRow, SessionScope, short_id, title_of};
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{SessionMode, SessionPicker, TextSearch};
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
@@ -120,7 +120,7 @@ struct Columns {
 }
 
 /// Columns for the age, and for the space before a column.
-const AGE: usize = 6;
+const AGE: usize = 10;
 const AIR: usize = 2;
 
 impl Columns {
@@ -142,9 +142,15 @@ impl Columns {
         let theme = &app.theme;
         let tone = |style| on_row(theme, base, style);
         let quiet = tone(theme.dim);
-        let label = ellipsis(&visible_line(row.label()), self.title);
+        // Its id tells it apart from others with the same name.
+        let mut others = list.rows.iter().flatten().filter(|it| it.path != row.path);
+        let twin = others.find(|other| other.label() == row.label());
+        let id = twin.map_or_else(String::new, |_| format!("  {}", short_id(&row.id)));
+        let room = self.title.saturating_sub(width(&id));
+        let label = ellipsis(&visible_line(row.label()), room);
         let mut line = StyledLine::of(&label, base);
-        let mut used = width(&label);
+        line.push(&*id, quiet);
+        let mut used = width(&label) + width(&id);
         if let Some(found) = list.found.get(&row.path)
             && self.title > used + 12
             && title_of(&found.line) != row.title
@@ -171,7 +177,10 @@ impl Columns {
             let pad = " ".repeat(self.folder - width(&folder));
             line.push(format!("  {folder}{pad}"), quiet);
         }
-        line.push(format!("  {:>AGE$}", age(app.now - row.changed)), quiet);
+        line.push(
+            format!("  {:>AGE$}", format!("{} ago", age(app.now - row.changed))),
+            quiet,
+        );
         line
     }
 }
