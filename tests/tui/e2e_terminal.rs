@@ -249,7 +249,7 @@ fn failures_are_shown_and_survived() {
             (Reply::http(200, "text/html", html), &["event stream"]),
             (
                 Reply::text("half a").fail(Failure::Invalid),
-                &["half a", "tries again"],
+                &["half a", "Enter retry"],
             ),
         ] {
             let (_server, sandbox) = job::stage_with(vec![reply, Reply::text("Better now.")]);

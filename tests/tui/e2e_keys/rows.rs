@@ -160,7 +160,7 @@ pub const IDLE: &[Row] = &[
     row(CopyList, "", "").shows("─ Copy").after("<esc>"),
     row(Iterations, "", "").shows("─ Iterations").after("<esc>"),
     row(ToggleTodo, "", "").shows("No todo list"),
-    row(SelectText, "", "").shows(" marks").after("<esc>"),
+    row(SelectText, "", "").shows(" Space mark").after("<esc>"),
     row(SelectMark, "<a-s>", " mark ")
         .shows(" Selecting ")
         .after("<esc><esc>"),
@@ -216,7 +216,7 @@ pub const IDLE: &[Row] = &[
         .then("<up><up>y")
         .shows("Copied 1 character"),
     row(SelectOpen, "<a-s>", " mark ")
-        .shows("is no file")
+        .shows("isn't a file")
         .after("<esc>"),
     // What goes to another conversation.
     row(EditPrompt, "", "").shows("│ second").after("<c-c>"),
