@@ -207,7 +207,7 @@ pub const IDLE: &[Row] = &[
     row(Back, "<f1>", "─ Help").hides("─ Help"),
     row(
         PagerNext,
-        "/iterations<enter>{1st token}<enter>",
+        "<a-i>{1st token}<enter>",
         "anthropic/claude-sonnet",
     )
     .hides("1st token")
