@@ -3,8 +3,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // The supervisor of a command is this same binary. It must be quick and small, so it comes
-    // before everything else.
+    // A command's supervisor is this same binary. It must be quick and small, so it comes first.
     if std::env::args_os()
         .nth(1)
         .is_some_and(|first| first == "__supervise")

@@ -349,8 +349,7 @@ pub struct Queued {
     pub kind: QueueKind,
     /// Text and images.
     pub content: Vec<Content>,
-    /// The sender, as in [`UserMessage::origin`](crate::llm::UserMessage::origin); `None` if it was
-    /// typed here.
+    /// The sender, as in [`UserMessage::origin`](crate::llm::UserMessage::origin); `None` if typed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
 }

@@ -7,8 +7,7 @@ pub(super) struct FileLock(pub File);
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // Dropping alone isn't enough: a program that is just starting may still hold a copy of the
-        // descriptor.
+        // Dropping isn't enough: a program that is just starting may hold a copy of the descriptor.
         let _ = self.0.unlock();
     }
 }

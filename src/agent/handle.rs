@@ -88,8 +88,7 @@ pub struct Snapshot {
     pub follow_up: Vec<Queued>,
 }
 
-/// The commands sent by the methods of [`AgentHandle`], which document them. The actor reads them in
-/// order.
+/// The commands of [`AgentHandle`]'s methods, which document them. The actor reads them in order.
 #[derive(Debug)]
 pub enum Command {
     Message(QueueKind, Vec<Content>),
@@ -224,8 +223,7 @@ impl AgentHandle {
         self.steer(content);
     }
 
-    /// Sends a user message: starts a run if idle, else it is sent before the next tool group or
-    /// model call.
+    /// Sends a user message: starts a run if idle, else steers before the next tool group or call.
     pub fn steer(&self, content: Vec<Content>) {
         self.send(Command::Message(QueueKind::Steering, content));
     }
@@ -242,8 +240,7 @@ impl AgentHandle {
         delivery.await.unwrap_or(Err(Refused::Leaving))
     }
 
-    /// Sets where other programs can send messages to the agent. Programs that look for its session
-    /// find it there.
+    /// Sets where other programs, which find it by the session, can send messages to the agent.
     pub fn listening(&self, socket: Option<PathBuf>) {
         self.send(Command::Listening(socket));
     }

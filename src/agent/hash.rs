@@ -22,8 +22,7 @@ pub(super) fn of_reader(
     Ok((hex(&hash), size))
 }
 
-/// Returns git's name for a file of `size` bytes read from `from`, in a repository whose names are
-/// `id_len` bytes long.
+/// Returns git's name for a file of `size` bytes in a repository with ids of `id_len` bytes.
 pub(super) fn of_blob(from: &mut impl Read, size: u64, id_len: usize) -> io::Result<Vec<u8>> {
     let algorithm: &Algorithm = match id_len {
         20 => &SHA1_FOR_LEGACY_USE_ONLY,

@@ -20,8 +20,7 @@ use crate::agent::workspace::Place;
 pub const PREFIX: &str = ".tiller-";
 /// See [`PREFIX`].
 pub const SUFFIX: &str = ".tmp";
-/// Larger files aren't overwritten, because the old content is kept in memory to restore it if that
-/// fails.
+/// Larger files aren't overwritten: memory holds the old content to restore it if that fails.
 const MAX_BACKUP: u64 = 64 * 1024 * 1024;
 
 /// A file next to the destination that it will replace. Removed if dropped instead.

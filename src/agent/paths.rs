@@ -48,8 +48,7 @@ pub fn resolve(raw: &str, cwd: &Path, purpose: Purpose) -> PathBuf {
     with_plain_blanks(&stripped.unwrap_or(written), cwd)
 }
 
-/// Returns `path` for users: relative to `cwd` if below it, without characters that could disturb a
-/// terminal or a line.
+/// Returns `path` for users: relative to `cwd` if below it, and harmless to a terminal.
 pub fn display(path: &Path, cwd: &Path) -> String {
     let shown = match path.strip_prefix(cwd) {
         Ok(rest) if rest.as_os_str().is_empty() => Path::new("."),
@@ -137,8 +136,7 @@ fn percent_decode(text: &str) -> OsString {
     OsString::from_vec(out)
 }
 
-/// Returns an existing path whose parts look the same as those of `path`, if each part has exactly one
-/// match.
+/// Returns the one existing path whose parts look the same as those of `path`.
 fn look_alike(path: &Path) -> Option<PathBuf> {
     let mut found = PathBuf::new();
     for part in path.components() {

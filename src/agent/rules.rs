@@ -108,8 +108,7 @@ pub struct RetryRules {
     pub base_ms: u64,
     /// Longest accepted delay from a server's `Retry-After`, in seconds.
     pub max_wait_s: u64,
-    /// `true` to vary each delay randomly by up to 25 %, so that clients don't all retry at the
-    /// same moment.
+    /// `true` to vary each delay randomly by up to 25 %, so that clients don't retry together.
     pub jitter: bool,
 }
 

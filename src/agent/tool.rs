@@ -139,8 +139,7 @@ pub struct ToolContext {
     pub effects: Effects,
     /// The files it may touch.
     pub reach: Reach,
-    /// The [`Rehearsal::fingerprint`] of the change that the user saw and allowed. The call must make
-    /// no other change.
+    /// The [`Rehearsal::fingerprint`] of the change that the user allowed: no other may happen.
     pub shown: Option<u64>,
 }
 

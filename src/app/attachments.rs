@@ -193,8 +193,7 @@ pub(crate) fn typed_text(content: &[Content]) -> String {
     texts.join("\n")
 }
 
-/// The paths after each `@` at the start of a word, in quotes if they have spaces, with optional
-/// line numbers.
+/// The paths after each `@` at the start of a word, quoted if they have spaces, with lines.
 fn mentions(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.match_indices('@').filter_map(|(at, _)| {
         let before = text[..at].chars().next_back();

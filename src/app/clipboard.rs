@@ -30,8 +30,7 @@ pub enum CopyOutcome {
     Copied(&'static str),
     /// tmux has the text and passes it to its terminal.
     Tmux,
-    /// Send these bytes to the terminal. As it doesn't confirm, the text is also in this file, if
-    /// any.
+    /// Send these bytes to the terminal. It doesn't confirm, so this file may have the text too.
     Terminal(Vec<u8>, Option<PathBuf>),
     /// Too long for the terminal; the text is in this file, or the error.
     TooLong(Result<PathBuf, String>),

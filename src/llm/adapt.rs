@@ -79,8 +79,7 @@ impl Learned {
             if before.is_some() && asked(&next) >= before {
                 return None;
             }
-            // The room left in a window or in a minute's allowance depends on the prompt, and a balance
-            // changes daily.
+            // The room left in a window or an allowance depends on the prompt; a balance changes daily.
             if error.class == ErrorClass::Client {
                 self.lock().limits.insert(model.full_id(), limit);
             }
@@ -105,8 +104,7 @@ fn refuses_unknown_fields(error: &LlmError) -> bool {
         && words.iter().any(|words| message.contains(words))
 }
 
-/// Removes from `request` what only Anthropic itself is sure to know. Returns whether there was anything
-/// to remove.
+/// Removes from `request` what only Anthropic itself surely knows. Returns whether it changed.
 fn drop_optional_fields(request: &mut Request) -> bool {
     let quirks = &mut request.model.quirks;
     let mut any = false;

@@ -291,8 +291,7 @@ pub(super) fn key_header(model: &Model, key: &Secret) -> Option<(HeaderName, Hea
     Some((HeaderName::from_static(name), value))
 }
 
-/// Adds the headers of the API, and those that send requests of one session to the same cache. The
-/// user's headers win.
+/// Adds the API's headers, the session's for the cache, and the user's, which win.
 fn add_own_headers(headers: &mut HeaderMap, request: &Request) {
     let model = &request.model;
     let mut own = match model.api {
@@ -351,8 +350,7 @@ impl Provider for Client {
         }
         let (http, url) = (self.http.clone(), model.base_url.clone());
         runtime.spawn(async move {
-            // Reading the certificates blocks for milliseconds, so it can't run on a thread that draws
-            // frames.
+            // Reading the certificates takes milliseconds, so not on a thread that draws frames.
             let (build, at) = (http.clone(), url.clone());
             let built = tokio::task::spawn_blocking(move || build.client(&at).map(|_| ())).await;
             if let (Ok(Ok(())), Ok(client), true) =

@@ -14,8 +14,7 @@ pub const FILTERED: &str = "the provider's content filter stopped the answer";
 
 /// Reads one API's events.
 pub trait Decoder: Send + Sync + 'static {
-    /// Takes the JSON of the event `name`. Provider errors and anything after the end of a response
-    /// never get here.
+    /// Takes the JSON of the event `name`. Provider errors and anything after the end don't get here.
     fn decode(&mut self, name: &str, json: &Value, out: &mut EventWriter);
 
     /// Takes the end marker `[DONE]`. Some gateways send it even on APIs without one.
@@ -195,8 +194,7 @@ impl EventWriter {
         self.push(StreamEvent::Error(error));
     }
 
-    /// An event that isn't valid JSON or contradicts another. Skipping it would silently lose a part of
-    /// the answer.
+    /// An event that isn't valid JSON or contradicts another. Skipping it would lose text silently.
     pub(super) fn invalid_event(&mut self) {
         self.fail(ErrorClass::Retryable, "invalid JSON in the stream");
     }

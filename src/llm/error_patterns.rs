@@ -9,8 +9,7 @@ use regex::{Regex, RegexSet, RegexSetBuilder};
 
 use super::error::ErrorClass;
 
-/// The class of an error with this status, if any, and these words of the provider. `own` must not quote
-/// the request.
+/// The class of an error with this status and these words. `own` must not quote the request.
 pub fn class(status: Option<u16>, own: &str) -> ErrorClass {
     if matches!(status, Some(402)) {
         return ErrorClass::Quota;
@@ -102,8 +101,7 @@ static QUOTA: Patterns = Patterns::new(&[
     "payment required",
 ]);
 
-/// The provider refuses the thinking of earlier answers: its signature is unreadable or belongs to
-/// another request.
+/// The provider refuses earlier thinking: its signature is unreadable or foreign.
 static THINKING: Patterns = Patterns::new(&[
     r"invalid `(signature|data)` in `(redacted_)?thinking`",
     r"bound to a different conversation",

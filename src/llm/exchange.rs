@@ -138,8 +138,7 @@ fn error_in(body: &[u8]) -> Option<Value> {
 /// How long to wait for the rest of a complete response, to reuse its connection.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// Sends `request` as the stream is polled and lets `decoder` read the answer. Dropping the stream
-/// closes the connection.
+/// Sends `request` as the stream is polled. Dropping the stream closes the connection.
 pub(crate) fn run(
     http: Http,
     request: HttpRequest,
@@ -210,8 +209,7 @@ impl Exchange {
         Ok(response)
     }
 
-    /// A success that isn't an event stream: an error in disguise, a login page, or a server that can't
-    /// stream.
+    /// A success that isn't an event stream: a hidden error, a login page, or no streaming.
     async fn no_stream(&self, status: u16, kind: &str, response: Response) -> LlmError {
         let body = http::error_body(response).await;
         if let Some(json) = error_in(&body) {

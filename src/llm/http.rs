@@ -252,8 +252,7 @@ fn root_cause(error: &dyn Error) -> String {
     cause.to_string()
 }
 
-/// Appends `path` to `base`. Tolerates a trailing slash, a version segment in both, and a base that
-/// already has the path.
+/// Appends `path` to `base`, which may end in a slash, a version segment or the path itself.
 pub fn join(base: &str, path: &str) -> String {
     let base = base.trim().trim_end_matches('/');
     if base.ends_with(path) {

@@ -239,8 +239,7 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments. An empty object while they stream, or if they don't parse.
     pub arguments: Value,
-    /// The argument text so far. Empty once it has parsed; in a finished call, text here isn't valid
-    /// JSON.
+    /// The argument text so far. Empty once it has parsed; in a finished call it isn't valid JSON.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub partial_arguments: String,
     /// Opaque provider data (Gemini thought signature).

@@ -25,8 +25,7 @@ const FIELDS: [&str; 4] = [
     "/generationConfig/maxOutputTokens",
 ];
 
-/// The limit `request` wants, in tokens: the one set, or the default. That is higher with long
-/// thinking.
+/// The limit `request` wants, in tokens: the one set, or the default (more with long thinking).
 pub fn wanted(request: &Request) -> u64 {
     let model = &request.model;
     let by_level = || match model.clamp_thinking(request.thinking) {

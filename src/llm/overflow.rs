@@ -17,8 +17,7 @@ pub fn filled_the_window(message: &AssistantMessage) -> bool {
     message.raw_stop_reason.as_deref() == Some(WINDOW_EXCEEDED)
 }
 
-/// The error that an empty answer of `model` stands for, if any. An answer with content is never an
-/// error.
+/// The error that an empty answer of `model` stands for, if any.
 pub fn hidden(message: &AssistantMessage, model: &Model) -> Option<LlmError> {
     if message.content.iter().any(says_something) {
         return None;

@@ -45,8 +45,7 @@ pub struct Request {
     /// The conversation as stored, including failed and aborted messages and other models' thinking.
     /// Each API makes it valid through `handoff`.
     pub messages: Vec<Arc<Message>>,
-    /// Leaves out thinking in messages before this index: it belongs to another system prompt or other
-    /// tools.
+    /// Leaves out thinking in messages before this index: it belongs to another prompt or tools.
     pub thinking_from: usize,
     /// The tools the model may call.
     pub tools: Vec<ToolSpec>,
@@ -80,8 +79,7 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON schema of the arguments: an object without top-level `anyOf`.
     pub parameters: Value,
-    /// The format of its one argument, for APIs and models with custom tools. Every other API offers
-    /// `parameters`.
+    /// The format of its one argument, for models with custom tools. Others get `parameters`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom: Option<CustomFormat>,
 }

@@ -27,8 +27,7 @@ pub struct Quirks {
     pub reasoning_parts: bool,
     /// Chat: which ids of tool calls the server accepts.
     pub ids: IdRule,
-    /// Chat: the server understands `prompt_cache_key`. Applies only to the host itself: a proxy may not
-    /// know it.
+    /// Chat: the server understands `prompt_cache_key`. A proxy of the host may not know it.
     pub cache_key: bool,
     /// Chat and Anthropic: the server understands Anthropic's cache marks.
     pub cache_marks: bool,
@@ -52,8 +51,7 @@ pub struct Quirks {
     pub result_images: bool,
     /// Responses: a request needs no output limit.
     pub open_output: bool,
-    /// The output limit, in tokens, for a host that charges the limit, not the actual output, against a
-    /// rate.
+    /// The output limit, in tokens, for a host that charges the limit against a rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_limit: Option<u64>,
     /// Responses: a new effort level is an item of the conversation, so that the cache stays valid.
@@ -82,8 +80,7 @@ pub struct Quirks {
     /// Google: the range of the thinking budget, in tokens. If unset, the model decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking_budget: Option<BudgetRange>,
-    /// Headers that carry the id of the session, so that requests of one session reach the same
-    /// cache.
+    /// Headers that carry the session's id, so that its requests reach the same cache.
     pub session_headers: Vec<String>,
     /// A 400 with an empty body means that the prompt is too long.
     pub empty_400_is_overflow: bool,

@@ -29,8 +29,7 @@ impl WindowSource {
     }
 }
 
-/// The window of a model, and the source of the figure. `model` tokens are listed, `config` are set; 0
-/// means unset.
+/// The window of a model and its source. `model` tokens are listed, `config` are set (0: unset).
 pub fn of(model: u64, config: u64) -> (u64, WindowSource) {
     match (model, config) {
         (0, 0) => (DEFAULT, WindowSource::Default),

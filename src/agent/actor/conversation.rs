@@ -299,8 +299,7 @@ impl Conversation {
         self.surroundings = Some(found);
     }
 
-    /// Starts a new system prompt for a call of `model`, if one is due. A run has reported the
-    /// surroundings before.
+    /// Starts a new system prompt for a call of `model`, if due. A run has reported the place.
     pub fn begin_prompt(&mut self, model: &Model, toolbox: &Toolbox, user_spoke: bool) {
         let messages = self.view().messages.len();
         let begun = self.surroundings.as_ref().and_then(|surroundings| {
@@ -375,8 +374,7 @@ impl Conversation {
         self.context = Context::ending_with(&messages[end_of(messages)..]);
     }
 
-    /// Reloads what the model reads from the session, so that a reopened session continues from the
-    /// same bytes.
+    /// Reloads what the model reads, so that a reopened session continues from the same bytes.
     fn read_view(&mut self) {
         self.view = View::default();
         self.tell_of_damage();

@@ -8,8 +8,7 @@ use crate::agent::memory::NOTE_ORIGIN;
 use crate::llm::{Content, Message, UserMessage};
 
 impl Conversation {
-    /// Stores and sends a message to the model unless it is empty. `origin` names the part of tiller it
-    /// comes from.
+    /// Stores and sends a message to the model unless it is empty. `origin` names its author.
     pub(super) fn tell_model(&mut self, content: Vec<Content>, origin: &str) {
         self.say(content, Some(origin.to_owned()), None);
     }

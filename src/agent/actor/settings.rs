@@ -8,8 +8,7 @@ use crate::agent::permission::{PermissionMode, Policy, Rule};
 use crate::llm::{Model, ThinkingLevel};
 
 impl Actor {
-    /// Switches to the model that the user chose, even if it is already chosen but a fallback answers
-    /// for it.
+    /// Switches to the model that the user chose, even if a fallback answers for it now.
     pub(super) fn choose_model(&mut self, model: Model) {
         if let Some(run) = self.activity.run() {
             run.fallback = None;
@@ -58,8 +57,7 @@ impl Actor {
         self.conversation.send(AgentEvent::Budget(limit));
     }
 
-    /// Sets the mode for calls that start from now on. The model learns of it with the user's next
-    /// message.
+    /// Sets the mode for calls that start from now on. The next message tells the model.
     pub(super) fn set_permission(&mut self, mode: PermissionMode) {
         self.change_policy(|policy| policy.mode = mode);
         self.conversation.prompts.mode = told(mode);

@@ -36,8 +36,7 @@ use crate::llm::{Model, ThinkingLevel};
 /// How long slow subscribers get for the last events at shutdown.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(100);
 
-/// Starts an agent on the current tokio runtime. It lives until it is shut down or every handle is
-/// dropped.
+/// Starts an agent on the current tokio runtime. It lives until shutdown or its last handle.
 pub fn start(options: AgentOptions) -> AgentHandle {
     let (handle, commands, current) = AgentHandle::new();
     tokio::spawn(Actor::new(options, current).serve(commands));
@@ -167,8 +166,7 @@ impl Actor {
         }
     }
 
-    /// A slow subscriber holds the run back, but not once the turn was cut short: its end must not
-    /// wait for anyone.
+    /// A slow subscriber holds the run back, but not the end of a turn that was cut short.
     fn may_read_run(&mut self) -> bool {
         let behind = self.conversation.subscribers.behind();
         let run = self.activity.run();

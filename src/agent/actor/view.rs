@@ -37,8 +37,7 @@ impl View {
         })
     }
 
-    /// Returns the messages since the last time, whose calls a run has to examine for folders, and
-    /// the folders so far.
+    /// Returns the messages since the last time, and the folders so far.
     pub fn look_at(
         &mut self,
         session: &Session,

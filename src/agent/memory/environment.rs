@@ -192,8 +192,7 @@ mod tests {
         assert!(!text.contains("branch"), "{text}");
     }
 
-    /// A repository with a change and these settings. `TRAP` in them is a program that creates a
-    /// file.
+    /// A repository with a change and these settings; `TRAP` in them is a program.
     fn hostile(dir: &Path, settings: &[(&str, &str)]) {
         run_git(dir, &["init", "-q", "-b", "main"]);
         let trap = dir.join(".git/trap");

@@ -36,8 +36,7 @@ const SETTINGS: [&str; 5] = [
     "safe.bareRepository=explicit",
     "color.ui=false",
 ];
-/// Settings allowed in an untrusted repository (`*` is any text): none lets `status` or `log` run a
-/// program.
+/// Settings allowed in an untrusted repository (`*` is any text): none runs a program.
 const HARMLESS: WordList = WordList(
     "core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase \
     core.precomposeunicode core.symlinks core.autocrlf core.eol core.safecrlf core.quotepath \

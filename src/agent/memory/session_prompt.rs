@@ -272,8 +272,7 @@ impl SessionPrompts {
         Some(prompt)
     }
 
-    /// True if the current prompt doesn't match these tools, or lacks the files that a new one
-    /// would have (`has_files`).
+    /// True if the current prompt doesn't match these tools, or lacks files (`has_files`).
     pub fn is_due(
         &self,
         format: EditFormat,
@@ -289,8 +288,7 @@ impl SessionPrompts {
         !in_force.is_some_and(|prompt| !user_spoke || does(prompt))
     }
 
-    /// Omits the thinking of the first `messages` messages to `model`. The caller must store the
-    /// result.
+    /// Omits the thinking of the first `messages` messages to `model`. The caller stores the result.
     pub fn drop_thinking(&mut self, model: &Model, messages: usize) {
         let mut prompts = self.in_force.iter_mut();
         if let Some(prompt) = prompts.find(|prompt| prompt.edit_format == model.edit_format) {

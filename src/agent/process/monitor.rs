@@ -188,8 +188,7 @@ impl Monitor {
     async fn end_orphans(&self, since: u64) -> Vec<String> {
         let (done, ended) = oneshot::channel();
         let (registry, orders) = (Arc::clone(&self.registry), self.orders.clone());
-        // A separate thread, because at exit the runtime waits for its own, and this may take
-        // seconds.
+        // A separate thread: at exit the runtime waits for its own, and this may take seconds.
         std::thread::spawn(move || {
             let left = orphans::end(&registry, since, || *orders.borrow());
             let _ = done.send(left);
@@ -232,8 +231,7 @@ mod tests {
         }
     }
 
-    /// How long, on the test's clock, tiller waits for a stopping supervisor that falls silent
-    /// after `reports`.
+    /// How long, on the test's clock, tiller waits for a supervisor that falls silent.
     async fn patience(reports: &[Report]) -> Duration {
         let (control, mut supervisor) = StdUnixStream::pair().unwrap();
         control.set_nonblocking(true).unwrap();

@@ -239,8 +239,7 @@ impl Running {
         self.discard_output();
     }
 
-    /// Keeps reading and drops the output. A full pipe would block a live process, a closed one
-    /// would kill it.
+    /// Keeps reading and drops the output: a full pipe would block, a closed one would kill.
     fn discard_output(&mut self) {
         let Some(mut output) = self.output.take() else {
             return;

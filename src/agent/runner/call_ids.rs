@@ -16,8 +16,7 @@ const MAX_NAME: usize = 100;
 pub(super) struct CallIds<'a> {
     before: &'a [Arc<Message>],
     spill_dir: &'a Path,
-    /// File names of the calls so far, unique like the ids. Filled at the first call, since most
-    /// answers have none.
+    /// File names of the calls so far, unique like the ids. Filled at the first call.
     taken: Option<HashSet<String>>,
 }
 

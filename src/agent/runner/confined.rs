@@ -171,8 +171,7 @@ async fn watched(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     ended
 }
 
-/// Looks at what a command left after its call ended. If the run has ended too, the next call
-/// reports the findings.
+/// Looks at what a command left after its call ended. The next call may have to report it.
 async fn look_late(
     permissions: &Permissions,
     notices: &LateNotices,

@@ -290,8 +290,7 @@ impl RunLink {
         self.cancel.clone()
     }
 
-    /// Reports that a trial has started, and returns what a run in it works with, or `None` if the
-    /// run is over.
+    /// Reports the start of a trial, and returns what a run in it works with, if not over.
     pub async fn begin_trial(&self, started: Started) -> Option<(Arc<RunEnv>, Opening)> {
         self.ask(|reply| RunMessage::Trial(TrialReport::Begun(Box::new(started), reply)))
             .await

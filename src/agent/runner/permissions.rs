@@ -47,8 +47,7 @@ pub(super) struct Judged {
     remedy: Option<&'static str>,
 }
 
-/// A command that may be running, counted from before its start until it is reported to have ended
-/// or this is dropped.
+/// A command that may be running: from before its start until it ends or this is dropped.
 pub(super) struct RunningCommand {
     repositories: Arc<Mutex<Repositories>>,
     is_counted: AtomicBool,

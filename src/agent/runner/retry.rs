@@ -40,8 +40,7 @@ pub(super) struct Retry {
 }
 
 impl RetryPolicy {
-    /// Starts without failures at `model`. The models after it in `fallback` remain; all of them if
-    /// it isn't in the list.
+    /// Starts without failures at `model`. The models after it in `fallback` remain, or all.
     pub fn new(rules: &RetryRules, fallback: &[Arc<Model>], model: &Model) -> Self {
         let is = |id: &str, other: &Arc<Model>| other.full_id() == id;
         // A duplicate name would be tried forever.
@@ -178,8 +177,7 @@ mod tests {
         assert_eq!(delays(&spread, 1.0), [1250, 2500, 5000, 10_000, 20_000]);
         let none = RetryRules { max: 0, ..rules() };
         assert_eq!(delays(&none, 0.5), [0; 0]);
-        // After any number of retries: no longer than the longest wait a server may request, and no
-        // overflow.
+        // After any number of retries: at most the longest wait, and no overflow.
         let many = RetryRules {
             max: 100,
             ..rules()

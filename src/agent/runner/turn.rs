@@ -145,8 +145,7 @@ pub(super) async fn respond(link: &RunLink, turn: &mut Turn) -> Reply {
 enum Failed {
     /// It had no content, and no subscriber has seen it.
     Silent(Box<Attempt>),
-    /// Its content is stored as a failed message. It is never sent, so the next attempt doesn't
-    /// continue from it.
+    /// Its content is stored as a failed message, which is never sent.
     Kept(Arc<Message>),
 }
 

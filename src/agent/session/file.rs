@@ -153,8 +153,7 @@ pub(super) fn torn_path(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Locks `file` for one writer; false if another has it. Does nothing if the file system can't
-/// lock.
+/// Locks `file` for one writer; false if another has it. Does nothing where locks don't work.
 pub(super) fn lock(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
@@ -209,8 +208,7 @@ impl Disk {
         Ok(Self::on(file))
     }
 
-    /// Appends a line with one write, and returns its offset. `WriteZero`: undoing a partial write
-    /// failed.
+    /// Appends a line with one write, and returns its offset. `WriteZero`: a partial write stayed.
     fn write(&self, line: &[u8]) -> io::Result<u64> {
         let mut file = &*self.file;
         // Not cached: another program may have appended.

@@ -18,8 +18,7 @@ use crate::llm::Usage;
 const MIB: u64 = 1024 * 1024;
 /// Bytes to read at once.
 const CHUNK: usize = MIB as usize;
-/// Longest line to hold in memory, in bytes. Of longer ones it examines only the beginning and
-/// never loads the content.
+/// Longest line to hold in memory, in bytes. Of longer ones it reads only the beginning.
 const LONGEST: usize = 32 * 1024 * 1024;
 
 /// The content of a session file.

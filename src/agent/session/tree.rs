@@ -143,8 +143,7 @@ impl Tree {
         (0..self.nodes.len()).map(NodeId::at)
     }
 
-    /// Where a conversation that continues from `node` begins: after the results of its calls, so
-    /// that each call has one.
+    /// Where a conversation that continues from `node` begins: after its calls' results.
     pub fn behind_results(&self, node: NodeId) -> NodeId {
         let mut said = self.ancestors(node).map(|node| self.node(node).kind);
         let said = said.find(|kind| kind.is_shown());

@@ -115,8 +115,7 @@ impl Git {
         }
     }
 
-    /// Reads the contents `ids` in this order. `take` gets `None` for one that is missing from the
-    /// repository.
+    /// Reads the contents `ids` in this order. `take` gets `None` for one that is missing.
     pub fn blobs(
         &self,
         ids: &[&str],

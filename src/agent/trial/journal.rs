@@ -41,8 +41,7 @@ pub(super) fn roll_back(trial: &Trial, objects: &Objects) -> Result<bool, TrialE
     // Only files in the state that the keep left them in.
     let ours = |path: &&PathBuf| here.get(path) == after.get(path) || half.contains(*path);
     let former = before.entries.iter().filter(|(path, _)| ours(path));
-    // Before removing anything, so that this can be repeated if the disk is full or tiller is killed
-    // here.
+    // Before removing anything, so that a full disk or a kill here can be repeated.
     let former = Staged::new(trial, objects, former, &before.stamps)?;
     let new = |path: &&PathBuf| before.get(path).is_none();
     for path in after.entries.keys().filter(ours).filter(new) {

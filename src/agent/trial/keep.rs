@@ -48,8 +48,7 @@ fn plan(
     Ok((plan, changed))
 }
 
-/// Restores the user's files to before a keep of `trial` that was killed halfway. Returns whether
-/// there was one.
+/// Undoes a keep of `trial` that was killed halfway. Returns whether there was one.
 pub fn recover(trial: &Trial) -> Result<bool, TrialError> {
     journal::roll_back(trial, &trial.objects())
 }
@@ -131,8 +130,7 @@ mod tests {
         names.iter().filter_map(read).collect()
     }
 
-    /// A trial that changes, removes and adds files, and replaces a file with a folder. The user
-    /// has changed `b` too.
+    /// A trial that changes, removes and adds files, and puts a file in place of a folder.
     fn trial(folder: &Path) -> Trial {
         let root = folder.join("repo");
         fs::create_dir(&root).unwrap();

@@ -111,8 +111,7 @@ impl Plan {
         self.before.get(path).is_some() && self.after.get(path).is_none()
     }
 
-    /// Finds writes through a link or into a file, and writes that would replace a folder containing
-    /// other files.
+    /// Finds writes through a link or into a file, or that replace a folder with other files.
     fn check_folders(
         &self,
         trial: &Trial,
@@ -154,8 +153,7 @@ impl Plan {
     }
 }
 
-/// Returns what the user has at the changed paths: files (versions unnamed) and folders. Anything
-/// else is an obstacle.
+/// Returns what the user has at the changed paths: files, folders, or obstacles.
 fn look_at(
     trial: &Trial,
     changed: &[Changed],

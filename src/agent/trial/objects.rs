@@ -70,8 +70,7 @@ impl Objects {
         Ok(versions)
     }
 
-    /// Stores and names the versions of all files in `snapshot` without one, from their current
-    /// state below `root`.
+    /// Stores and names the unnamed versions in `snapshot`, from the files below `root`.
     pub fn name_versions(
         &self,
         snapshot: &mut Snapshot,

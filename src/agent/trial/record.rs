@@ -76,8 +76,7 @@ impl Trial {
         self.tree.is_dir() && self.begun_file().is_file()
     }
 
-    /// Returns where the trial has its copy of the user's file `path`, or `None` if the file isn't
-    /// the user's.
+    /// Returns the trial's copy of the user's file `path`, or `None` if it isn't the user's.
     pub(super) fn copy_of(&self, path: &Path) -> Option<PathBuf> {
         if path.starts_with(&self.tree) {
             return None;

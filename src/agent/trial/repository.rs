@@ -68,8 +68,7 @@ impl Repository {
         }
         let copy = scratch.join("index");
         fs::copy(&index, &copy).map_err(TrialError::io("can't copy", &index))?;
-        // An index may be split into two files, or depend on a file system monitor. This makes the copy
-        // self-contained.
+        // An index may be split in two, or need a file system monitor. This makes the copy complete.
         let update = [
             "update-index",
             "--no-split-index",

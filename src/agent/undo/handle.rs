@@ -156,8 +156,7 @@ impl Undo {
         }
     }
 
-    /// True if [`Self::before_command`] has nothing to do for this folder. Touches no file, never
-    /// waits.
+    /// True if [`Self::before_command`] has nothing to do for this folder. Never waits.
     pub fn covers_command(&self, cwd: &Path) -> bool {
         if lock(&self.next).is_some() {
             return false;

@@ -43,8 +43,7 @@ impl OpenTurn {
         })
     }
 
-    /// Continues a turn left open by a dead process; `None` if there is none or its files are out
-    /// of reach.
+    /// Continues a turn left open by a dead process; `None` without one, or without its files.
     pub fn take_over(folder: &Path) -> Result<Option<Self>, UndoError> {
         let taken = Journal::take_over(folder)?;
         let taken = taken.filter(|(_, said)| {

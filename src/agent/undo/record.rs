@@ -229,8 +229,7 @@ impl Journal {
         remove_open(&self.folder)
     }
 
-    /// Takes over the journal of a turn left open by a dead process; `None` if there is none or its
-    /// owner lives.
+    /// Takes over the journal of a turn left open by a dead process, if there is one.
     pub fn take_over(folder: &Path) -> Result<Option<(Self, Said)>, UndoError> {
         let path = folder.join(JOURNAL);
         let mut options = OpenOptions::new();

@@ -61,8 +61,7 @@ impl Repository {
         })
     }
 
-    /// True if git has exactly these bytes: unchanged since git checked, and not in the same
-    /// moment.
+    /// True if git has exactly these bytes: unchanged since git checked, and not just then.
     pub fn is_clean(&self, tracked: &Tracked, stamp: &Stamp) -> bool {
         let same = |(seconds, nanos): (u32, u32), of: (i64, u32)| {
             // Some programs omit fractions of a second.

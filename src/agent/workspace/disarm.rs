@@ -144,8 +144,7 @@ impl Workspace {
     }
 }
 
-/// Returns the place of `name` in `root`, or the first link on the way, since the link's target may be
-/// the user's.
+/// Returns `name` in `root`, or the first link on the way: its target may be the user's.
 fn up_to_link(root: &Path, name: &Path) -> Option<PathBuf> {
     let mut place = root.to_owned();
     for part in name.components() {

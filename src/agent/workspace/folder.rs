@@ -84,8 +84,7 @@ impl Folder {
         exact::open_in(&self.0, OsStr::new("."), flags, Mode::empty()).map(Self)
     }
 
-    /// Returns the names in it with their status, without following links. It must have been opened
-    /// for reading names.
+    /// Returns the names in it with their status, without following links. Needs read access.
     pub fn stats(self) -> io::Result<Vec<(OsString, Stat)>> {
         let mut entries = Dir::new(self.0)?;
         let mut found = Vec::new();
@@ -105,8 +104,7 @@ impl Folder {
         Ok(found)
     }
 
-    /// Returns the names in it with their types, without following links. It must have been opened
-    /// for reading names.
+    /// Returns the names in it with their types, without following links. Needs read access.
     pub fn names(self) -> io::Result<impl Iterator<Item = io::Result<(OsString, FileType)>>> {
         let mut entries = Dir::new(self.0)?;
         Ok(iter::from_fn(move || {
@@ -233,8 +231,7 @@ impl Place {
     pub fn set_folder_mode(&self, mode: u32) -> io::Result<()> {
         let folder = exact::open_in(&self.folder.0, &self.name, exact::FOLDER, Mode::empty())?;
         let mode = Mode::from_raw_mode(mode as _);
-        // An `O_PATH` handle needs no permission to read the folder, and offers no other way to change
-        // it.
+        // An `O_PATH` handle needs no permission to read the folder, and can't change it.
         #[cfg(target_os = "linux")]
         let set = chmod(format!("/proc/self/fd/{}", folder.as_raw_fd()), mode);
         #[cfg(not(target_os = "linux"))]

@@ -58,8 +58,7 @@ pub struct Workspace {
     protected: Vec<FoldedPath>,
     /// The same as they were written.
     pub(super) protected_paths: Vec<PathBuf>,
-    /// Files in the home folder that run automatically, and the places in the workspace that links from
-    /// there lead to.
+    /// Files in the home folder that run automatically, and where links there lead.
     pub(super) start_up: Vec<PathBuf>,
     /// Read-only places below a root.
     read_only: Vec<FoldedPath>,

@@ -43,8 +43,7 @@ impl PrivateFolders {
         temporary.join(format!("{PREFIX}{}", uuid::Uuid::new_v4().simple()))
     }
 
-    /// Removes from `temporary` the folders of killed sessions of this user: those that no program
-    /// has locked.
+    /// Removes from `temporary` the folders of killed sessions: those that no program has locked.
     pub fn remove_stale(temporary: &Path) {
         for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
             let is_one = entry.file_name().to_string_lossy().starts_with(PREFIX);

@@ -32,8 +32,7 @@ impl Reach {
         Self(None)
     }
 
-    /// Zones of `workspace`: up to `read` for reading, up to `write` for changes. `None` means no
-    /// changes.
+    /// Zones of `workspace`: up to `read` for reading, up to `write` for changes (`None`: no changes).
     pub fn within(workspace: Arc<Workspace>, read: Zone, write: Option<Zone>) -> Self {
         Self(Some(Arc::new(Limits {
             workspace,

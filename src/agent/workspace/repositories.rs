@@ -153,8 +153,7 @@ impl Repositories {
         self.last = self.take_time().then(|| (Instant::now(), found));
     }
 
-    /// Forgets the last look, because something other than a sandboxed command may have created
-    /// repositories.
+    /// Forgets the last look: something outside the sandbox may have created repositories.
     pub(in crate::agent) fn look_again(&mut self) {
         self.last = None;
     }
@@ -186,8 +185,7 @@ impl Repositories {
         self.made.get(path).is_some_and(|it| *it == code(path))
     }
 
-    /// Looks at the folders of `workspace` where commands may create repositories, without leaving
-    /// their file system.
+    /// Looks at the folders where commands may create repositories, on their file system.
     pub(super) fn look(&mut self, workspace: &Workspace) -> Found {
         let roots = workspace.looked_at();
         let mut found = Found::default();

@@ -122,8 +122,7 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
     let loaded = Loaded::new(args.run, &dirs, &env, |text| {
         cli::eprint_line(&format!("tiller: {text}"));
     })?;
-    // Before any waiting, and while there is one thread. Best effort: commands get a clean
-    // environment in any case.
+    // Before any waiting, and while there is one thread. Commands get a clean environment anyway.
     let secrets = Secrets::new(&loaded.settings.tools.bash_secret_env);
     let _ = keys::scrub_environ(|name| secrets.hide(name));
     let plan = Plan::new(loaded, &dirs, stdio, discover)?;

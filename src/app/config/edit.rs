@@ -23,8 +23,7 @@ pub fn set_in_file(file: &Path, table: &str, name: &str, value: &str) -> Result<
     })
 }
 
-/// Sets the dotted setting `key` in the user's settings `file`, which may be new. Unchanged on
-/// errors.
+/// Sets the dotted setting `key` in the user's `file`, which may be new. Unchanged on errors.
 pub fn set_checked(file: &Path, key: &str, value: &toml::Value) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
     let value: Value = value

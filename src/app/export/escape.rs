@@ -4,8 +4,7 @@ use std::fmt::{Display, Write};
 
 use crate::app::sanitize::for_terminal;
 
-/// Appends `text` as element content or a quoted attribute. Makes control and bidi characters
-/// visible, as on the screen.
+/// Appends `text` as element content or a quoted attribute, control characters visible.
 pub fn push_text(out: &mut String, text: &str) {
     for c in for_terminal(text).chars() {
         match c {

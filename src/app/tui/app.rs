@@ -336,8 +336,7 @@ impl App {
         }
     }
 
-    /// Whether to open the todo list on a screen of this size: the user's choice, or during runs on
-    /// tall screens.
+    /// Whether to open the todo list: the user's choice, or during runs on tall screens.
     pub fn opens_todo(&self, size: Size) -> bool {
         match self.todo_fold {
             Some(fold) => fold == Fold::Open,

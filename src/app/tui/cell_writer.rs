@@ -58,8 +58,7 @@ pub fn write_row(
             }
         };
     }
-    // An emoji of any width must not wrap from the end of a row into the next one. In a region,
-    // line wrap is off anyway.
+    // An emoji of any width must not wrap into the next row. In a region, line wrap is off.
     let wraps = matches!(place, RowPlace::Row(_));
     if wraps {
         out.out.extend_from_slice(b"\x1b[?7l");

@@ -6,8 +6,7 @@
 use nix::sys::signal::{Signal, kill, raise};
 use nix::unistd::{Pid, getpgid, getpgrp, getpid, getsid};
 
-/// Whether a process outside our group is an ancestor in our session: the shell, which can continue
-/// us with `fg`.
+/// Whether a shell that can continue us with `fg` is an ancestor in our session.
 pub(super) fn is_possible() -> bool {
     let (group, session) = (getpgrp(), getsid(None).ok());
     let mut pid = getpid();

@@ -38,16 +38,14 @@ pub(crate) struct TuiOptions {
     pub overrides: Arc<[SettingOverride]>,
 }
 
-/// Why the screen ended. The terminal is already restored; the caller must end the agent
-/// (`AgentHandle::shutdown`).
+/// Why the screen ended. The caller must end the agent (`AgentHandle::shutdown`).
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExitKind {
     /// The user quit.
     Quit,
     /// The user continues with the session in this file, in its own folder.
     Reopen(PathBuf),
-    /// The user leaves the demo for their own folder, with this model or the default, and unsent
-    /// text.
+    /// The user leaves the demo for their own folder, with this model and unsent text.
     Anew(Option<String>, SavedDraft),
     /// A signal: its number (exit code 128 + number).
     Signal(i32),

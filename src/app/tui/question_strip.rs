@@ -38,8 +38,7 @@ impl Offer {
 }
 
 impl QuestionStrip {
-    /// For a question that appears at `now` (Unix ms). Nothing is selected: Enter alone does
-    /// nothing.
+    /// For a question that appears at `now` (Unix ms). Nothing is selected: Enter does nothing.
     pub fn starting(now: i64) -> Self {
         Self {
             answers: Answers::starting(now, None),

@@ -21,7 +21,6 @@ pub(crate) enum Resume {
     Stopped,
     /// The user moved the conversation back to something no model has answered.
     Unanswered,
-    /// A plan that Enter runs, after a delay: a key pressed as it appears was meant for something
-    /// else.
+    /// A plan that Enter runs, but not at once: a key pressed as it appears meant something else.
     Planned(AnswerDelay),
 }

@@ -111,8 +111,7 @@ impl SessionEffectRunner {
         });
     }
 
-    /// Opens another session. While it's in use and `waits` is set, tries again, until the user
-    /// stops waiting.
+    /// Opens another session. With `waits` it tries again while that is in use.
     fn open(&self, choice: Choice, waits: Option<impl Fn() -> bool + Send + 'static>) {
         let runner = self.clone();
         tokio::spawn(async move {

@@ -16,8 +16,7 @@ pub struct ShellRun {
 }
 
 impl ShellRun {
-    /// The block for the model about an unfinished command: its output, if any, and why it's
-    /// incomplete.
+    /// The block for the model about an unfinished command: its output, and why it's incomplete.
     pub fn unfinished(&self, why: &str) -> Option<String> {
         let output = Some(&self.details.output).filter(|output| self.told && !output.is_empty());
         let failed = format!("failed=\"{why}\"");

@@ -12,8 +12,7 @@ use crate::llm::Content;
 pub struct Start {
     /// A prompt to send at once, or empty.
     pub prompt: Vec<Content>,
-    /// The demo's prompt, and when to send it unless the user types (Unix ms; 0 before the first
-    /// frame).
+    /// The demo's prompt, and when to send it unless the user types (Unix ms).
     pub demo: Option<(String, i64)>,
     /// Whether the user asked for the demo.
     pub demo_asked: bool,

@@ -17,8 +17,7 @@ pub(super) enum Received {
     Gone,
 }
 
-/// Receives the agent's next events; waits forever once it's gone. Cancel-safe: a closed
-/// subscription stays closed.
+/// Receives the agent's next events; waits forever once it's gone. Cancel-safe.
 pub(super) async fn receive(
     handle: &AgentHandle,
     events: &mut Option<mpsc::Receiver<Arc<Event>>>,

@@ -119,8 +119,7 @@ impl Terminal {
         self.modes.leave(is_end)
     }
 
-    /// Prints `text` on the main screen after [`Terminal::leave`], if the terminal takes it in
-    /// time.
+    /// Prints `text` on the main screen after [`Terminal::leave`], if the terminal is quick.
     pub fn print(&self, text: &str) {
         if !text.is_empty() {
             let line = format!("{}\n", visible(text));
@@ -228,8 +227,7 @@ impl Terminal {
         self.modes.out.write(&bytes)
     }
 
-    /// The current size, capped. If the terminal doesn't know it (0 on a serial line): `COLUMNS`
-    /// and `LINES`, else 80x24.
+    /// The current size, capped. If the terminal has none: `COLUMNS` and `LINES`, else 80x24.
     pub fn size() -> Size {
         let (width, height) = crossterm::terminal::size().unwrap_or_default();
         let known = |size: u16, variable, default| match size {

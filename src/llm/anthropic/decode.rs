@@ -176,8 +176,7 @@ impl Decoder for AnthropicDecoder {
         }
     }
 
-    /// Some servers close without the end mark. With a stop reason and no open block, nothing is
-    /// missing.
+    /// Some servers send no end mark. With a stop reason and no open block, nothing is missing.
     fn end(&mut self, out: &mut EventWriter) {
         if self.stop.is_some() && self.open.is_empty() {
             self.stop(out);

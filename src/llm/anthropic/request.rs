@@ -47,8 +47,7 @@ pub(crate) fn headers(request: &Request) -> Vec<(&str, &str)> {
 /// The request's JSON.
 pub fn body(request: &Request) -> Vec<u8> {
     let model = &request.model;
-    // With thinking off, a request can't choose what to do with a changed prefix, so bound thinking
-    // can't go along.
+    // With thinking off, a request can't handle a changed prefix, so bound thinking can't go along.
     let turned_off = model.quirks.thinking_binding
         && matches!(
             thinking(request, model.max_output),
@@ -315,8 +314,7 @@ fn block<'a>(content: &'a SentBlock<'a>) -> Block<'a> {
     kind.into()
 }
 
-/// Placeholders for tools that earlier calls used: the API refuses a conversation with calls but no list
-/// of tools.
+/// Placeholders for tools of earlier calls: the API refuses calls without a list of tools.
 fn placeholder_tools<'a>(turns: &'a [Turn<'a>]) -> Vec<Tool<'a>> {
     let mut tools: Vec<Tool> = Vec::new();
     for turn in turns {

@@ -53,8 +53,7 @@ impl Keys {
         Ok(self)
     }
 
-    /// Reads the files again, as the user may have added a key. Keeps the old state of files that it
-    /// can't read.
+    /// Reads the files again for keys that the user added. Unreadable files keep their old state.
     pub fn reload(&self) {
         match self.reader.as_ref().map(|read| read()) {
             Some(Ok(files)) => *self.lock_files() = Arc::new(files),

@@ -23,8 +23,7 @@ pub const FORMAT: i64 = 1;
 /// It isn't a catalog, or has a newer format.
 pub fn fetched(text: &str, built_in: &BuiltIn) -> Result<(BuiltIn, usize), String> {
     let text = format!("{text}\n");
-    // This covers most tables: parsing them all would take longer than everything else before the first
-    // frame.
+    // This covers most tables: parsing all would take longer than the rest of the start.
     let unchanged: HashSet<&str> = built_in.tables().collect();
     let mut out = String::with_capacity(text.len());
     let mut of_providers: HashMap<(&str, bool), String> = HashMap::new();
@@ -89,8 +88,7 @@ pub fn fetched(text: &str, built_in: &BuiltIn) -> Result<(BuiltIn, usize), Strin
     Ok((catalog, skipped))
 }
 
-/// Whether `table`, parsed as `file`, leaves the built-in destinations and contents of requests and keys
-/// unchanged.
+/// Whether `table`, parsed as `file`, leaves the built-in destinations and keys unchanged.
 fn is_safe(table: &str, file: &ModelsFile, built_in: &BuiltIn) -> bool {
     file.providers.iter().all(|(id, entry)| {
         // A table anywhere else could add to one of these.
@@ -184,8 +182,7 @@ fn written(header: &str, id: Option<&Value>, fields: &Value) -> String {
     format!("{header}\n{lines}\n")
 }
 
-/// Removes from `value` what `fits` rejects, and as little else as possible. Returns the number of
-/// removed entries.
+/// Removes from `value` what `fits` rejects. Returns the number of removed entries.
 fn keep_known(value: &mut Value, fits: &dyn Fn(Value) -> bool) -> usize {
     if fits(value.clone()) {
         return 0;

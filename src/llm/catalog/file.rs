@@ -102,8 +102,7 @@ pub enum Input {
     Image,
 }
 
-/// The value of a `thinking` key: no levels, the usual ones (an empty map), or these, each with the
-/// provider's word.
+/// The value of a `thinking` key: no levels, the usual (an empty map), or these.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "WrittenThinking")]
 pub struct Thinking(Option<BTreeMap<ThinkingLevel, String>>);

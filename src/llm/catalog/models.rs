@@ -10,8 +10,7 @@ use super::snapshot::{CatalogOptions, Snapshot};
 use crate::llm::auth::Keys;
 use crate::llm::read_small::read_small;
 
-/// All models the user can name. A broken `models.toml` changes nothing; [`Catalog::take_trouble`]
-/// reports it.
+/// All models the user can name. [`Catalog::take_trouble`] reports a broken `models.toml`.
 #[derive(Default)]
 pub struct Catalog(Mutex<State>);
 

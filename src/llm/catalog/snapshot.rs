@@ -150,8 +150,7 @@ impl Snapshot {
         entry.models.iter().find(|model| model.id == id)
     }
 
-    /// The newest sensible model of the first provider with a key, built-in providers first. `None`
-    /// without any key.
+    /// The newest sensible model of the first provider with a key. `None` without any key.
     pub fn default_model(&self, keys: &Keys) -> Option<Model> {
         let default = |provider: &str| {
             let model = self.known(provider, self.default_of(provider)?)?;

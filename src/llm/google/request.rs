@@ -24,8 +24,7 @@ use crate::llm::request_size;
 /// Google's documented signature for a call from another model.
 const SKIP_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// The URL for requests to `model`. Hosts in the style of Vertex have their version before a project's
-/// path.
+/// The URL for requests to `model`. On Vertex the version comes before the project's path.
 pub(crate) fn url(model: &Model) -> String {
     let version = |segment: &str| {
         let mut chars = segment.chars();

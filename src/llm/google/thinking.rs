@@ -43,8 +43,7 @@ pub fn config(model: &Model, level: ThinkingLevel, limit: u64) -> Option<Thinkin
     })
 }
 
-/// The budget of a model that has one. It is part of the output limit, and some of that must remain for
-/// the answer.
+/// The budget of a model that has one. It must leave room in the output limit for the answer.
 fn budget(range: Option<BudgetRange>, level: ThinkingLevel, limit: u64) -> i64 {
     let off = level == ThinkingLevel::Off;
     let Some(BudgetRange {

@@ -329,8 +329,7 @@ impl<'a> Handoff<'a, '_> {
         shared
     }
 
-    /// The result of `call`: the first unused one with its id before the next answer, or else a
-    /// placeholder.
+    /// The result of `call`: the first unused one with its id in this turn, or a placeholder.
     fn result(
         &self,
         call: &'a ToolCall,
@@ -429,8 +428,7 @@ fn go_on<'a>() -> Turn<'a> {
     Turn::User(vec![SentBlock::made(Content::text(CONTINUE_PROMPT))])
 }
 
-/// Whether a call in a cut answer is incomplete: its text hasn't parsed, or it is the last block and has
-/// no arguments.
+/// Whether a call in a cut answer is incomplete: unparsed, or the last block without arguments.
 fn unfinished(call: &ToolCall, last: bool) -> bool {
     let empty = call
         .arguments

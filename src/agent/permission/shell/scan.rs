@@ -283,8 +283,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// `$((...))` after its first parenthesis; false for a substitution that begins with a
-    /// subshell.
+    /// `$((...))` after its first parenthesis; false for a substitution that begins a subshell.
     fn arithmetic(&mut self) -> Result<bool, String> {
         let mut depth = 0_usize;
         let text = &self.chars[self.at..];

@@ -123,8 +123,7 @@ fn make_all_read_only(mounts: &[Mount], writable: &[PathBuf]) -> Result<()> {
             continue;
         }
         match remount(point, *flags | MsFlags::MS_RDONLY) {
-            // Ignores inaccessible paths, those under another mount, and the sockets of dead
-            // servers.
+            // Ignores inaccessible and covered paths, and the sockets of dead servers.
             Err(Errno::EACCES | Errno::ENOENT | Errno::EINVAL | Errno::ENOTDIR) => {}
             Err(Errno::ESTALE | Errno::ENOTCONN | Errno::EIO | Errno::EHOSTDOWN) => {}
             other => other.map_err(|error| failed("make read-only", point, error.desc()))?,

@@ -263,8 +263,7 @@ impl LockedFile {
         call::must_go_on(&self.cancel)
     }
 
-    /// Tells the model what changed since it saw the file, which is now seen if the whole diff is
-    /// shown.
+    /// Tells the model what changed since it saw the file. If the whole diff fits, it has seen it.
     pub fn show_changes(&self, current: &CurrentFile) -> String {
         let size = kind::size(current.meta.len());
         let shown = match (&current.freshness, &current.bytes) {

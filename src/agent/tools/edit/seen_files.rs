@@ -95,8 +95,7 @@ pub fn hash(bytes: &[u8]) -> u64 {
 }
 
 impl SeenFiles {
-    /// Records that the model knows the file at the real path `path`, with all its `bytes` if at
-    /// hand.
+    /// Records that the model knows the file at the real path `path`, with its `bytes` if at hand.
     pub fn record(&self, path: &Path, stamp: Stamp, bytes: Option<&[u8]>) {
         let text = bytes.filter(|bytes| bytes.len() <= MAX_TEXT).map(Arc::from);
         self.keep(path, Seen { stamp, text });

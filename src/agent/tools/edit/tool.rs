@@ -133,8 +133,7 @@ impl TypedTool for Edit {
         }
     }
 
-    /// Adds a condition that not all servers accept in a schema: old and new text are optional if there
-    /// are edits.
+    /// Adds a condition that not all servers accept in a schema: edits replace old and new text.
     fn schema(&self, mut schema: Value) -> Schema {
         if schema["properties"].get("edits").is_some() {
             schema["if"] = json!({

@@ -160,8 +160,7 @@ fn indent(line: &[u8]) -> &[u8] {
     &line[..line.len() - line.trim_ascii_start().len()]
 }
 
-/// The place of a hunk that only adds lines: after its context lines, at the line in its header, or at
-/// the end.
+/// The place of a hunk that only adds lines: after its context, at its line, or at the end.
 fn insertion(index: &Index<'_>, hunk: &Hunk, from: usize) -> Position {
     let end = index.lines().len();
     let start = match hunk.hint {

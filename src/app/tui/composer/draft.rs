@@ -173,8 +173,7 @@ impl Draft {
         }
     }
 
-    /// Clears the draft and its undo history for the next prompt. Keeps pastes if other text may
-    /// hold their placeholders.
+    /// Clears the draft and its undo history. Keeps pastes that other text may use.
     pub(super) fn reset(&mut self, keep_placeholders: bool) {
         let mut next = Self::new(self.rows.width());
         next.revision = self.revision + 1;

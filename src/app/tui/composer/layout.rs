@@ -12,8 +12,7 @@ use crate::app::tui::text::width::ellipsis;
 /// The current look of the editor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ComposerLayout {
-    /// The visible rows, at least one, with tabs as spaces. Only a single character can be too
-    /// wide.
+    /// The visible rows, at least one, tabs as spaces. Only a single character can be too wide.
     pub rows: Vec<Vec<Span>>,
     /// The caret: column, and row within `rows`.
     pub cursor: (u16, u16),

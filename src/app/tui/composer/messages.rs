@@ -13,8 +13,7 @@ impl Composer {
         self.draft.mark_message();
     }
 
-    /// Whether the text is a message even if it looks like a command: it came back unchanged at its
-    /// start.
+    /// Whether the text is a message even if it looks like a command: it came back unchanged.
     pub fn is_message(&self) -> bool {
         self.draft.is_message() && !self.is_empty()
     }

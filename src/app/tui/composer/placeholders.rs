@@ -31,8 +31,7 @@ pub(super) fn is_placeholder(c: char) -> bool {
     (FIRST..=LAST).contains(&c)
 }
 
-/// Cleans text for the editor: only `
-/// ` as line end, no control characters but that and tabs.
+/// Cleans text for the editor: no control characters but ` ` and tabs.
 pub(super) fn clean(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let chars = text.chars().filter_map(|c| match c {

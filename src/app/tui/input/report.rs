@@ -15,8 +15,7 @@ pub(super) fn may_start_with(introducer: u8, byte: u8) -> bool {
     }
 }
 
-/// The report in a string, if it answers one of our queries: a color (OSC 4, 10, 11), a name
-/// (XTVERSION), kitty graphics.
+/// The report in a string, if it answers a query of ours: a color, a name, kitty graphics.
 pub(super) fn from_string(introducer: u8, bytes: &[u8]) -> Option<TerminalReport> {
     match (introducer, bytes) {
         (b'P', [b'>', b'|', version @ ..]) => {

@@ -75,8 +75,7 @@ impl ModelPicker {
         self.picker.set_matches(matches, place.unwrap_or(selected));
     }
 
-    /// The matches. Until the user types, models without a key are hidden, unless `all` is set or
-    /// there are no others.
+    /// The matches. Models without a key are hidden until the user types or sets `all`.
     fn matches(&mut self, models: &ModelsState) -> Vec<usize> {
         let mut found = matches(self.picker.query(), models);
         let rows = &models.listing.rows;

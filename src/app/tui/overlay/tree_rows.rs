@@ -135,8 +135,7 @@ impl TreeRows {
         below.map_or(self.rows.len().saturating_sub(1), |below| row + 1 + below)
     }
 
-    /// Whether the branch that begins at this row can be folded: it has entries and isn't the
-    /// trunk.
+    /// Whether the branch that begins here can be folded: it has entries and isn't the trunk.
     pub fn can_fold(&self, row: usize) -> bool {
         let here = self.rows[row];
         let is_trunk = self.branches[here.branch].parent.is_none() && self.has_trunk;

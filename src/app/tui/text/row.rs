@@ -82,8 +82,7 @@ pub struct CodeRef {
 }
 
 impl Row {
-    /// Draws the row at `(x, y)`, at most `width` columns wide, with the `colors` of its line of
-    /// code.
+    /// Draws the row at `(x, y)`, at most `width` columns, with the `colors` of its line of code.
     pub fn draw(
         &self,
         buffer: &mut Buffer,

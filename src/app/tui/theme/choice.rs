@@ -25,8 +25,7 @@ pub struct ThemeChoice {
     pub for_light: String,
     /// The colors that the terminal reported.
     pub terminal: TerminalColors,
-    /// Whether the desktop is dark or light, as the terminal reports; before that, from
-    /// `COLORFGBG`.
+    /// Whether the desktop is dark or light: the terminal's report, or before that `COLORFGBG`.
     pub scheme: Option<Kind>,
     /// Whether the terminal has answered everything, but not with its background.
     pub is_silent: bool,

@@ -23,8 +23,7 @@ impl TerminalColors {
 /// The least contrast of text.
 const LEAST: f64 = 4.5;
 
-/// The theme as the text of a file. Without colors from the terminal it's the theme of sixteen
-/// colors, which needs none.
+/// The theme as the text of a file; without the terminal's colors, that of sixteen colors.
 pub(super) fn system_source(colors: &TerminalColors) -> Source {
     let text = match (colors.ground, colors.is_light()) {
         (Some(ground), Some(is_light)) => write(colors, ground, is_light),

@@ -210,8 +210,7 @@ fn diff_backgrounds_differ_and_keep_their_hue_in_256_colors() {
 fn additions_and_removals_differ_for_every_eye() {
     for name in ["colorblind-dark", "colorblind-light"] {
         let theme = Theme::load(name, ColorDepth::TrueColor).unwrap();
-        // Everyone can tell blue from orange, so the two must differ in that, even without red or
-        // green.
+        // Everyone can tell blue from orange, so the two must differ in that.
         for (added, removed) in [
             (theme.diff_added.bg, theme.diff_removed.bg),
             (theme.diff_added_word.bg, theme.diff_removed_word.bg),

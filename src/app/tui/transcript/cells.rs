@@ -146,8 +146,7 @@ impl Cells {
         }
     }
 
-    /// Starts a page, unless the last one may still change. Returns the number of the page that
-    /// ends.
+    /// Starts a page, unless the last one may still change. Returns the page that ends.
     pub(super) fn end_page(&mut self) -> Option<usize> {
         let last = self.pages.len() - 1;
         let cells = self.pages[last].cells.as_deref().unwrap_or_default();

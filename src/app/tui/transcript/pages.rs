@@ -32,8 +32,7 @@ pub(crate) struct Page {
     pub entries: Option<Range<usize>>,
     pub bytes: u64,
     pub has_prompt: bool,
-    /// Unstored cells (notices, unconfirmed prompts) and their places, kept when the page is
-    /// unloaded.
+    /// Unstored cells (notices, unconfirmed prompts) with their places. Unloading keeps them.
     pub unstored: Vec<(usize, Cell)>,
 }
 

@@ -230,8 +230,7 @@ fn jump(app: &mut App, c: char, way: Direction) {
     }
 }
 
-/// What this key means after the keys before it, and whether it is alone. Shows a hint while the
-/// chord is incomplete.
+/// What this key means after the keys before it. Shows a hint while a chord is incomplete.
 fn chord(app: &mut App, press: KeyPress) -> (Meaning, bool) {
     let (before, at) = std::mem::take(&mut app.chord);
     let before = if app.now - at > CHORD_MS {

@@ -9,8 +9,7 @@ use crate::llm::http::percent_encoded;
 
 /// Shorter secrets appear in too many words.
 const SHORTEST: usize = 4;
-/// Shorter secrets match only as whole words. `none` or `test` is the key of many local servers, and
-/// part of many words.
+/// Shorter secrets match only as whole words: `none` or `test` is part of many words.
 const SHORT: usize = 12;
 /// Shorter secrets stay in tool results: `postgres` or `hunter2` appears in many unrelated files.
 const SHORTEST_IN_RESULT: usize = 8;
@@ -100,8 +99,7 @@ pub fn forms(secret: &str, name: &str) -> Vec<Form> {
     forms
 }
 
-/// The part of a base64 text with the secret in it that doesn't depend on its neighbors, for each offset
-/// of the secret.
+/// The part of a base64 text that doesn't depend on its neighbors, for each offset.
 fn base64(secret: &str) -> impl Iterator<Item = String> {
     (0..3).flat_map(move |before| {
         let bytes = [&[0; 2][..before], secret.as_bytes()].concat();

@@ -264,8 +264,7 @@ impl ChatDecoder {
                 out.close(block, None);
             }
         }
-        // Some servers never give a reason. Their answer is complete if it has content and no incomplete
-        // call.
+        // Some servers never give a reason. With content and no incomplete call the answer is complete.
         let whole = |call: &Call| serde_json::from_str::<IgnoredAny>(&call.arguments).is_ok();
         let silent = !self.said && self.calls.is_empty();
         if self.stop.is_none() && (silent || !self.calls.iter().all(whole)) {

@@ -126,8 +126,7 @@ impl ResponsesDecoder {
     fn item_done(&mut self, event: &Value, out: &mut EventWriter) {
         let item = &event["item"];
         let Some(kind) = Kind::of(item) else {
-            // Items of the server's own tools aren't kept, and the reasoning before one can't go back
-            // without it.
+            // Items of the server's own tools are dropped, and with them the reasoning before one.
             if let Some(last) = self.items.last_mut() {
                 last.orphan(out);
             }

@@ -115,8 +115,7 @@ impl Item {
         self.emit(delta, out);
     }
 
-    /// Takes the finished item. If a call's arguments differ from its deltas, the response ends in an
-    /// error.
+    /// Takes the finished item. If a call's arguments differ from its deltas, the response fails.
     pub fn finish(&mut self, item: &Value, out: &mut EventWriter) {
         if self.done {
             return self.backfill_encrypted(item, out);

@@ -126,8 +126,7 @@ pub(super) fn of<'a>(turns: &'a [Turn<'a>], model: &'a Model) -> Vec<Item<'a>> {
     items
 }
 
-/// The used ids of items. None can occur twice, and servers that restart their ids with each answer
-/// repeat them.
+/// The used ids of items. No id can occur twice, but some servers repeat them.
 #[derive(Default)]
 struct Ids(HashSet<String>);
 
@@ -253,8 +252,7 @@ fn tool_results<'a>(results: &'a [ToolResult<'a>], quirks: &Quirks, items: &mut 
     }
 }
 
-/// A stored reasoning item, if a stateless server can use it: its thoughts must be in it, encrypted or
-/// as text.
+/// A stored reasoning item, if a stateless server can use it: it must hold its thoughts.
 fn reasoning<'a>(stored: &'a str, used: &mut Ids) -> Option<&'a RawValue> {
     #[derive(Deserialize)]
     struct Known<'a> {

@@ -87,8 +87,7 @@ impl TranscriptCache {
         };
     }
 
-    /// Measures cells with a guessed height for about `budget`, when idle. Returns whether some are
-    /// left.
+    /// Measures cells with a guessed height for about `budget`. Returns whether some are left.
     pub fn refine(&mut self, transcript: &Transcript, theme: &Theme, budget: Duration) -> bool {
         let start = Instant::now();
         let options = LayoutOptions::new(theme, self.width, transcript);

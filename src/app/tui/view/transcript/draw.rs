@@ -218,8 +218,7 @@ impl Frame<'_> {
         }
     }
 
-    /// The top row that shows a byte of a cell's source: the current one, or one a third above the
-    /// byte.
+    /// The top row that shows a byte of a cell's source: the current one, or one above it.
     fn show(&mut self, top: Option<RowRef>, cell: usize, byte: Option<u32>) -> RowRef {
         let top = top.unwrap_or_else(|| self.bottom());
         let pattern = self.transcript.search().and_then(Search::pattern);
