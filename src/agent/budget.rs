@@ -9,7 +9,7 @@ use super::lock::lock;
 use crate::llm::local::LocalServer;
 use crate::llm::{Model, Usage};
 
-/// The share of a limit at which the user is told once.
+/// tiller warns the user once, at this share of a limit.
 const NOTICE_AT: f64 = 0.8;
 
 /// Spending limits. 0 means no limit.

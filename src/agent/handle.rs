@@ -180,7 +180,7 @@ pub enum TrialCommand {
     Discard,
 }
 
-/// What the model is told about a branch that the conversation leaves.
+/// What the model learns about a branch that the conversation leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaving {
     /// Nothing.

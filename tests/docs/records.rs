@@ -75,7 +75,7 @@ fn meaning(event: &AgentEvent) -> Option<&'static str> {
             "Something you should know. `level` is `info`, `refusal`, `warning` or `error`."
         }
         AgentEvent::PermissionMode(_) => "The permission mode changed.",
-        AgentEvent::Budget(_) => "The budget changed. 0 is no limit.",
+        AgentEvent::Budget(_) => "The budget changed. 0 means no limit.",
         AgentEvent::QueueReturned { .. } => {
             "Queued messages came back, because the run was stopped. They were not sent."
         }

@@ -16,7 +16,7 @@ use crate::agent::handle::SlowReader;
 /// How long a subscriber may read nothing before it is dropped.
 const STUCK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The timeout elapses in steps of this length. A late step counts only once: while the program was
+/// The timeout elapses in steps of this length. A late step is one step: while the program was
 /// suspended, subscribers couldn't read.
 const TICK: Duration = Duration::from_millis(100);
 

@@ -15,7 +15,7 @@ pub fn completions(shell: Shell) -> String {
 
 /// The man page of tiller, or of the sub-command that `path` names.
 pub fn man(path: &[String]) -> Result<String, StartError> {
-    // Without their text in the short help flags would have none in the page.
+    // The page leaves out what the short help hides.
     let mut command = Args::command().mut_args(|arg| arg.hide_short_help(false));
     command.build();
     let mut named: &Command = &command;

@@ -47,9 +47,9 @@ pub(super) fn sub_command(
             // Users need it most when the file is broken.
             ConfigCommand::Path => cli::config_path(&dirs.config_file()),
         }),
-        // Without a project it is a run, which begins elsewhere.
+        // Without a project it is a run, which `start` begins.
         SubCommand::Demo { project } => {
-            cli::demo_project(project.as_deref().unwrap_or(Path::new(".")))
+            cli::demo_project(project.as_deref().unwrap_or(Path::new("tiller-demo")))
         }
         SubCommand::Doctor { json } => doctor(dirs, env, *json),
         SubCommand::Models(what) => {
