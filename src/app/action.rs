@@ -212,10 +212,7 @@ pub(crate) fn typo_of<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> 
 impl Action {
     /// Returns its row of the table.
     pub fn spec(self) -> &'static ActionSpec {
-        ACTIONS
-            .iter()
-            .find(|spec| spec.action == self)
-            .unwrap_or(&ACTIONS[0])
+        &ACTIONS[self as usize]
     }
 
     /// Returns the action with this name in key files.

@@ -18,6 +18,12 @@ impl<T: Copy> Signals<T> {
         Ok(Self(caught?))
     }
 
+    /// Catches these too, as the least urgent.
+    pub fn also(&mut self, meanings: impl IntoIterator<Item = (i32, T)>) -> io::Result<()> {
+        self.0.extend(Self::new(meanings)?.0);
+        Ok(())
+    }
+
     /// Waits for the next signal. Cancel-safe.
     pub async fn next(&mut self) -> T {
         poll_fn(|context| {

@@ -73,6 +73,7 @@ struct Tui {
     dirty: bool,
     next_frame: Instant,
     unmeasured: bool,
+    catches_all_signals: bool,
     away: bool,
     /// When the program last continued after its own suspension.
     resumed: Option<Instant>,
@@ -118,7 +119,8 @@ impl Tui {
             out,
             dirty: false,
             next_frame: Instant::now(),
-            unmeasured: false,
+            unmeasured: true,
+            catches_all_signals: false,
             away: false,
             resumed: None,
             exit: None,
@@ -196,7 +198,7 @@ impl Tui {
             Some(result) = self.results.recv() => self.on_effect_result(result)?,
             received = receive(&self.handle, &mut self.events, &mut events) => self.on_agent_events(received, events),
             () = self.ready.notified() => self.dirty |= self.cache.transcript.poll(),
-            () = async {}, if refine => self.refine(),
+            () = async {}, if refine => self.refine()?,
         }
         Ok(())
     }
@@ -377,7 +379,11 @@ impl Tui {
         }
     }
 
-    fn refine(&mut self) {
+    /// Work for an idle moment.
+    fn refine(&mut self) -> io::Result<()> {
+        if !std::mem::replace(&mut self.catches_all_signals, true) {
+            signals::catch_rest(&mut self.signals)?;
+        }
         let App {
             transcript, theme, ..
         } = &self.app;
@@ -385,6 +391,7 @@ impl Tui {
         self.unmeasured = self.cache.transcript.refine(transcript, theme, REFINE);
         // The number of rows below is on the screen.
         self.dirty |= !transcript.is_following() && self.cache.transcript.rows() != before;
+        Ok(())
     }
 
     fn resize(&mut self) {

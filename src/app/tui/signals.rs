@@ -28,7 +28,8 @@ const ENDING: &[Number] = &[
     Number::SIGSTKFLT,
 ];
 
-/// Signals that would end a program that doesn't handle them.
+/// Signals that would also end the program. Hardly anybody sends them, and there are so many that
+/// catching them would delay the first frame.
 #[cfg(target_os = "linux")]
 fn real_time() -> impl Iterator<Item = i32> {
     nix::libc::SIGRTMIN()..=nix::libc::SIGRTMAX()
@@ -49,10 +50,8 @@ pub enum SignalEvent {
     Continue,
 }
 
-/// All of them, most urgent first. Must be called within a tokio runtime.
+/// All but the real-time signals, most urgent first. Must be called within a tokio runtime.
 pub fn catch() -> io::Result<Signals<SignalEvent>> {
-    let ending = ENDING.iter().map(|number| *number as i32);
-    let ending = ending.chain(real_time());
     let others = [
         (Number::SIGINT, SignalEvent::Interrupt),
         (Number::SIGCONT, SignalEvent::Continue),
@@ -60,6 +59,12 @@ pub fn catch() -> io::Result<Signals<SignalEvent>> {
         (Number::SIGWINCH, SignalEvent::Resize),
     ];
     let others = others.map(|(number, meaning)| (number as i32, meaning));
+    let ending = ENDING.iter().map(|number| *number as i32);
     let ending = ending.map(|number| (number, SignalEvent::End(number)));
     Signals::new(ending.chain(others))
+}
+
+/// Catches the real-time signals too.
+pub fn catch_rest(signals: &mut Signals<SignalEvent>) -> io::Result<()> {
+    signals.also(real_time().map(|number| (number, SignalEvent::End(number))))
 }

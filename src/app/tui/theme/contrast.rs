@@ -1,5 +1,7 @@
 //! The contrast of two colors (WCAG 2), and mixing colors.
 
+use std::sync::LazyLock;
+
 /// Red, green and blue.
 pub type Rgb = (u8, u8, u8);
 
@@ -9,16 +11,21 @@ pub fn contrast(one: Rgb, other: Rgb) -> f64 {
     (one.max(other) + 0.05) / (one.min(other) + 0.05)
 }
 
-/// The relative luminance of a color, from 0 to 1.
-pub fn luminance((r, g, b): Rgb) -> f64 {
-    let linear = |channel: u8| {
-        let value = f64::from(channel) / 255.0;
+/// The light of each value of a channel. Computed once: a theme in 256 colors needs thousands.
+static LINEAR: LazyLock<[f64; 256]> = LazyLock::new(|| {
+    std::array::from_fn(|channel| {
+        let value = channel as f64 / 255.0;
         if value <= 0.04045 {
             value / 12.92
         } else {
             ((value + 0.055) / 1.055).powf(2.4)
         }
-    };
+    })
+});
+
+/// The relative luminance of a color, from 0 to 1.
+pub fn luminance((r, g, b): Rgb) -> f64 {
+    let linear = |channel: u8| LINEAR[usize::from(channel)];
     0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
 }
 
