@@ -727,7 +727,7 @@ async fn old_tool_output_is_pruned_first_and_stays_pruned() {
     assert!(kept, "the session lost the result");
 }
 
-// Without a cache discount, the question follows the replaced part and not the whole conversation.
+// No cache makes the whole conversation cheap here, so the question follows only the replaced part.
 #[tokio::test]
 async fn a_model_without_a_cached_prefix_gets_only_the_part_to_replace() {
     let answers = vec![

@@ -4,7 +4,7 @@ use tiller::agent::Details;
 use tiller::agent::tool::{CommandDetails, DiffDetails, FilesDetails, TextDetails};
 
 #[test]
-fn details_come_back_as_they_were_stored() {
+fn details_are_read_back_as_stored() {
     let details = Details::Diff(DiffDetails {
         path: "a.rs".into(),
         diff: "+1 x".into(),

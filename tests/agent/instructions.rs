@@ -359,7 +359,7 @@ async fn a_fallback_reads_its_vendors_file() {
     assert!(!says(0, "For Gemini.") && !says(1, "For Gemini."));
 }
 
-/// In a resumed session the prompt for another editing format is as complete as the first one.
+/// The prompt for another editing format is as complete as the session's first prompt.
 #[tokio::test]
 async fn a_fallback_in_a_resumed_session_gets_the_users_system_prompt() {
     let user = tempfile::tempdir().unwrap();

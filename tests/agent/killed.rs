@@ -391,7 +391,7 @@ async fn last_turn(handle: &AgentHandle) -> String {
     preview.await.unwrap().unwrap().unwrap().turn
 }
 
-// This also holds if the user opened another session in between.
+// This also holds if a kill comes in between.
 #[tokio::test]
 async fn the_model_hears_of_an_undo_after_a_restart() {
     let write = ("write", json!({"file_path": "a.txt", "content": "new\n"}));

@@ -1,5 +1,5 @@
-//! Conversations that outgrow the window, over each wire. The mock server counts tokens, rejects
-//! what is too long, and checks each request against its vendor's rules and its prefix.
+//! Conversations that outgrow the window, over each wire. The mock server counts tokens and rejects
+//! what is too long. It also checks each request against its vendor's rules and its prefix.
 
 use std::fs;
 use std::os::unix::fs::FileExt;

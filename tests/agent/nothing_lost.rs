@@ -1,5 +1,5 @@
 //! Random user actions at random times of a run. Every typed message ends up in the conversation or
-//! back with the user, exactly once, and every call has one result.
+//! back with the user, exactly once. Every call has one result.
 
 use std::collections::BTreeMap;
 
@@ -143,7 +143,10 @@ async fn play(actions: Vec<UserAction>, has_user: bool) -> Played {
                 let text = message.text.clone();
                 within(agent.handle.send_external(message)).await.unwrap();
                 let kept = std::fs::read_to_string(&agent.session).unwrap();
-                assert!(kept.contains(&format!("\"{text}\"")), "{text} was rejected");
+                assert!(
+                    kept.contains(&format!("\"{text}\"")),
+                    "{text} was accepted but not stored"
+                );
             }
             UserAction::SteerNow => agent.handle.steer_now(),
             UserAction::TakeBack => agent.handle.take_back(None),

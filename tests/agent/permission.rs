@@ -218,7 +218,7 @@ async fn a_refusal_that_no_rule_can_lift_says_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_model_without_a_mode_note_works_in_full() {
+async fn in_full_mode_a_new_session_gets_no_mode_note() {
     let mut agent = working(PermissionMode::Full, true, &[write("a.txt")]);
     agent.prompt("Go");
     assert_eq!(agent.settled().await, RunOutcome::Done);

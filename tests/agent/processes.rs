@@ -166,7 +166,7 @@ async fn leftovers_end_with_the_run() {
     marked.wait_for_none().await;
 }
 
-// A run doesn't end processes of a command that the user or another agent started.
+// The other processes can belong to a key command or to another agent.
 #[tokio::test]
 async fn a_run_ends_only_what_it_started() {
     let marked = MarkedProcesses::new();

@@ -94,7 +94,7 @@ async fn a_call_that_changes_nothing_is_not_asked() {
     let result = agent.request(1).pop().unwrap();
     assert!(result.contains("nothing was written"), "{result}");
     assert_eq!(node(&agent), before);
-    // A rule with `ask` applies even here, and the question says so.
+    // A rule with `ask` applies even here. The question says that the call changes nothing.
     let rule = Rule {
         path: Some("*.txt".into()),
         ..Rule::of_tool("write", Action::Ask, Origin::Session)

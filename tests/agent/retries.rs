@@ -60,7 +60,7 @@ fn countdown(event: &AgentEvent) -> bool {
 
 // The sixth failure ends the run.
 #[tokio::test(start_paused = true)]
-async fn it_waits_1_2_4_8_and_16_seconds() {
+async fn retries_wait_1_2_4_8_and_16_seconds() {
     let mut agent = failing(vec![silent(); 6]);
     agent.prompt("Go");
     let mut waits = Vec::new();

@@ -1,5 +1,5 @@
 //! Session files as crashes, other programs and attackers leave them. They open as far as possible,
-//! tiller names what it can't read and leaves it in the file, and no intact entry is lost.
+//! and no intact entry is lost. tiller names what it can't read and leaves it in the file.
 
 use std::collections::HashMap;
 use std::fs;
@@ -273,7 +273,7 @@ fn only_a_regular_file_is_a_session() {
 
 // After a crash the disk can hold anything after the last whole line.
 #[test]
-fn a_tail_of_zeros_is_cut_off_and_saved() {
+fn a_torn_tail_is_cut_off_and_saved() {
     for tail in [
         &[0_u8; 4096][..],
         b"{\"type\":\"mess",

@@ -563,7 +563,7 @@ async fn a_running_agent_can_open_another_session() {
 }
 
 #[tokio::test]
-async fn no_other_session_is_opened_while_a_run_is_under_way() {
+async fn no_other_session_opens_during_a_run() {
     let gate = Gate::new();
     let mut waiting = vec![fixture::start()];
     waiting.push(Step::Wait(gate.clone()));

@@ -110,7 +110,7 @@ fn the_file_appears_with_the_first_user_message_and_only_grows() {
 }
 
 #[test]
-fn a_removed_file_comes_back_whole() {
+fn a_deleted_session_file_is_rewritten_in_full() {
     let root = tempfile::tempdir().unwrap();
     let mut log = Session::create(root.path(), Path::new("/w"));
     assert_eq!(say(&mut log, "one"), None);

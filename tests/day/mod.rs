@@ -1,6 +1,6 @@
 //! A day's work in `auto`: thirty prompts, in the words users type, over four repositories, with a
-//! model's tool calls for them. Each call ends as it would without a sandbox, and the only
-//! questions are the listed ones, each with its reason.
+//! model's tool calls for them. Each call ends as it would without a sandbox. The only questions
+//! are the listed ones, each with its reason.
 //!
 //! The prompts are data: `cargo.toml`, `npm.toml`, `python.toml` and `git.toml`.
 

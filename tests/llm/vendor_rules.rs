@@ -1,6 +1,6 @@
 //! The default model of each listed provider, as users get it, against a server with that vendor's
-//! rules (`vendor_rules.toml`). The requests are the first, a second with a picture and a steering
-//! message, the same at other thinking levels, and the last that fits the window.
+//! rules (`vendor_rules.toml`). The second request has a picture and a steering message, and
+//! repeats at other thinking levels. The last one just fits the window.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -113,7 +113,7 @@ fn each_refusal_has_its_text() {
 }
 
 #[test]
-fn all_forms_of_the_arguments() {
+fn all_forms_of_the_arguments_are_accepted() {
     let edits = json!([{"old_text": "a", "new_text": "b"}, {"old_text": "b", "new_text": "a"}]);
     let cases = [
         (json!({"file_path": "f", "edits": edits}), "b a c c"),
@@ -332,7 +332,7 @@ fn details_show_the_change() {
 }
 
 #[test]
-fn an_edit_of_a_file_changed_by_someone_else_is_refused_once() {
+fn an_edit_of_a_changed_file_applies_only_if_its_place_is_certain() {
     let tools = TestTools::new();
     let stale = || {
         tools.put("f", "a\nb b\nc\n");

@@ -162,7 +162,7 @@ fn links_stay_links() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused_and_unchanged() {
+fn an_unwritable_path_is_refused_and_unchanged() {
     let tools = TestTools::new();
     let path = tools.put("locked", "old");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();

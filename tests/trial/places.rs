@@ -69,7 +69,7 @@ fn a_trial_begun_in_a_subfolder_works_there() {
 }
 
 #[test]
-fn a_folder_reached_through_a_link_has_the_same_trial() {
+fn a_trial_through_a_link_belongs_to_the_real_folder() {
     let repo = Repo::mixed();
     let link = repo.home.parent().unwrap().join("link");
     fs::create_dir_all(link.parent().unwrap()).unwrap();

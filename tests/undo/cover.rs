@@ -425,8 +425,8 @@ fn user_changes_after_the_tool_do_not_belong_to_the_turn() {
         place.undo.after_write(paths).unwrap();
     }
     fs::write(&a, "mine\n").unwrap();
-    // This doesn't hold for a file that was written again, or that a command may have changed
-    // since.
+    // A file that the tool writes again still belongs to the turn. So does one that a command may
+    // have changed.
     place
         .undo
         .before_write(&place.root, std::slice::from_ref(&b))
