@@ -1,4 +1,4 @@
-//! All integration tests in one binary: one link, shared support.
+//! All integration tests in one binary, so that they link once and share their support code.
 #![allow(
     clippy::unwrap_used,
     reason = "a test that cannot be set up has failed"

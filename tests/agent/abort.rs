@@ -1,4 +1,4 @@
-//! Stopping a run, in each thing it may be doing.
+//! Stops a run in each state it can be in.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -13,7 +13,7 @@ use tiller::llm::StopReason;
 use super::fixture::*;
 use super::steering::queued;
 
-/// Ends the run while its stream or its tools still wait: it must not wait for them.
+/// Aborts while the run's stream or tools still wait. The abort must not wait for them.
 async fn abort(agent: &mut TestAgent) {
     agent.handle.abort();
     assert_eq!(agent.settled().await, RunOutcome::Aborted);
@@ -21,24 +21,24 @@ async fn abort(agent: &mut TestAgent) {
         agent.seen.last().unwrap().kind,
         AgentEvent::AgentSettled { aborted: true }
     ));
-    assert_eq!(agent.script.live_streams(), 0, "the socket is closed");
+    assert_eq!(agent.script.live_streams(), 0, "the socket is still open");
 }
 
-/// The agent must take the next prompt, and every call must have one result.
-async fn goes_on(agent: &mut TestAgent) {
+/// Checks that the agent takes the next prompt and that every call has one result.
+async fn takes_the_next_prompt(agent: &mut TestAgent) {
     let requests = agent.script.requests().len();
     agent.prompt("again");
     assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(
         agent.script.requests().len(),
         requests + 1,
-        "no other request"
+        "expected exactly one new request"
     );
     let mut open: Vec<String> = Vec::new();
     for message in &agent.script.requests()[requests].messages {
         match &**message {
             tiller::llm::Message::Assistant(answer) => {
-                assert_eq!(open, [""; 0], "calls without result");
+                assert_eq!(open, [""; 0], "calls without a result");
                 open = answer.tool_calls().map(|call| call.id.clone()).collect();
             }
             tiller::llm::Message::ToolResult(result) => {
@@ -50,21 +50,19 @@ async fn goes_on(agent: &mut TestAgent) {
     }
 }
 
-// H1, H7, H13
 #[tokio::test]
-async fn while_waiting_for_headers() {
+async fn an_abort_ends_a_wait_for_headers() {
     let gate = Gate::new();
     let mut agent = agent(vec![vec![Step::Wait(gate.clone())], say("ok")], vec![]);
     agent.prompt("Go");
     gate.reached().await;
     abort(&mut agent).await;
     assert_eq!(agent.stored(), ["user: Go", "assistant: "]);
-    goes_on(&mut agent).await;
+    takes_the_next_prompt(&mut agent).await;
 }
 
-// H1, H6
 #[tokio::test]
-async fn while_streaming_keeps_the_partial_answer() {
+async fn an_abort_while_streaming_keeps_the_partial_answer() {
     let gate = Gate::new();
     let mut answer = vec![start()];
     answer.extend(text_block(0, "I was about"));
@@ -86,12 +84,11 @@ async fn while_streaming_keeps_the_partial_answer() {
         ]
     );
     assert!(agent.log.lock().unwrap().is_empty());
-    goes_on(&mut agent).await;
+    takes_the_next_prompt(&mut agent).await;
 }
 
-// H6, H10, H11
 #[tokio::test]
-async fn while_a_command_runs_that_does_not_listen() {
+async fn an_abort_ends_the_run_although_a_command_ignores_it() {
     let gate = Gate::new();
     let mut agent = agent(
         vec![
@@ -132,12 +129,11 @@ async fn while_a_command_runs_that_does_not_listen() {
             "settled aborted=true",
         ]
     );
-    goes_on(&mut agent).await;
+    takes_the_next_prompt(&mut agent).await;
 }
 
-// H11
 #[tokio::test]
-async fn while_parallel_reads_run() {
+async fn an_abort_keeps_the_results_of_parallel_reads_that_ended() {
     let gates = [Gate::new(), Gate::new(), Gate::new()];
     let mut agent = agent(
         vec![
@@ -166,7 +162,10 @@ async fn while_parallel_reads_run() {
         .await;
     abort(&mut agent).await;
     let mut stored = agent.stored()[2..].to_vec();
-    assert_eq!(stored[0], "c2: b done", "it ended first");
+    assert_eq!(
+        stored[0], "c2: b done",
+        "b ended first, so its result comes first"
+    );
     stored.sort();
     assert_eq!(
         stored,
@@ -177,12 +176,13 @@ async fn while_parallel_reads_run() {
             "c4!: Execution cancelled before start",
         ]
     );
-    goes_on(&mut agent).await;
+    takes_the_next_prompt(&mut agent).await;
 }
 
-// A write past its rename is done, whatever the user pressed, and however slow the disk is.
+// Once a write has renamed its file it is done, whatever the user presses and however slow the
+// disk.
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_was_done_says_so() {
+async fn a_tool_that_had_finished_reports_success() {
     let mut agent = agent(
         vec![call(&[("c1", "write", json!({}))]), say("ok")],
         vec![("write", false, Act::FinishWhenCancelled(80))],
@@ -192,12 +192,12 @@ async fn a_tool_that_was_done_says_so() {
     eventually(|| !log.lock().unwrap().is_empty()).await;
     abort(&mut agent).await;
     assert_eq!(agent.stored()[2..], ["c1: write done"]);
-    goes_on(&mut agent).await;
+    takes_the_next_prompt(&mut agent).await;
 }
 
-// D7: the queue goes back, steering first.
+// The queue returns to the editor, steering messages first.
 #[tokio::test]
-async fn the_queue_goes_back_to_the_user() {
+async fn an_abort_returns_the_queue_to_the_editor() {
     let gate = Gate::new();
     let mut agent = agent(
         vec![call(&[("c1", "a", json!({}))]), say("ok")],
@@ -226,12 +226,12 @@ async fn the_queue_goes_back_to_the_user() {
         1
     );
     assert_eq!(agent.stored()[2..], ["c1!: Execution cancelled"]);
-    goes_on(&mut agent).await;
+    takes_the_next_prompt(&mut agent).await;
 }
 
-// D7: also where the agent reads the messages and the abort together.
+// This also holds if the agent reads the messages and the abort together.
 #[tokio::test]
-async fn messages_right_before_an_abort_go_back_and_start_nothing() {
+async fn messages_right_before_an_abort_return_to_the_editor() {
     let gate = Gate::new();
     let mut agent = agent(vec![vec![Step::Wait(gate.clone())], say("ok")], vec![]);
     agent.prompt("Go");
@@ -246,11 +246,11 @@ async fn messages_right_before_an_abort_go_back_and_start_nothing() {
     let kinds: Vec<_> = returned.unwrap().iter().map(|it| it.kind).collect();
     assert_eq!(kinds, [QueueKind::Steering, QueueKind::FollowUp]);
     assert_eq!(agent.script.requests().len(), 1);
-    goes_on(&mut agent).await;
+    takes_the_next_prompt(&mut agent).await;
 }
 
 #[tokio::test]
-async fn messages_behind_an_abort_keep_their_kinds() {
+async fn messages_after_an_abort_keep_their_kinds() {
     let gate = Gate::new();
     let answers = vec![vec![Step::Wait(gate.clone())], say("one"), say("two")];
     let mut agent = agent(answers, vec![]);
@@ -274,7 +274,7 @@ async fn messages_behind_an_abort_keep_their_kinds() {
 }
 
 #[tokio::test]
-async fn a_prompt_right_behind_an_abort_starts_the_next_run() {
+async fn a_prompt_right_after_an_abort_starts_the_next_run() {
     let gate = Gate::new();
     let mut agent = agent(vec![vec![Step::Wait(gate.clone())], say("ok")], vec![]);
     agent.prompt("Go");
@@ -308,7 +308,6 @@ async fn an_abort_with_nothing_to_stop_changes_nothing() {
     assert_eq!(agent.settled().await, RunOutcome::Done);
 }
 
-// H8
 #[tokio::test]
 async fn shutdown_ends_the_run_and_the_events() {
     let gate = Gate::new();
@@ -325,13 +324,13 @@ async fn shutdown_ends_the_run_and_the_events() {
     let story = agent.story();
     assert_eq!(story.last().unwrap(), "settled aborted=true");
     assert_eq!(agent.stored()[2..], ["c1!: Execution cancelled"]);
-    // Nobody is there any more, and that is no error.
+    // A second shutdown finds no agent and succeeds all the same.
     within(agent.handle.shutdown()).await;
 }
 
-// H9: a cancelled call that fails on its own account is still a cancelled one.
+// A tool that fails because it was cancelled counts as cancelled.
 #[tokio::test]
-async fn a_tool_that_obeys_is_cancelled_not_failed() {
+async fn a_tool_that_obeys_an_abort_is_cancelled_not_failed() {
     let gate = Gate::new();
     let mut agent = agent(
         vec![call(&[("c1", "a", json!({}))]), say("ok")],
@@ -349,9 +348,9 @@ async fn a_tool_that_obeys_is_cancelled_not_failed() {
     assert_eq!(answer["stopReason"], json!(StopReason::ToolUse));
 }
 
-// Another program may hold the store, and a large tree takes its time.
+// Another program can hold the store's lock, and covering a large tree takes time.
 #[tokio::test]
-async fn while_what_a_call_could_change_is_covered() {
+async fn an_abort_ends_the_wait_for_the_undo_store() {
     let mut agent = agent(
         vec![call(&[("c1", "a", json!({}))]), say("ok")],
         vec![("a", false, Act::Succeed("never".into()))],
@@ -361,7 +360,7 @@ async fn while_what_a_call_could_change_is_covered() {
     let lock = std::fs::File::create(store.join("lock")).unwrap();
     lock.lock().unwrap();
     agent.prompt("Go");
-    // Made right before the lock is waited for.
+    // The folder appears right before the wait for the lock.
     eventually(|| store.join("turns").exists()).await;
     abort(&mut agent).await;
     drop(lock);
@@ -369,14 +368,14 @@ async fn while_what_a_call_could_change_is_covered() {
         agent.stored()[2..],
         ["c1!: Execution cancelled before start"]
     );
-    goes_on(&mut agent).await;
+    takes_the_next_prompt(&mut agent).await;
 }
 
-/// The only thread for blocking work of a runtime hangs, as it does on a disk that does not answer.
+/// Blocks the only thread for blocking work, like a disk that doesn't answer.
 struct HungDisk {
-    /// The disk answers when this is dropped.
+    /// Dropping this makes the disk answer.
     _hold: mpsc::Sender<()>,
-    /// Whether a watchdog had to end the test.
+    /// True if a watchdog had to end the test.
     timed_out: Arc<AtomicBool>,
 }
 
@@ -397,8 +396,8 @@ impl HungDisk {
     }
 }
 
-/// Plays `work` on a paused clock, with one thread for blocking work: while that hangs, no time limit
-/// ends what waits for it.
+/// Plays `work` on a paused clock with one thread for blocking work. While that thread hangs, no
+/// timeout can fire.
 fn with_one_thread_for_the_disk(work: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -409,9 +408,9 @@ fn with_one_thread_for_the_disk(work: impl Future<Output = ()>) {
     runtime.block_on(work);
 }
 
-// Every look before and after a call: the gate, the judge, the files kept for undo, late looks.
+// Covers each disk access before and after a call: the gate, the judge, the undo files, late looks.
 #[test]
-fn an_abort_waits_for_no_look_at_the_disk() {
+fn an_abort_does_not_wait_for_a_hung_disk() {
     let asks = || PermissionOptions {
         policy: Policy::new(PermissionMode::Ask, Vec::new()),
         ..crate::support::everything_allowed()
@@ -442,7 +441,7 @@ fn an_abort_waits_for_no_look_at_the_disk() {
                     .await;
                 for _ in 0..step {
                     tokio::task::yield_now().await;
-                    // The thread for blocking work is another one.
+                    // The thread for blocking work is a different one.
                     thread::yield_now();
                 }
                 let disk = HungDisk::begin();
@@ -451,7 +450,7 @@ fn an_abort_waits_for_no_look_at_the_disk() {
                 assert!(!disk.timed_out.load(Ordering::Relaxed), "step {step}");
                 drop(disk);
                 if outcome == RunOutcome::Aborted {
-                    goes_on(&mut agent).await;
+                    takes_the_next_prompt(&mut agent).await;
                 }
                 ends.push(result(&agent));
             });
@@ -467,9 +466,9 @@ fn result(agent: &TestAgent) -> String {
     result.expect("the call has a result").clone()
 }
 
-// What the call has done is told.
+// The events already report what the call did.
 #[test]
-fn an_abort_waits_for_no_look_at_what_a_call_has_done() {
+fn an_abort_does_not_wait_for_the_disk_after_a_call() {
     for act in [Act::Gate, Act::Write] {
         with_one_thread_for_the_disk(async move {
             let gate = Gate::new();
@@ -491,14 +490,14 @@ fn an_abort_waits_for_no_look_at_what_a_call_has_done() {
             assert!(!disk.timed_out.load(Ordering::Relaxed));
             drop(disk);
             assert_eq!(result(&agent), "c1: a done");
-            goes_on(&mut agent).await;
+            takes_the_next_prompt(&mut agent).await;
         });
     }
 }
 
-// The thread itself is lost then, and the call has a result all the same.
+// The thread is lost, but the call still gets a result.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_that_does_not_end_is_abandoned() {
+async fn a_run_that_ignores_an_abort_is_abandoned() {
     let (hold, end) = mpsc::channel();
     let end = Arc::new(Mutex::new(end));
     let mut agent = agent(
@@ -512,12 +511,12 @@ async fn a_run_that_does_not_end_is_abandoned() {
     agent.handle.abort();
     assert_eq!(agent.settled().await, RunOutcome::Aborted);
     assert_eq!(result(&agent), "c1!: Execution cancelled before start");
-    goes_on(&mut agent).await;
+    takes_the_next_prompt(&mut agent).await;
     drop(hold);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_end_of_the_program_waits_for_no_run_that_does_not_end() {
+async fn shutdown_abandons_a_run_that_ignores_it() {
     let (hold, end) = mpsc::channel();
     let end = Arc::new(Mutex::new(end));
     let mut agent = agent(

@@ -1,6 +1,6 @@
 //! The append-only law: each request of a session begins with the request before it, whatever
-//! happens in between. Over Anthropic's wire the server refuses thinking whose prefix has changed;
-//! that alone fails a test.
+//! happens in between. On Anthropic's wire the mock server also rejects thinking whose prefix has
+//! changed, so such a change fails the test.
 
 use std::sync::{Arc, Mutex};
 
@@ -20,13 +20,13 @@ use crate::llm::kit;
 use crate::support::model_server::{Failure, ModelServer, Recorded, Reply, Said, Script, Wire};
 use crate::support::prefix::{beginning, goes_on_from, unmark};
 
-/// One session over one wire: agents come and go, the file stays.
+/// One session over one wire. Agents are replaced; the session file stays.
 struct Session {
     server: ModelServer,
     wire: Wire,
     today: Arc<Mutex<Date>>,
     agent: TestAgent,
-    /// How many requests there were when the conversation went back or was compacted.
+    /// The number of requests at each rewind or compaction.
     turned: Vec<usize>,
 }
 
@@ -112,8 +112,8 @@ impl Session {
         assert_eq!(self.agent.settled().await, RunOutcome::Aborted);
     }
 
-    async fn go_on(&mut self, reply: Reply) {
-        // Nothing is asked behind a whole answer, and it may stand elsewhere by now.
+    async fn retry_or_continue(&mut self, reply: Reply) {
+        // A complete answer needs no new request, and its position in the session can have changed.
         let turned = self.turned.last() == Some(&self.server.requests().len());
         let stored = self.agent.stored();
         if !turned
@@ -127,7 +127,7 @@ impl Session {
         }
     }
 
-    /// The user speaks while the model does.
+    /// Sends a steering message while the model answers.
     async fn ask_and_steer(&mut self) {
         let gate = format!("steered-{}", self.server.requests().len());
         let half = think("Hm.").say("Half").gate(&gate).say(" and whole.");
@@ -151,7 +151,7 @@ impl Session {
         assert_eq!(self.agent.settled().await, RunOutcome::Done);
     }
 
-    /// A summary stands for what was said. Where there is too little to stand for, nobody is asked.
+    /// Compacts. With too little to summarize, no request is sent.
     async fn compact(&mut self) {
         let before = self.server.requests().len();
         self.server.push(Reply::text("A summary."));
@@ -178,7 +178,7 @@ impl Session {
         *today = today.tomorrow().unwrap();
     }
 
-    /// Another agent, over what is stored, with another system prompt and these tools.
+    /// Starts another agent on the stored session, with another system prompt and these tools.
     async fn restart(&mut self, tools: Tools) {
         self.agent.handle.shutdown().await;
         self.agent = Setup {
@@ -190,7 +190,7 @@ impl Session {
         .start();
     }
 
-    /// The requests to the model `id`, each with its number.
+    /// The requests to the model `id`, each with its index.
     fn requests_to(&self, id: &str) -> Vec<(usize, Recorded)> {
         let to = |(_, request): &(usize, Recorded)| {
             request.body["model"] == id || (request.path.contains(&format!("{id}:")))
@@ -237,13 +237,15 @@ fn users(request: &Recorded) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_session_goes_on_over_midnight_restarts_and_aborts() {
+async fn a_session_stays_append_only_over_midnight_restarts_and_aborts() {
     for wire in Wire::ALL {
         let mut session = Session::new(wire);
         let id = kit::model(wire, "").id;
         session.ask([calls(), think("Both.").say("Done.")]).await;
         session.ask_and_abort().await;
-        session.go_on(think("On.").say("the rest.")).await;
+        session
+            .retry_or_continue(think("On.").say("the rest."))
+            .await;
         session.next_day();
         session
             .ask([
@@ -274,7 +276,7 @@ async fn a_session_goes_on_over_midnight_restarts_and_aborts() {
 }
 
 #[tokio::test]
-async fn a_branch_begins_with_the_bytes_up_to_where_it_leaves() {
+async fn a_branch_repeats_the_bytes_up_to_its_fork() {
     for wire in Wire::ALL {
         let mut session = Session::new(wire);
         session.ask([calls(), think("Both.").say("Done.")]).await;
@@ -289,7 +291,7 @@ async fn a_branch_begins_with_the_bytes_up_to_where_it_leaves() {
             let text = beginning(&requests[request].body);
             text.trim_end_matches(['"', '}', ']']).to_owned()
         };
-        // The first run of two calls, the branch that was left, the one that goes on.
+        // The first run's two calls, then the abandoned branch, then the branch that continues.
         for (before, after) in [(0, 1), (1, 2), (2, 3), (1, 4), (4, 5), (5, 6)] {
             assert!(
                 begun(after).starts_with(&begun(before)),
@@ -331,7 +333,7 @@ async fn models_of_one_wire_share_the_prefix() {
 }
 
 #[tokio::test]
-async fn going_on_behind_half_an_answer_is_a_stored_message() {
+async fn continuing_after_half_an_answer_stores_a_message() {
     let gate = Gate::new();
     let mut half = vec![start()];
     half.extend(text_block(0, "I will"));
@@ -353,9 +355,8 @@ async fn going_on_behind_half_an_answer_is_a_stored_message() {
     assert_eq!(agent.stored()[..asked.len()], asked);
 }
 
-// M9
 #[tokio::test]
-async fn thinking_goes_to_a_model_that_takes_over_in_mid_turn_and_stays_there() {
+async fn a_model_that_takes_over_in_mid_turn_keeps_getting_the_thinking() {
     let server = ModelServer::start(Script::of([]));
     let today = Arc::new(Mutex::new(date(2026, 11, 22)));
     let other = kit::model(Wire::Chat, &server.url(Wire::Chat));
@@ -395,7 +396,7 @@ fn refused() -> Reply {
 }
 
 #[tokio::test]
-async fn refused_thinking_is_left_out_from_then_on() {
+async fn rejected_thinking_is_left_out_of_all_later_requests() {
     let mut session = Session::new(Wire::Anthropic);
     session.ask([think("Old.").say("One.")]).await;
     let outcome = session.ask([refused(), think("New.").say("Two.")]).await;
@@ -413,11 +414,11 @@ async fn refused_thinking_is_left_out_from_then_on() {
 }
 
 #[tokio::test]
-async fn thinking_that_is_refused_twice_is_an_error_with_a_way_out() {
+async fn thinking_rejected_twice_is_an_error_that_says_what_to_do() {
     let mut session = Session::new(Wire::Anthropic);
     session.ask([think("Old.").say("One.")]).await;
     let RunOutcome::Failed { message } = session.ask([refused(), refused()]).await else {
-        panic!("it should have failed");
+        panic!("the run should have failed");
     };
     assert_eq!(session.server.requests().len(), 3);
     assert!(message.contains("Start a new session"), "{message}");
@@ -441,7 +442,7 @@ async fn a_new_tool_begins_another_prefix_with_the_users_next_prompt() {
     assert_eq!(prompts.count(), 2);
 }
 
-/// What may happen in a session.
+/// What a user can do in a session.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum UserAction {
     Ask,
@@ -469,7 +470,7 @@ async fn perform(session: &mut Session, action: UserAction) {
             session.ask([calls(), calls().say("Late"), last]).await;
         }
         UserAction::AskAndAbort => session.ask_and_abort().await,
-        UserAction::GoOn => session.go_on(think("On.").say("On.")).await,
+        UserAction::GoOn => session.retry_or_continue(think("On.").say("On.")).await,
         UserAction::FailAndRetry => {
             let half = think("Lost.").say("Lost").fail(Failure::Overloaded);
             session.ask([half, think("Hm.").say("Found.")]).await;
@@ -481,7 +482,7 @@ async fn perform(session: &mut Session, action: UserAction) {
             let model = session.model(other_model(session.wire));
             session.agent.handle.set_model(model);
         }
-        // Which may be offered another tool to edit with.
+        // The other model can get a different editing tool.
         UserAction::OtherWire => {
             let at = Wire::ALL.iter().position(|wire| *wire == session.wire);
             let wire = Wire::ALL[(at.unwrap() + 1) % Wire::ALL.len()];
@@ -531,10 +532,10 @@ proptest! {
     }
 }
 
-// The refusal is stored in a line, not with the whole prompt, and what a server never takes is asked
-// for twice in a session.
+// The session stores the rejection in one line, without the prefix. A server that never accepts the
+// thinking gets it at most twice per session.
 #[tokio::test]
-async fn thinking_that_is_never_taken_back_is_sent_at_most_twice() {
+async fn thinking_that_is_always_rejected_is_sent_at_most_twice() {
     let refused = || {
         let error = LlmError::new(ErrorClass::Thinking, "the signature is invalid");
         vec![Step::Say(StreamEvent::Error(error))]
@@ -568,7 +569,7 @@ async fn thinking_that_is_never_taken_back_is_sent_at_most_twice() {
         entries.iter().filter(|it| it["customType"] == kind).count()
     };
     assert_eq!((of("tiller.prompt"), of("tiller.thinking_from")), (1, 2));
-    // Also when the session is opened again.
+    // This also holds after the session is opened again.
     let mut next = Setup {
         answers: vec![say("Yes.")],
         resume: Some(agent.killed()),
@@ -579,7 +580,7 @@ async fn thinking_that_is_never_taken_back_is_sent_at_most_twice() {
     assert_eq!(next.settled().await, RunOutcome::Done);
     let request = &next.script.requests()[0];
     assert_eq!(request.thinking_from, request.messages.len());
-    // Another model, whose provider may take it, gets it.
+    // Another model gets the thinking, because its provider may accept it.
     next.handle.set_model(Model {
         id: "other".into(),
         ..super::fixture::model()
@@ -590,9 +591,9 @@ async fn thinking_that_is_never_taken_back_is_sent_at_most_twice() {
     assert_eq!(next.script.requests()[1].thinking_from, before);
 }
 
-/// What calls are checked against is what the model was told.
+/// tiller checks calls against the schema that the model has seen.
 #[tokio::test]
-async fn a_tool_that_takes_other_arguments_begins_another_prefix() {
+async fn a_tool_whose_arguments_changed_begins_another_prefix() {
     let mut first = agent(vec![say("ok")], tools(&["read"]));
     first.prompt("Go");
     assert_eq!(first.settled().await, RunOutcome::Done);

@@ -1,5 +1,5 @@
-//! The conversation goes on from another entry: what is sent then, what is stored, and that nothing
-//! is ever lost.
+//! Continuing the conversation from another entry: what is sent, what is stored, and that nothing
+//! is lost.
 
 use std::fs;
 use std::path::Path;
@@ -41,9 +41,8 @@ async fn ask(agent: &mut TestAgent, text: &str) {
     agent.settled().await;
 }
 
-// L2, L3
 #[tokio::test]
-async fn a_prompt_comes_back_and_another_branch_begins_where_it_was_sent() {
+async fn editing_a_prompt_begins_a_branch_at_its_place() {
     let answers = ["one", "two", "other two", "again two"].map(say).to_vec();
     let mut agent = agent(answers, vec![]);
     ask(&mut agent, "first").await;
@@ -60,7 +59,7 @@ async fn a_prompt_comes_back_and_another_branch_begins_where_it_was_sent() {
         ["user: first", "assistant: one", "user: another second"]
     );
 
-    // Back to the end of the branch that was left.
+    // Return to the end of the abandoned branch.
     let two = id_of(&agent, "\"two\"");
     agent.handle.go_to(two, Leaving::Silently);
     let (messages, prompt) = moved(&mut agent).await;
@@ -69,9 +68,9 @@ async fn a_prompt_comes_back_and_another_branch_begins_where_it_was_sent() {
     agent.handle.edit_last_prompt();
     assert_eq!(moved(&mut agent).await.1.as_deref(), Some("second"));
     let after = fs::read(&agent.session).unwrap();
-    assert!(after.starts_with(&before), "the file only grows");
+    assert!(after.starts_with(&before), "the file was rewritten");
 
-    // Where it went on is remembered.
+    // The session remembers the current entry.
     agent.handle.shutdown().await;
     let (session, _) =
         Session::open(&agent.folder.path().join("sessions"), &agent.session).unwrap();
@@ -97,7 +96,7 @@ async fn the_first_prompt_can_be_edited_too() {
 }
 
 #[tokio::test]
-async fn calls_keep_their_results_wherever_it_goes_on() {
+async fn calls_keep_their_results_on_every_branch() {
     let calls = call(&[("a", "read", json!({})), ("b", "read", json!({}))]);
     let tools = vec![("read", true, Act::Succeed("fine".into()))];
     for at in ["toolCall", "\"a\",\"toolName", "\"b\",\"toolName"] {
@@ -129,7 +128,7 @@ async fn calls_keep_their_results_wherever_it_goes_on() {
 }
 
 #[tokio::test]
-async fn it_stays_where_it_is_while_a_run_is_under_way_and_where_nothing_is() {
+async fn no_move_during_a_run_or_to_an_unknown_entry() {
     let gate = Gate::new();
     let mut waiting = vec![fixture::start(), Step::Wait(gate.clone())];
     waiting.extend(say("two").into_iter().skip(1));
@@ -162,7 +161,7 @@ async fn it_stays_where_it_is_while_a_run_is_under_way_and_where_nothing_is() {
 }
 
 #[tokio::test]
-async fn a_branch_is_left_with_a_summary_of_it() {
+async fn leaving_a_branch_can_add_its_summary() {
     let answers = ["one", "two", "It was tried.", "three"].map(say).to_vec();
     let mut agent = agent(answers, vec![]);
     ask(&mut agent, "first").await;
@@ -174,7 +173,7 @@ async fn a_branch_is_left_with_a_summary_of_it() {
     assert!(messages[2].contains("It was tried."), "{messages:?}");
     let settled = |event: &AgentEvent| matches!(event, AgentEvent::AgentSettled { .. });
     agent.until(settled).await;
-    // The question stands behind the conversation as it was, and nowhere after.
+    // The question comes after the old conversation, and no later request has it.
     let asked = agent.request(2);
     assert_eq!(
         asked[..4],
@@ -200,16 +199,16 @@ async fn a_branch_is_left_with_a_summary_of_it() {
     assert_eq!(summary["fromId"], two.as_str());
     assert_eq!(summary["summary"], "It was tried.");
 
-    // Where nothing is left none is made.
+    // Leaving no entries makes no summary.
     let last = id_of(&agent, "three");
     agent.handle.go_to(last, Leaving::WithSummary);
     moved(&mut agent).await;
     assert_eq!(agent.script.requests().len(), 4);
 }
 
-// F14: of the branch, not of what stands before it.
+// Only the branch's own files are listed, not those from before it.
 #[tokio::test]
-async fn the_files_of_a_branch_stand_with_its_summary() {
+async fn a_summary_lists_the_files_of_its_branch() {
     let read = |path: &str| call(&[("r", "read", json!({ "file_path": path }))]);
     let mut agent = Setup {
         answers: vec![
@@ -255,7 +254,7 @@ async fn the_files_of_a_branch_stand_with_its_summary() {
 }
 
 #[tokio::test]
-async fn a_branch_that_is_too_long_is_summarised_from_its_end() {
+async fn a_branch_that_is_too_long_is_summarized_from_its_end() {
     let overflow = || {
         let error = LlmError::new(ErrorClass::Overflow, "prompt is too long");
         vec![Step::Say(StreamEvent::Error(error))]
@@ -278,7 +277,7 @@ async fn a_branch_that_is_too_long_is_summarised_from_its_end() {
         }
         .start();
         for n in 0..10 {
-            // About 2,900 tokens each.
+            // Each message has about 2,900 tokens.
             ask(&mut agent, &format!("{n}: {}", "word ".repeat(2000))).await;
         }
         agent
@@ -304,7 +303,7 @@ async fn a_branch_that_is_too_long_is_summarised_from_its_end() {
 }
 
 #[tokio::test]
-async fn a_branch_without_a_summary_is_not_left() {
+async fn a_failed_summary_keeps_the_branch_open() {
     let gate = Gate::new();
     let waiting = vec![fixture::start(), Step::Wait(gate.clone())];
     let calls = call(&[("a", "read", json!({}))]);
@@ -333,7 +332,7 @@ async fn a_branch_without_a_summary_is_not_left() {
 }
 
 #[tokio::test]
-async fn what_is_typed_for_elsewhere_does_not_go_to_the_branch_that_was_not_left() {
+async fn messages_typed_during_a_failed_move_stay_in_the_queue() {
     let gate = Gate::new();
     let error = LlmError::new(ErrorClass::Client, "no way");
     let fails = vec![
@@ -356,7 +355,7 @@ async fn what_is_typed_for_elsewhere_does_not_go_to_the_branch_that_was_not_left
     let settled = |event: &AgentEvent| matches!(event, AgentEvent::AgentSettled { .. });
     agent.until(settled).await;
     assert_eq!(agent.script.requests().len(), 2);
-    // It waits, and goes where the user says.
+    // The message waits until the user decides where it goes.
     agent.handle.steer_now();
     agent.settled().await;
     assert_eq!(
@@ -366,7 +365,7 @@ async fn what_is_typed_for_elsewhere_does_not_go_to_the_branch_that_was_not_left
 }
 
 #[tokio::test]
-async fn labels_are_stored_and_taken_away() {
+async fn labels_are_stored_and_removed() {
     let mut agent = agent(["one"].map(say).to_vec(), vec![]);
     ask(&mut agent, "first").await;
     let (one, first) = (id_of(&agent, "one"), id_of(&agent, "first"));
@@ -388,11 +387,14 @@ async fn labels_are_stored_and_taken_away() {
     let mut labels = labels.iter().rev();
     let last = labels.find(|entry| entry["type"] == "label").unwrap();
     assert_eq!(last["targetId"], first.as_str());
-    assert!(last.get("label").is_none(), "as pi writes it: {last}");
+    assert!(
+        last.get("label").is_none(),
+        "removing a label writes no `label` key, as pi does: {last}"
+    );
 }
 
 #[tokio::test]
-async fn the_model_stays_the_one_that_was_chosen() {
+async fn moving_keeps_the_chosen_model() {
     let mut agent = Setup {
         answers: ["one", "two"].map(say).to_vec(),
         ..Setup::default()
@@ -412,9 +414,8 @@ async fn the_model_stays_the_one_that_was_chosen() {
     assert_eq!(session.model().unwrap().model_id, "other");
 }
 
-// L6
 #[tokio::test]
-async fn two_branches_are_compared_from_where_they_part() {
+async fn two_branches_are_compared_from_their_fork() {
     let edits = call(&[("a", "edit", json!({"n": 1, "path": "src/a.rs"}))]);
     let tools = vec![("edit", true, Act::Succeed("fine".into()))];
     let answers = vec![say("one"), edits, say("two"), say("three")];
@@ -463,7 +464,7 @@ async fn two_branches_are_compared_from_where_they_part() {
 }
 
 #[tokio::test]
-async fn one_branch_alone_is_not_compared() {
+async fn comparing_needs_two_branches() {
     let mut agent = agent(vec![say("one")], vec![]);
     ask(&mut agent, "first").await;
     let session = agent.handle.tree().await.unwrap();
@@ -471,8 +472,7 @@ async fn one_branch_alone_is_not_compared() {
     assert!(error.contains("only one branch"), "{error}");
 }
 
-/// What happens to a tree: so many messages are said, or it goes on from some entry (of those there
-/// are; none of them for 0).
+/// A change to a tree: send so many messages, or continue from some entry (0 for the start).
 #[derive(Clone, Debug)]
 enum Change {
     Say(u8),
@@ -492,13 +492,12 @@ fn steps() -> impl Strategy<Value = Vec<Change>> {
 }
 
 proptest! {
-    // L1, L2, L3, L5
     #[test]
     fn every_path_of_a_random_tree_is_reachable_and_the_file_only_grows(steps in steps()) {
         let root = tempfile::tempdir().unwrap();
         let mut session = Session::create(root.path(), Path::new("/w"));
         let path = session.path().unwrap().to_owned();
-        // What stands on the way to each message, by its text; the last is where it goes on.
+        // The messages on the path to each message, by text. The last path is the current one.
         let mut said: Vec<(NodeId, Vec<String>)> = Vec::new();
         let mut now: Vec<String> = Vec::new();
         let mut before = Vec::new();
@@ -536,7 +535,7 @@ proptest! {
             prop_assert!(file.starts_with(&before));
             before = file;
         }
-        // Every path, by an agent's snapshot and after another start.
+        // Check every path, in an agent's snapshot and after a restart.
         let snapshot = session.snapshot();
         for (node, path) in &said {
             let mut texts = Vec::new();

@@ -1,4 +1,4 @@
-//! The budget: looked at before each model call, kept over a restart, raised by the user.
+//! The budget: checked before each model call, kept over a restart, raised by the user.
 
 use serde_json::json;
 use tiller::agent::session::{Session, SessionView};
@@ -11,7 +11,7 @@ use tiller::llm::{ErrorClass, LlmError, Model, StreamEvent, Usage, WindowSource}
 
 use super::fixture::{Act, Setup, Step, TestAgent, call, model, say};
 
-/// `steps` as an answer that costs so many dollars.
+/// `steps` as an answer that costs this many dollars.
 fn costs(usd: f64, mut steps: Vec<Step>) -> Vec<Step> {
     let mut usage = Usage {
         input: 10,
@@ -51,18 +51,18 @@ fn notices(agent: &TestAgent) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn the_run_stops_between_calls_and_goes_on_when_the_user_raises_the_budget() {
+async fn the_run_stops_between_calls_and_continues_after_a_raise() {
     let one = |n: i32| costs(0.45, call(&[(&format!("c{n}"), "a", json!({ "n": n }))]));
     let answers = vec![one(1), one(2), one(3), say("ok")];
     let mut agent = setup(usd(1.0), answers).start();
     agent.prompt("Go");
     assert_eq!(agent.settled().await, reached(1.0, 2.0));
     assert_eq!(agent.script.requests().len(), 3);
-    // What was paid for is used: the last calls were run.
+    // The user paid for the last answer, so its calls ran.
     assert_eq!(agent.stored().last().unwrap(), "c3: done");
     assert_eq!(notices(&agent), ["90 % of the budget spent: $0.9 of $1"]);
 
-    // Going on alone raises nothing.
+    // Continuing alone doesn't raise the budget.
     agent.handle.go_on();
     assert_eq!(agent.settled().await, reached(1.0, 2.0));
     agent.handle.raise_budget();
@@ -72,19 +72,19 @@ async fn the_run_stops_between_calls_and_goes_on_when_the_user_raises_the_budget
 }
 
 #[tokio::test]
-async fn what_is_typed_at_the_limit_is_kept_and_answered_later() {
+async fn prompts_at_the_limit_are_kept_and_answered_later() {
     let mut agent = setup(usd(0.1), vec![costs(0.2, say("dear")), say("again")]).start();
     agent.prompt("Go");
     assert_eq!(agent.settled().await, RunOutcome::Done);
     agent.prompt("More");
     assert_eq!(agent.settled().await, reached(0.1, 0.3));
-    // Who sent it shows a run, although none came to its first call.
+    // The sender sees a run although no model call was made.
     let told = agent.seen.iter().rev().find_map(|event| match &event.kind {
         AgentEvent::State(state) => Some(state.clone()),
         AgentEvent::AgentEnd { .. } => Some(RunState::Stopping { processes: 0 }),
         _ => None,
     });
-    assert_eq!(told, Some(RunState::Idle), "after the end");
+    assert_eq!(told, Some(RunState::Idle), "the run has not ended");
     assert_eq!(
         agent.stored(),
         ["user: Go", "assistant: dear", "user: More"]
@@ -96,7 +96,7 @@ async fn what_is_typed_at_the_limit_is_kept_and_answered_later() {
 }
 
 #[tokio::test]
-async fn a_resumed_session_has_spent_what_all_its_branches_took() {
+async fn a_resumed_session_counts_the_cost_of_all_branches() {
     let answers = vec![costs(0.6, say("one")), costs(0.6, say("two"))];
     let mut agent = setup(usd(0.0), answers).start();
     agent.prompt("first");
@@ -117,7 +117,7 @@ async fn a_resumed_session_has_spent_what_all_its_branches_took() {
 }
 
 #[tokio::test]
-async fn a_retry_is_a_call_too() {
+async fn a_retry_checks_the_budget() {
     let mut failing = costs(0.2, say("half"));
     failing.pop();
     let error = LlmError::new(ErrorClass::Retryable, "busy");
@@ -141,7 +141,7 @@ async fn a_retry_is_a_call_too() {
     assert_eq!(agent.settled().await, RunOutcome::Done);
 }
 
-/// What the session took, as whoever opens it reads.
+/// The session's cost as a new reader sees it.
 fn spent(agent: &TestAgent) -> String {
     let (folder, session) = agent.killed();
     let (session, _) = Session::open(folder.path(), &session).unwrap();
@@ -153,7 +153,7 @@ fn dollars(session: &Session) -> String {
 }
 
 #[tokio::test]
-async fn an_attempt_that_failed_without_a_word_is_in_the_account_of_the_session() {
+async fn a_failed_attempt_without_text_still_costs() {
     let mut failing = costs(0.25, say("never said"));
     failing.truncate(2);
     let error = LlmError::new(ErrorClass::Retryable, "busy");
@@ -176,7 +176,7 @@ async fn an_attempt_that_failed_without_a_word_is_in_the_account_of_the_session(
 }
 
 #[tokio::test]
-async fn a_copy_begins_with_nothing_spent() {
+async fn a_copy_begins_with_no_cost() {
     let mut agent = setup(usd(0.0), vec![costs(0.5, say("one"))]).start();
     agent.prompt("Go");
     assert_eq!(agent.settled().await, RunOutcome::Done);
@@ -194,7 +194,7 @@ async fn a_copy_begins_with_nothing_spent() {
     copy.prompt("On");
     assert_eq!(copy.settled().await, RunOutcome::Done);
     assert_eq!(spent(&copy), "0.25");
-    // And so does a copy of the copy, and one of a part of it.
+    // The same holds for a copy of the copy and for a copy of a part.
     let (again, _) = Session::fork(&root, &copy.session, &copy.cwd).unwrap();
     assert_eq!(dollars(&again), "0.00");
     let facts = SessionFacts::read(again.path().unwrap(), || true);
@@ -208,7 +208,7 @@ async fn a_copy_begins_with_nothing_spent() {
 }
 
 #[tokio::test]
-async fn a_compaction_is_a_call_too() {
+async fn a_compaction_checks_the_budget() {
     let small = Model {
         context_window: 2000,
         window_source: WindowSource::Model,

@@ -1,4 +1,4 @@
-//! Compaction: when it comes, what is asked and kept, what is stored, and what happens when it fails.
+//! Compaction: when it happens, what is asked and kept, what is stored, and how it fails.
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ fn events(agent: &TestAgent) -> Vec<String> {
         .collect()
 }
 
-/// The conversation as another agent would find it.
+/// The conversation as another agent reads it from the file.
 fn reopened(agent: &TestAgent) -> Vec<Arc<Message>> {
     let copy = tempfile::tempdir().unwrap();
     let (session, problems) = Session::fork(copy.path(), &agent.session, &agent.cwd).unwrap();
@@ -87,7 +87,6 @@ fn reopened(agent: &TestAgent) -> Vec<Arc<Message>> {
     session.history().messages
 }
 
-// F8, F13, F15, F17, E4
 #[tokio::test]
 async fn a_full_window_is_compacted_before_the_next_call() {
     let answers = vec![
@@ -103,7 +102,7 @@ async fn a_full_window_is_compacted_before_the_next_call() {
     }
     let requests = agent.script.requests();
     assert_eq!(requests.len(), 4, "160k of 200k was not compacted");
-    // The request for the summary is the conversation with one message behind it.
+    // The summary request is the conversation plus one message.
     assert_eq!(
         lines(&requests[2])[..5],
         [
@@ -152,7 +151,7 @@ async fn a_full_window_is_compacted_before_the_next_call() {
         events(&agent),
         ["compaction_triggered", "compaction_complete"]
     );
-    // F10: what was said stays in the file.
+    // The file keeps all messages.
     assert_eq!(
         agent
             .stored()
@@ -162,7 +161,7 @@ async fn a_full_window_is_compacted_before_the_next_call() {
         3
     );
 
-    // The conversation is the same for an agent that opens the session.
+    // An agent that opens the session gets the same conversation.
     let mut expected = requests[3].messages.clone();
     let stored = reopened(&agent);
     expected.push(Arc::clone(stored.last().unwrap()));
@@ -173,9 +172,8 @@ async fn a_full_window_is_compacted_before_the_next_call() {
     assert_eq!(last.thinking_from, requests[3].thinking_from);
 }
 
-// F12
 #[tokio::test]
-async fn an_overflow_compacts_and_the_turn_is_asked_once_more() {
+async fn an_overflow_compacts_and_retries_the_turn_once() {
     let overflow = || fail(ErrorClass::Overflow, "prompt is too long");
     for (again, expected) in [
         (say("done"), RunOutcome::Done),
@@ -209,9 +207,9 @@ async fn an_overflow_compacts_and_the_turn_is_asked_once_more() {
     }
 }
 
-/// A summary that does not come about has its price all the same.
+/// A failed summary still costs.
 #[tokio::test]
-async fn what_failed_summaries_took_is_stored_and_told() {
+async fn failed_summaries_are_stored_and_reported_with_their_cost() {
     let calls = || sized(call(&[("a", "read", json!({}))]), 40);
     let mut half = sized(say("half"), 30);
     half.pop();
@@ -254,9 +252,9 @@ async fn what_failed_summaries_took_is_stored_and_told() {
     }
 }
 
-/// What the screen adds up while a session goes on, it is told of when the session is opened again.
+/// The total that the screen adds up equals the total reported on resume.
 #[tokio::test]
-async fn what_a_session_took_is_the_same_after_a_resume() {
+async fn a_resume_reports_the_same_cost() {
     let calls = || sized(call(&[("a", "read", json!({}))]), 40);
     let answers = vec![
         sized(say("one"), 1000),
@@ -314,9 +312,9 @@ async fn what_a_session_took_is_the_same_after_a_resume() {
     }
 }
 
-/// A summary of half the conversation is asked for where all of it is more than a minute allows.
+/// If the provider rejects the summary request as too large, the next one has less text.
 #[tokio::test]
-async fn a_summary_that_is_too_large_for_a_minute_is_made_of_less() {
+async fn a_summary_request_that_is_too_large_is_made_smaller() {
     for class in [ErrorClass::Overflow, ErrorClass::Allowance] {
         let mut answers: Vec<_> = (0..8).map(|n| say(&format!("answer {n}"))).collect();
         answers.extend([fail(class, "too large"), say("the summary")]);
@@ -334,9 +332,8 @@ async fn a_summary_that_is_too_large_for_a_minute_is_made_of_less() {
     }
 }
 
-// F5, F12, F16
 #[tokio::test]
-async fn what_was_shortened_for_one_model_is_shortened_again_for_its_fallback() {
+async fn a_fallback_with_a_smaller_window_compacts_again() {
     let overflow = || fail(ErrorClass::Overflow, "prompt is too long");
     let mut answers: Vec<_> = (0..8).map(|n| say(&format!("answer {n}"))).collect();
     answers.extend([
@@ -381,7 +378,7 @@ async fn what_was_shortened_for_one_model_is_shortened_again_for_its_fallback() 
 }
 
 #[tokio::test]
-async fn a_message_that_no_window_takes_does_not_end_the_conversation() {
+async fn a_message_larger_than_any_window_does_not_end_the_conversation() {
     let overflow = || fail(ErrorClass::Overflow, "prompt is too long");
     let answers = vec![overflow(), overflow(), say("the summary"), say("well")];
     let mut agent = start(answers, 0);
@@ -397,7 +394,7 @@ async fn a_message_that_no_window_takes_does_not_end_the_conversation() {
 }
 
 #[tokio::test]
-async fn without_a_summary_everything_stays_as_it_was() {
+async fn a_failed_summary_changes_nothing() {
     let failures = [
         (
             "an error",
@@ -441,7 +438,7 @@ async fn without_a_summary_everything_stays_as_it_was() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_summary_is_asked_for_again_in_other_words() {
+async fn an_answer_without_a_summary_is_asked_again_in_other_words() {
     let mut cut = say("only half of");
     cut.pop();
     cut.push(done(StopReason::Length));
@@ -459,7 +456,7 @@ async fn an_answer_that_is_no_summary_is_asked_for_again_in_other_words() {
         assert_eq!(requests.len(), 4);
         let (asked, again) = (&requests[1].messages, &requests[2].messages);
         let last = asked.len() - 1;
-        assert_eq!(asked[..last], again[..last], "the prefix stays");
+        assert_eq!(asked[..last], again[..last], "the prefix changed");
         let (asked, again) = (asked[last].text(), again[last].text());
         assert!(again.len() > asked.len() && again.starts_with(&asked));
         assert!(again.contains("You can't call tools now"), "{again}");
@@ -467,12 +464,12 @@ async fn an_answer_that_is_no_summary_is_asked_for_again_in_other_words() {
         let CompactionOutcome::Done { usage, .. } = ends(&agent).remove(0) else {
             panic!("{:?}", ends(&agent));
         };
-        assert_eq!(usage.input, 2000, "both answers were paid for");
+        assert_eq!(usage.input, 2000, "both answers cost");
     }
 }
 
-/// An agent whose second prompt waits for a summary, which ends when the gate opens.
-async fn summarising() -> (TestAgent, Arc<Gate>) {
+/// An agent whose second prompt waits for a summary. The summary ends when the gate opens.
+async fn summarizing() -> (TestAgent, Arc<Gate>) {
     let gate = Gate::new();
     let mut waits = say("the summary");
     waits.insert(1, Step::Wait(Arc::clone(&gate)));
@@ -485,8 +482,8 @@ async fn summarising() -> (TestAgent, Arc<Gate>) {
 }
 
 #[tokio::test]
-async fn a_model_chosen_while_it_is_made_gets_a_whole_prompt() {
-    let (mut agent, gate) = summarising().await;
+async fn a_model_chosen_during_a_compaction_gets_a_whole_prompt() {
+    let (mut agent, gate) = summarizing().await;
     agent.handle.set_model(Model {
         id: "other".into(),
         edit_format: EditFormat::ApplyPatch,
@@ -504,8 +501,8 @@ async fn a_model_chosen_while_it_is_made_gets_a_whole_prompt() {
 }
 
 #[tokio::test]
-async fn what_is_said_while_it_is_made_goes_with_the_next_call() {
-    let (mut agent, gate) = summarising().await;
+async fn messages_typed_during_a_compaction_go_with_the_next_call() {
+    let (mut agent, gate) = summarizing().await;
     agent.steer("And this");
     gate.open();
     assert_eq!(agent.settled().await, RunOutcome::Done);
@@ -515,7 +512,6 @@ async fn what_is_said_while_it_is_made_goes_with_the_next_call() {
     assert_eq!(after[after.len() - 2..], ["user: Second", "user: And this"]);
 }
 
-// F11, F14
 #[tokio::test]
 async fn the_user_compacts_with_a_focus_and_files_are_carried_over() {
     let read = |id: &str, file: &str| call(&[(id, "read", json!({"file_path": file}))]);
@@ -566,7 +562,7 @@ async fn the_user_compacts_with_a_focus_and_files_are_carried_over() {
 }
 
 #[tokio::test]
-async fn an_abort_cancels_it() {
+async fn an_abort_cancels_a_compaction() {
     let gate = Gate::new();
     let mut waits = say("late");
     waits.insert(1, Step::Wait(Arc::clone(&gate)));
@@ -583,7 +579,6 @@ async fn an_abort_cancels_it() {
     assert_eq!(agent.request(2)[..2], ["user: First", "assistant: one"]);
 }
 
-// F16
 #[tokio::test]
 async fn a_smaller_window_compacts_before_its_first_call() {
     let answers = vec![sized(say("one"), 30_000), say("the summary"), say("two")];
@@ -600,9 +595,8 @@ async fn a_smaller_window_compacts_before_its_first_call() {
     assert!(lines(&requests[2])[0].starts_with("summary: "));
 }
 
-// F10
 #[tokio::test]
-async fn a_compaction_is_undone_and_not_made_again_by_itself() {
+async fn an_undone_compaction_does_not_repeat_automatically() {
     let answers = vec![
         sized(say("one"), 190_000),
         say("the summary"),
@@ -630,10 +624,10 @@ async fn a_compaction_is_undone_and_not_made_again_by_itself() {
         .map(|message| message_line(message))
         .collect();
     assert_eq!(texts, ["user: First", "assistant: one", "user: Second"]);
-    // What was said first since then can be sent again.
+    // The first prompt after the compaction returns to the editor.
     let prompt = prompt.expect("a prompt");
     assert_eq!(tiller::llm::message::content_text(&prompt), "Since");
-    // 190,000 tokens are too many, and nothing is compacted until the provider says so.
+    // 190,000 tokens are too many, but tiller compacts only after the provider rejects a request.
     ask(&mut agent, "Third").await;
     assert_eq!(agent.request(4)[..3], texts);
     ask(&mut agent, "Fourth").await;
@@ -644,7 +638,7 @@ async fn a_compaction_is_undone_and_not_made_again_by_itself() {
 }
 
 #[tokio::test]
-async fn a_compaction_that_was_undone_is_not_made_after_a_resume_either() {
+async fn an_undone_compaction_does_not_repeat_after_a_resume() {
     let answers = vec![
         sized(say("one"), 190_000),
         say("the summary"),
@@ -656,7 +650,7 @@ async fn a_compaction_that_was_undone_is_not_made_after_a_resume_either() {
     agent.handle.uncompact();
     let moved = |event: &AgentEvent| matches!(event, AgentEvent::Moved { .. });
     agent.until(moved).await;
-    // It holds until the next compaction, which is stored too.
+    // This holds until the next compaction, which the session stores too.
     for (answers, compacted) in [
         (vec![sized(say("three"), 195_000)], false),
         (
@@ -698,7 +692,7 @@ async fn without_a_compaction_there_is_nothing_to_undo() {
 }
 
 #[tokio::test]
-async fn old_results_are_left_out_first_and_stay_left_out() {
+async fn old_tool_output_is_pruned_first_and_stays_pruned() {
     let long = "x".repeat(70_000);
     let answers = vec![
         call(&[("c1", "read", json!({"file_path": "a.rs"}))]),
@@ -724,7 +718,7 @@ async fn old_results_are_left_out_first_and_stay_left_out() {
     let left_out = requests[3].messages[2].text();
     assert!(left_out.starts_with("[result left out"), "{left_out}");
     assert_eq!(requests[3].thinking_from, requests[3].messages.len());
-    // From here on the same bytes, also for an agent that opens the session.
+    // From here on the bytes stay the same, also for an agent that opens the session.
     let before = &requests[3].messages;
     assert_eq!(requests[4].messages[..before.len()], before[..]);
     assert_eq!(requests[4].thinking_from, requests[3].thinking_from);
@@ -733,9 +727,9 @@ async fn old_results_are_left_out_first_and_stay_left_out() {
     assert!(kept, "the session lost the result");
 }
 
-// Where no cache makes it cheaper, the question goes behind what is replaced, not behind all.
+// No cache makes the whole conversation cheap here, so the question follows only the replaced part.
 #[tokio::test]
-async fn a_model_that_never_saw_the_conversation_is_asked_about_what_goes() {
+async fn a_model_without_a_cached_prefix_gets_only_the_part_to_replace() {
     let answers = vec![
         call(&[("c1", "read", json!({"file_path": "a.rs"}))]),
         say("one"),
@@ -765,9 +759,9 @@ async fn a_model_that_never_saw_the_conversation_is_asked_about_what_goes() {
     assert_eq!(ends(&agent).len(), 1);
 }
 
-/// Not even where nothing is compacted: the provider would refuse it after the upload.
+/// This holds even with compaction off: the provider would reject the request after the upload.
 #[tokio::test]
-async fn what_is_many_times_the_window_is_not_sent() {
+async fn a_prompt_many_times_the_window_is_not_sent() {
     let mut agent = Setup {
         answers: vec![say("never")],
         model: Some(windowed(1000)),

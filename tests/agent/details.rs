@@ -1,11 +1,10 @@
-//! The details of tool calls as they are stored.
+//! How the session stores the details of tool calls.
 
 use tiller::agent::Details;
 use tiller::agent::tool::{CommandDetails, DiffDetails, FilesDetails, TextDetails};
 
-// I6, I7
 #[test]
-fn details_come_back_as_they_were_stored() {
+fn details_are_read_back_as_stored() {
     let details = Details::Diff(DiffDetails {
         path: "a.rs".into(),
         diff: "+1 x".into(),

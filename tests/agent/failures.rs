@@ -1,5 +1,5 @@
-//! Every way a model call can fail, over every wire, from one table: what passes is asked again by
-//! itself, what does not is asked once and told with the way out.
+//! A table of every way a model call can fail, over every wire. tiller retries what passes; it
+//! tries the rest once and says what to do.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use super::fixture::*;
 use crate::llm::kit;
 use crate::support::model_server::{Cut, Failure, ModelServer, Reply, Script as Play, Wire};
 
-/// What a failure comes to.
+/// What a failure leads to.
 enum Comes {
-    /// Asked again, and nothing is left of the failure.
+    /// Retried, and the failure leaves no trace.
     Gone,
-    /// Asked again; what had been said is kept.
+    /// Retried, and the partial answer stays.
     Kept,
-    /// Not asked again; the user reads these words.
+    /// Not retried; the user reads these words.
     Told(&'static [&'static str]),
 }
 
@@ -38,7 +38,7 @@ fn stage(wire: Wire, replies: Vec<Reply>, max: u32) -> (ModelServer, TestAgent) 
     stage_idle(wire, replies, max, Duration::from_millis(500))
 }
 
-/// The same with a model that may be silent for `idle`.
+/// Like `stage`, with a model that can be silent for `idle`.
 fn stage_idle(
     wire: Wire,
     replies: Vec<Reply>,
@@ -57,7 +57,7 @@ fn stage_idle(
     (server, agent)
 }
 
-/// Name, reply, what it comes to.
+/// Name, reply, result.
 fn cases() -> Vec<(&'static str, Reply, Comes)> {
     use Comes::*;
     let page = "<html><head><title>Bad Gateway</title></head></html>";
@@ -85,7 +85,7 @@ fn cases() -> Vec<(&'static str, Reply, Comes)> {
         ),
         ("reset before a byte", half().cut_after(0, Cut::Reset), Gone),
         ("empty stream", Reply::new(), Gone),
-        // On this machine: the same long prompt would be read again from its start.
+        // A local server would have to read the same long prompt again from its start.
         (
             "silent",
             half().hold_headers("never"),
@@ -140,9 +140,8 @@ fn cases() -> Vec<(&'static str, Reply, Comes)> {
     ]
 }
 
-// G1, G4, G5, P2
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn each_failure_is_waited_out_or_told() {
+async fn each_failure_is_retried_or_reported() {
     for wire in Wire::ALL {
         for (name, reply, comes) in cases() {
             let at = format!("{wire:?} {name}");
@@ -174,9 +173,9 @@ async fn each_failure_is_waited_out_or_told() {
                         || name.contains("fault")
                         || name.contains("40")
                         || name == "422",
-                    "{at} names no way out: {message}"
+                    "{at} does not say what to do: {message}"
                 );
-                // The prompt is at hand: one word sends it again.
+                // The prompt is still there, so one command sends it again.
                 agent.handle.go_on();
                 assert_eq!(agent.settled().await, RunOutcome::Done, "{at}");
             } else {
@@ -188,16 +187,16 @@ async fn each_failure_is_waited_out_or_told() {
             }
             let requests = server.requests();
             assert_eq!(requests.len(), 2, "{at}");
-            // What failed is in no later request: it repeats the first.
+            // No later request has the failed attempt: the second repeats the first.
             assert_eq!(requests[0].body, requests[1].body, "{at}");
             assert_eq!(agent.stored().last().unwrap(), "assistant: Back.", "{at}");
         }
     }
 }
 
-// A whole answer that says nothing is a failure, also where the model thought: Enter asks again.
+// A complete answer without content is a failure, even if the model thought. Enter retries it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_without_content_is_no_success() {
+async fn an_answer_without_content_is_a_failure() {
     for wire in Wire::ALL {
         for empty in [
             Reply::new().say(""),
@@ -222,9 +221,9 @@ async fn an_answer_without_content_is_no_success() {
     }
 }
 
-// The last answer was cut at the output limit: told apart from one that is whole.
+// The last answer hit the output limit. The outcome says so.
 #[tokio::test]
-async fn an_answer_cut_at_the_output_limit_is_not_done() {
+async fn an_answer_cut_at_the_output_limit_is_reported() {
     let mut cut = vec![start()];
     cut.extend(text_block(0, "half"));
     cut.push(done(StopReason::Length));
@@ -238,9 +237,9 @@ async fn an_answer_cut_at_the_output_limit_is_not_done() {
     assert_eq!(agent.settled().await, RunOutcome::Done);
 }
 
-// G2: after the last retry the error is shown, and the prompt can be sent again.
+// After the last retry the user sees the error and can send the prompt again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_last_failure_is_told_with_how_often_it_was_tried() {
+async fn the_last_failure_says_how_often_it_was_tried() {
     for wire in Wire::ALL {
         let mut replies = vec![Reply::error(Failure::Overloaded); 6];
         replies.push(Reply::text("Back."));
@@ -260,7 +259,7 @@ async fn the_last_failure_is_told_with_how_often_it_was_tried() {
         let expected = ["1/5 in 1", "2/5 in 2", "3/5 in 4", "4/5 in 8", "5/5 in 16"];
         assert_eq!(waits.collect::<Vec<_>>(), expected);
         assert!(story.iter().any(|line| line.starts_with("retry 5 failed")));
-        // One failed message, not six.
+        // The session has one failed message, not six.
         assert_eq!(agent.stored().len(), 2, "{:?}", agent.stored());
         agent.handle.go_on();
         assert_eq!(agent.settled().await, RunOutcome::Done);
@@ -268,9 +267,9 @@ async fn the_last_failure_is_told_with_how_often_it_was_tried() {
     }
 }
 
-// E4, G6: what happened is in the session, for users and programs; no model sees it.
+// The session has all events, for users and programs. No model sees them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn retries_and_errors_are_in_the_session() {
+async fn the_session_stores_retries_and_errors() {
     let replies = vec![
         Reply::error(Failure::Server),
         Reply::error(Failure::Invalid),

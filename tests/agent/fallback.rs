@@ -1,4 +1,4 @@
-//! Models that answer when the chosen one cannot (`models.fallback`).
+//! Fallback models (`models.fallback`), which answer if the chosen model can't.
 
 use serde_json::json;
 use tiller::agent::{AgentEvent, LoopRules, RetryRules, RunOutcome};
@@ -18,11 +18,11 @@ fn other(id: &str) -> Model {
     }
 }
 
-fn staffed(answers: Vec<Vec<Step>>) -> TestAgent {
-    staffed_with(vec![other("second"), other("third")], answers)
+fn with_fallbacks(answers: Vec<Vec<Step>>) -> TestAgent {
+    with_fallback_models(vec![other("second"), other("third")], answers)
 }
 
-fn staffed_with(fallback: Vec<Model>, answers: Vec<Vec<Step>>) -> TestAgent {
+fn with_fallback_models(fallback: Vec<Model>, answers: Vec<Vec<Step>>) -> TestAgent {
     Setup {
         answers,
         tools: vec![("a", false, Act::Succeed("did".into()))],
@@ -49,28 +49,28 @@ fn asked(agent: &TestAgent) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_model_is_asked_once_however_often_it_is_named() {
+async fn a_model_named_twice_is_tried_once() {
     let named = ["second", "third", "second", "scripted", "third"].map(other);
     let answers = vec![fails(ErrorClass::Quota); 6];
-    let mut agent = staffed_with(named.to_vec(), answers);
+    let mut agent = with_fallback_models(named.to_vec(), answers);
     agent.prompt("Go");
     assert!(matches!(agent.settled().await, RunOutcome::Failed { .. }));
     assert_eq!(asked(&agent), ["scripted"]);
 
     let named = ["second", "third", "second"].map(other);
-    let mut agent = staffed_with(named.to_vec(), vec![fails(ErrorClass::Quota); 6]);
+    let mut agent = with_fallback_models(named.to_vec(), vec![fails(ErrorClass::Quota); 6]);
     agent.prompt("Go");
     assert!(matches!(agent.settled().await, RunOutcome::Failed { .. }));
     assert_eq!(asked(&agent), ["scripted", "second", "third"]);
 }
 
-/// Who chooses a model while another one fails means the one they chose.
+/// A user who chooses a model while another one fails wants the chosen one.
 #[tokio::test]
-async fn a_model_chosen_meanwhile_is_asked_instead_of_the_next_one() {
+async fn a_model_chosen_meanwhile_replaces_the_next_fallback() {
     let gate = Gate::new();
     let mut failing = fails(ErrorClass::Quota);
     failing.insert(0, Step::Wait(gate.clone()));
-    let mut agent = staffed(vec![failing, say("ok")]);
+    let mut agent = with_fallbacks(vec![failing, say("ok")]);
     agent.prompt("Go");
     gate.reached().await;
     agent.handle.set_model(other("chosen"));
@@ -84,9 +84,8 @@ async fn a_model_chosen_meanwhile_is_asked_instead_of_the_next_one() {
     assert_eq!(asked(&agent), ["scripted", "chosen"]);
 }
 
-// F5
 #[tokio::test(start_paused = true)]
-async fn a_model_that_cannot_answer_is_replaced() {
+async fn a_fallback_answers_for_a_model_that_fails() {
     use ErrorClass::*;
     for (class, expected) in [
         (Quota, &["scripted", "second"][..]),
@@ -98,7 +97,7 @@ async fn a_model_that_cannot_answer_is_replaced() {
     ] {
         let mut answers = vec![fails(class); expected.len().max(2) - 1];
         answers.push(say("ok"));
-        let mut agent = staffed(answers);
+        let mut agent = with_fallbacks(answers);
         agent.prompt("Go");
         let outcome = agent.settled().await;
         assert_eq!(asked(&agent), expected, "{class:?}");
@@ -121,10 +120,10 @@ async fn a_model_that_cannot_answer_is_replaced() {
     }
 }
 
-/// The stand-in stays for the run; the user's choice is asked again with the next prompt.
+/// The fallback answers for the rest of the run. The next prompt tries the user's model first.
 #[tokio::test(start_paused = true)]
-async fn the_choice_is_the_users() {
-    let mut agent = staffed(vec![
+async fn the_next_prompt_tries_the_chosen_model_first() {
+    let mut agent = with_fallbacks(vec![
         fails(ErrorClass::Quota),
         call(&[("c1", "a", json!({}))]),
         say("done"),
@@ -143,7 +142,7 @@ async fn the_choice_is_the_users() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_are_tried_in_order_each_with_its_own_retries() {
+async fn fallbacks_are_tried_in_order_each_with_its_retries() {
     use ErrorClass::*;
     let others = || vec![other("second"), other("third")];
     for (class, fallback, expected) in [
@@ -153,10 +152,10 @@ async fn all_are_tried_in_order_each_with_its_own_retries() {
             others(),
             "scripted scripted second second third third",
         ),
-        // A model that is its own fallback is not asked twice.
+        // A model that is its own fallback is tried once.
         (Auth, vec![model()], "scripted"),
     ] {
-        let mut agent = staffed_with(fallback, vec![fails(class); 6]);
+        let mut agent = with_fallback_models(fallback, vec![fails(class); 6]);
         agent.prompt("Go");
         let outcome = agent.settled().await;
         assert!(matches!(outcome, RunOutcome::Failed { .. }), "{outcome:?}");
@@ -164,10 +163,10 @@ async fn all_are_tried_in_order_each_with_its_own_retries() {
     }
 }
 
-/// A later call of the same run does not ask those again that could not answer.
+/// Later calls of the same run skip the models that failed.
 #[tokio::test(start_paused = true)]
-async fn who_failed_is_not_asked_again_in_this_run() {
-    let mut agent = staffed(vec![
+async fn a_failed_model_is_skipped_for_the_rest_of_the_run() {
+    let mut agent = with_fallbacks(vec![
         fails(ErrorClass::Quota),
         call(&[("c1", "a", json!({}))]),
         fails(ErrorClass::Quota),

@@ -1,5 +1,5 @@
 //! A provider that plays a script, tools that wait for the test, and an agent with its events.
-//! Nothing here sleeps: a test says when a stream or a tool goes on.
+//! Nothing here sleeps: the test opens the gate of each stream and tool.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -31,15 +31,15 @@ use tokio::sync::{Notify, Semaphore, mpsc};
 /// One step of a scripted answer.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Comes at once.
+    /// Arrives at once.
     Say(StreamEvent),
     /// Waits until the gate opens.
     Wait(Arc<Gate>),
-    /// Breaks the provider's promise never to panic.
+    /// Panics, although providers promise never to.
     Panic,
 }
 
-/// Something a test holds shut until it is ready. Opens once for each `open`.
+/// Blocks until the test opens it. Each `open` lets one waiter through.
 #[derive(Debug, Default)]
 pub struct Gate {
     reached: Notify,
@@ -54,7 +54,7 @@ impl Gate {
         })
     }
 
-    /// Waits until someone stands before the gate.
+    /// Waits until a task has reached the gate.
     pub async fn reached(&self) {
         within(self.reached.notified()).await;
     }
@@ -82,7 +82,7 @@ pub async fn within<T>(future: impl Future<Output = T>) -> T {
         .expect("waited 20 s in vain")
 }
 
-/// Lets everyone else work until `holds`.
+/// Yields to other tasks until `holds` is true.
 pub async fn eventually(holds: impl Fn() -> bool) {
     within(async {
         while !holds() {
@@ -95,7 +95,7 @@ pub async fn eventually(holds: impl Fn() -> bool) {
 /// Plays one script per request and keeps the requests.
 #[derive(Default)]
 pub struct Script {
-    /// The window the server loads a model with.
+    /// The window that the server loads a model with.
     pub loaded_window: Option<u64>,
     answers: Mutex<VecDeque<Vec<Step>>>,
     requests: Mutex<Vec<Request>>,
@@ -155,7 +155,7 @@ impl Provider for Script {
     }
 }
 
-/// An answer of one text block.
+/// An answer with one text block.
 pub fn say(text: &str) -> Vec<Step> {
     let mut steps = vec![start()];
     steps.extend(text_block(0, text));
@@ -163,7 +163,7 @@ pub fn say(text: &str) -> Vec<Step> {
     steps
 }
 
-/// `steps` as the answer to a prompt of so many tokens.
+/// `steps` as the answer to a prompt of this many tokens.
 pub fn sized(mut steps: Vec<Step>, tokens: u64) -> Vec<Step> {
     let usage = Usage {
         input: tokens,
@@ -240,7 +240,7 @@ pub fn call_block(index: usize, id: &str, name: &str, args: &str) -> Vec<Step> {
     ]
 }
 
-/// What a [`FakeTool`] does when called.
+/// What a [`FakeTool`] does when it runs.
 #[derive(Clone)]
 pub enum Act {
     /// Succeeds with this text.
@@ -249,28 +249,28 @@ pub enum Act {
     Fail(String),
     /// Panics with this text.
     Panic(String),
-    /// Panics with this text, also when asked for its effects.
+    /// Panics with this text, even when tiller asks for its effects.
     PanicEarly(String),
-    /// Waits at the gate, then succeeds; looks at nothing meanwhile.
+    /// Waits at the gate, then succeeds. Ignores an abort.
     Gate(Arc<Gate>),
     /// Like `Gate`, but gives up as soon as it is cancelled.
     Obey(Arc<Gate>),
-    /// Shows this live output, then waits at the gate and ignores being cancelled.
+    /// Shows this live output, then waits at the gate and ignores an abort.
     Output(String, Arc<Gate>),
-    /// Shows so many lines of live output, one after so many milliseconds.
+    /// Shows this many lines of live output, one every so many milliseconds.
     Ticker(u32, u64),
-    /// Succeeds with the paths it was allowed to read.
+    /// Succeeds with the paths it can read.
     AllowedReads,
-    /// Like `Gate`; its effect is that it writes a file.
+    /// Like `Gate`, but its effect is a file write.
     Write(Arc<Gate>),
-    /// Looks for what to show of a call until the test lets go of the other end.
+    /// Hangs while it makes the preview, until the test drops the other end.
     Stuck(Arc<Mutex<std::sync::mpsc::Receiver<()>>>),
-    /// Writes a file: when it is cancelled the change is being put in place, which takes so many
-    /// milliseconds.
+    /// Writes a file. A cancel arrives while the change is being put in place, which takes this
+    /// many milliseconds.
     FinishWhenCancelled(u64),
 }
 
-/// A tool of a test.
+/// A tool for tests.
 pub struct FakeTool {
     spec: ToolSpec,
     read_only: bool,
@@ -317,7 +317,7 @@ impl Tool for FakeTool {
 
     fn preview(&self, _args: &Value) -> Details {
         if let Act::Stuck(end) = &self.act {
-            // Its thread is lost, and what waits on it goes to another one.
+            // This thread is lost; its other tasks move to another thread.
             tokio::task::block_in_place(|| {
                 let _ = end.lock().unwrap().recv();
             });
@@ -361,7 +361,7 @@ impl Tool for FakeTool {
                 }
                 Act::Ticker(lines, millis) => {
                     for line in 1..=*lines {
-                        // On the paused clock of the test: nothing really waits.
+                        // The test's clock is paused, so nothing really waits.
                         tokio::time::advance(Duration::from_millis(*millis)).await;
                         context.progress.set(text_details(&format!("line {line}")));
                         tokio::task::yield_now().await;
@@ -372,7 +372,7 @@ impl Tool for FakeTool {
                 Act::AllowedReads => context.effects.reads.join(" "),
                 Act::FinishWhenCancelled(millis) => {
                     context.cancel.cancelled().await;
-                    // On the paused clock of the test: nothing really waits.
+                    // The test's clock is paused, so nothing really waits.
                     tokio::time::advance(Duration::from_millis(*millis)).await;
                     format!("{name} done")
                 }
@@ -426,23 +426,23 @@ pub struct Setup {
     pub budget: Budget,
     pub redactor: LazyRedactor,
     pub fallback: Vec<Model>,
-    /// Speaks in place of the script.
+    /// Replaces the script.
     pub provider: Option<Arc<dyn Provider>>,
     pub model: Option<Model>,
     pub toolbox: Option<Toolbox>,
     pub has_user: bool,
-    /// All is allowed where there is none.
+    /// `None` allows everything.
     pub permission: Option<PermissionOptions>,
     pub processes: Option<Processes>,
     /// Replaces the built-in system prompt.
     pub system_prompt: Option<String>,
     pub today: Option<Today>,
-    /// The folder and the session of an agent before this one.
+    /// The folder and the session of an earlier agent.
     pub resume: Option<(Arc<TempDir>, PathBuf)>,
     pub instructions: InstructionSources,
 }
 
-/// The rules, but a failure is the end.
+/// Retry rules under which the first failure is final.
 pub fn no_retries() -> LoopRules {
     LoopRules {
         retry: RetryRules {
@@ -482,7 +482,7 @@ impl Setup {
         };
         let (cwd, root) = (folder.path().join("work"), folder.path().join("sessions"));
         let session = match session {
-            // Without a message of the user there is no file.
+            // Without a user message there is no file.
             Some(path) if path.exists() => {
                 let (session, problems) = Session::open(&root, &path).unwrap();
                 assert_eq!(problems, Vec::<String>::new());
@@ -503,7 +503,7 @@ impl Setup {
             thinking: ThinkingLevel::Medium,
             cwd: cwd.clone(),
             toolbox: self.toolbox.unwrap_or_else(|| Toolbox::new(tools)),
-            // The program of the tests is no supervisor.
+            // The test binary can't act as the supervisor.
             processes: self.processes.unwrap_or_else(|| {
                 Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"), Orphans::Leave)
             }),
@@ -562,7 +562,7 @@ impl TestAgent {
         self.handle.follow_up(vec![Content::text(text)]);
     }
 
-    /// The next event; all are also kept in `seen`.
+    /// The next event. `seen` keeps all of them.
     pub async fn next(&mut self) -> AgentEvent {
         let event = within(self.events.recv()).await.expect("the agent is gone");
         if let Some(last) = self.seen.last() {
@@ -572,7 +572,7 @@ impl TestAgent {
         event.kind.clone()
     }
 
-    /// Reads events until one fits.
+    /// Reads events until one matches.
     pub async fn until(&mut self, fits: impl Fn(&AgentEvent) -> bool) -> AgentEvent {
         loop {
             let event = self.next().await;
@@ -582,7 +582,7 @@ impl TestAgent {
         }
     }
 
-    /// Reads to the end of the run and everything it means.
+    /// Reads to the end of the run and of everything that follows from it.
     pub async fn settled(&mut self) -> RunOutcome {
         let end = self
             .until(|event| matches!(event, AgentEvent::AgentEnd { .. }))
@@ -595,7 +595,7 @@ impl TestAgent {
         }
     }
 
-    /// What has been seen, one short line each.
+    /// All events so far, one short line each.
     pub fn story(&self) -> Vec<String> {
         self.seen
             .iter()
@@ -603,8 +603,8 @@ impl TestAgent {
             .collect()
     }
 
-    /// Texts of the `n`th request's messages as `role: text`, from 0. Results stand in the order of their
-    /// calls, as every wire has them.
+    /// The texts of the `n`th request's messages as `role: text`, counted from 0. Results are in
+    /// the order of their calls, as on every wire.
     pub fn request(&self, n: usize) -> Vec<String> {
         let requests = self.script.requests();
         let mut messages = requests[n].messages.clone();
@@ -634,7 +634,7 @@ impl TestAgent {
             .collect()
     }
 
-    /// The folder and the session as a kill at this moment would leave them, for [`Setup::resume`].
+    /// The folder and the session as a kill now would leave them, for [`Setup::resume`].
     pub fn killed(&self) -> (Arc<TempDir>, PathBuf) {
         let folder = Arc::new(tempfile::tempdir().unwrap());
         std::fs::create_dir(folder.path().join("work")).unwrap();

@@ -1,4 +1,5 @@
-//! Instruction files: what stands in the prompt, and that changes are told without rewriting it.
+//! Instruction files: what the prompt says, and how the model hears of changes without a rewrite of
+//! the prompt.
 
 use std::fs;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use tiller::agent::{
 use super::fixture::{Act, Gate, Setup, Step, TestAgent, call, say};
 use tiller::llm::{EditFormat, ErrorClass, LlmError, Model, StreamEvent};
 
-/// An agent in a project that is trusted, with a folder of the user.
+/// An agent in a trusted project, with a user folder.
 fn agent(answers: Vec<Vec<Step>>) -> (TestAgent, TempDir) {
     let user = tempfile::tempdir().unwrap();
     fs::write(user.path().join("AGENTS.md"), "Be brief.").unwrap();
@@ -34,7 +35,7 @@ async fn ask(agent: &mut TestAgent) {
     assert_eq!(agent.settled().await, RunOutcome::Done);
 }
 
-/// What the session has stored: the system prompt.
+/// The system prompts that the session stores.
 fn prompts(agent: &TestAgent) -> Vec<String> {
     let entries = agent.entries().into_iter();
     let prompts = entries.filter(|entry| entry["customType"] == "tiller.prompt");
@@ -42,9 +43,8 @@ fn prompts(agent: &TestAgent) -> Vec<String> {
     prompts.map(text).collect()
 }
 
-// M4
 #[tokio::test]
-async fn what_changes_is_told_once_and_the_prompt_stays() {
+async fn a_changed_file_is_reported_once_and_the_prompt_stays() {
     let answers = (0..6).map(|_| say("ok")).collect();
     let (mut agent, _user) = agent(answers);
     let file = agent.cwd.join("AGENTS.md");
@@ -59,7 +59,7 @@ async fn what_changes_is_told_once_and_the_prompt_stays() {
     ask(&mut agent).await;
 
     let prompts = prompts(&agent);
-    assert_eq!(prompts.len(), 1, "the prompt is never made again");
+    assert_eq!(prompts.len(), 1, "the prompt was made again");
     let mark = format!(
         "<instructions path=\"{}\">\n",
         file.canonicalize().unwrap_or(file.clone()).display()
@@ -113,9 +113,8 @@ fn count(request: &[String], text: &str) -> usize {
     request.join("\n").matches(text).count()
 }
 
-// M4
 #[tokio::test]
-async fn a_folder_that_a_tool_touches_brings_its_file_with_the_next_call() {
+async fn touching_a_folder_loads_its_file_with_the_next_call() {
     let patch = "*** Begin Patch\n*** Add File: deep/er/b.rs\n+x\n*** End Patch";
     for (tool, arguments) in [
         ("read", json!({"file_path": "deep/er/a.rs"})),
@@ -149,7 +148,7 @@ async fn a_folder_that_a_tool_touches_brings_its_file_with_the_next_call() {
                 "{arguments}: {request:?}"
             );
         }
-        // Behind the result, and what was sent before stays.
+        // The note follows the result, and earlier messages stay.
         assert!(agent.request(1)[3].starts_with("note: [These project instructions"));
         for number in 1..4 {
             let (before, after) = (agent.request(number - 1), agent.request(number));
@@ -159,7 +158,7 @@ async fn a_folder_that_a_tool_touches_brings_its_file_with_the_next_call() {
 }
 
 #[tokio::test]
-async fn a_file_below_is_told_once_also_after_a_resume_and_only_where_trusted() {
+async fn a_nested_file_is_sent_once_even_after_a_resume_and_only_if_trusted() {
     let calls = || call(&[("c1", "read", json!({"file_path": "deep/er/a.rs"}))]);
     let mut first = nested(vec![calls(), say("ok")], true);
     ask(&mut first).await;
@@ -187,7 +186,7 @@ async fn a_file_below_is_told_once_also_after_a_resume_and_only_where_trusted() 
     assert_eq!(count(&second.request(2), "Deeper rules."), 1);
     second.handle.shutdown().await;
 
-    // Trust that was taken away is told, and nothing is read any more.
+    // The model hears that trust is gone, and tiller reads no more files.
     let mut third = setup(false, vec![say("ok")]).start();
     fs::write(third.cwd.join("deep/er/AGENTS.md"), "Hostile rules.").unwrap();
     ask(&mut third).await;
@@ -204,7 +203,7 @@ async fn a_file_below_is_told_once_also_after_a_resume_and_only_where_trusted() 
 }
 
 #[tokio::test]
-async fn what_is_not_taken_in_is_told_to_the_user_once() {
+async fn the_user_hears_once_of_files_that_are_not_loaded() {
     let (mut agent, _user) = agent(vec![say("ok"), say("ok")]);
     fs::write(agent.cwd.join(".env"), "KEY=secret").unwrap();
     fs::write(agent.cwd.join("AGENTS.md"), "See @.env for the key.").unwrap();
@@ -224,7 +223,7 @@ async fn what_is_not_taken_in_is_told_to_the_user_once() {
 }
 
 #[tokio::test]
-async fn what_a_compaction_took_away_is_told_again_where_a_tool_looks_again() {
+async fn a_compacted_file_is_sent_again_when_a_tool_returns_to_its_folder() {
     let calls = || call(&[("c1", "read", json!({"file_path": "deep/er/a.rs"}))]);
     let answers = vec![
         calls(),
@@ -266,9 +265,9 @@ async fn what_a_compaction_took_away_is_told_again_where_a_tool_looks_again() {
     }
 }
 
-/// What calls name is looked for once, and what was found stays known to later runs.
+/// tiller looks once for the files that calls lead to, and later runs reuse what it found.
 #[tokio::test]
-async fn the_calls_of_before_are_not_looked_at_again_by_every_run() {
+async fn later_runs_do_not_search_for_earlier_calls_again() {
     let calls = || {
         let read = |id, path: &str| (id, "read", json!({"file_path": path}));
         call(&[read("c1", "deep/er/a.rs"), read("c2", "later/b.rs")])
@@ -293,9 +292,8 @@ async fn the_calls_of_before_are_not_looked_at_again_by_every_run() {
     }
 }
 
-// M4
 #[tokio::test]
-async fn a_file_that_changes_while_tools_run_is_told_in_the_next_request() {
+async fn a_file_that_changes_while_tools_run_is_in_the_next_request() {
     let (gate, user) = (Gate::new(), tempfile::tempdir().unwrap());
     let mut agent = Setup {
         answers: vec![call(&[("c1", "look", json!({}))]), say("ok"), say("ok")],
@@ -322,14 +320,18 @@ async fn a_file_that_changes_while_tools_run_is_told_in_the_next_request() {
     );
     ask(&mut agent).await;
     let third = agent.request(2);
-    assert_eq!(count(&third, "Use blanks."), 1, "told once");
+    assert_eq!(
+        count(&third, "Use blanks."),
+        1,
+        "the change must be reported once"
+    );
     assert_eq!(third[..second.len()], second);
     assert_eq!(prompts(&agent).len(), 1);
 }
 
-/// Whoever answers reads the file that its vendor has made known.
+/// Each model reads the instruction file of its vendor.
 #[tokio::test]
-async fn a_fallback_reads_the_file_of_its_own_vendor() {
+async fn a_fallback_reads_its_vendors_file() {
     let model = |id: &str| Model {
         id: id.into(),
         ..super::fixture::model()
@@ -357,8 +359,7 @@ async fn a_fallback_reads_the_file_of_its_own_vendor() {
     assert!(!says(0, "For Gemini.") && !says(1, "For Gemini."));
 }
 
-/// A prompt that is made in a session that goes on, for models that edit in another way, is as whole as
-/// the first one.
+/// The prompt for another editing format is as complete as the session's first prompt.
 #[tokio::test]
 async fn a_fallback_in_a_resumed_session_gets_the_users_system_prompt() {
     let user = tempfile::tempdir().unwrap();

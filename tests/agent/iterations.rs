@@ -1,5 +1,5 @@
-//! The conversation as iterations (B3 to B14), with the questions that nothing in the program asks:
-//! here they are answered from the view that the program has.
+//! The conversation as iterations. The program itself doesn't ask these questions; the tests answer
+//! them from the view that the program has.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use tiller::llm::{ErrorClass, LlmError, Message, StreamEvent, ToolCall};
 
 use super::fixture::*;
 
-/// The context of a public agent-loop specification, read off a session.
+/// The context that a public agent-loop specification defines, read from a session.
 struct Context {
     iterations: Vec<Iteration>,
     created_at: String,
@@ -33,7 +33,6 @@ impl Context {
         }
     }
 
-    // B4
     fn to_json(&self) -> Value {
         json!({
             "iterations": self.iterations,
@@ -47,7 +46,6 @@ impl Context {
         self.iterations.last().map_or(0, |last| last.number)
     }
 
-    // B8
     fn extract_tool_calls(&self) -> Vec<&ToolCall> {
         let last = self.iterations.last().and_then(|it| it.messages.last());
         match last.map(AsRef::as_ref) {
@@ -56,13 +54,11 @@ impl Context {
         }
     }
 
-    // B9
     fn to_messages(&self) -> Vec<&Message> {
         let messages = self.iterations.iter().flat_map(|it| &it.messages);
         messages.map(AsRef::as_ref).collect()
     }
 
-    // A12, B11
     fn exceeded_max_iterations(&self, max: usize) -> bool {
         self.current() >= max
     }
@@ -87,7 +83,6 @@ async fn two_calls() -> TestAgent {
     agent
 }
 
-// B3, B4, B12, B14
 #[tokio::test]
 async fn a_context_has_its_four_keys_and_an_iteration_its_six() {
     let agent = two_calls().await;
@@ -123,7 +118,7 @@ async fn a_context_has_its_four_keys_and_an_iteration_its_six() {
     assert_eq!(context["iterations"][1]["tool_calls"], json!([]));
 }
 
-// B3, B8: while the calls of the last answer run.
+// The calls of the last answer are still running.
 #[tokio::test]
 async fn an_open_iteration_has_no_end_and_the_calls_of_its_last_message() {
     let gate = Gate::new();
@@ -151,7 +146,6 @@ async fn an_open_iteration_has_no_end_and_the_calls_of_its_last_message() {
     assert!(context.iterations[1].completed_at.is_some());
 }
 
-// B10
 #[tokio::test]
 async fn an_iteration_is_found_by_its_number() {
     let agent = two_calls().await;
@@ -163,9 +157,8 @@ async fn an_iteration_is_found_by_its_number() {
     }
 }
 
-// A12, B11
 #[tokio::test]
-async fn the_limit_is_given_by_whoever_asks() {
+async fn the_caller_gives_the_iteration_limit() {
     let agent = two_calls().await;
     let context = Context::of(&agent.session);
     for (max, exceeded) in [(1, true), (2, true), (3, false), (10, false)] {
@@ -175,9 +168,9 @@ async fn the_limit_is_given_by_whoever_asks() {
     assert!(!text.contains("max_iterations") && !text.contains("maxIterations"));
 }
 
-// B3: a process that ends, a compaction and a retry that had said something change no number.
+// A restart, a compaction and a retry after partial text change no number.
 #[tokio::test]
-async fn numbers_go_on_from_those_of_the_session() {
+async fn numbers_continue_after_a_restart() {
     let mut first = Setup {
         answers: vec![say("one"), say("two"), say("summary"), say("three")],
         rules: LoopRules {
@@ -224,7 +217,7 @@ async fn numbers_go_on_from_those_of_the_session() {
         begun.collect()
     };
     assert_eq!(numbers(&first), [1, 2, 3]);
-    // The attempt that failed after it said something is the fourth.
+    // The fourth is the attempt that failed after some text.
     assert_eq!(numbers(&second), [4, 6]);
     let context = Context::of(&second.session);
     let said: Vec<_> = context.iterations.iter().map(|it| it.number).collect();
@@ -237,9 +230,9 @@ async fn numbers_go_on_from_those_of_the_session() {
     assert_eq!(prompts, ["1", "2", "3", "4", "four", "5"]);
 }
 
-// B7: the call was made when the program of the time made it, not when one that was killed did.
+// The killed program made the call, so its time is that program's time.
 #[tokio::test]
-async fn a_program_that_ended_in_a_call_leaves_an_open_iteration() {
+async fn a_program_that_died_in_a_call_leaves_an_open_iteration() {
     let first = two_calls().await;
     let text = fs::read_to_string(&first.session).unwrap();
     first.handle.shutdown().await;
@@ -274,7 +267,7 @@ fn quick_retries() -> LoopRules {
     rules
 }
 
-/// One line of a session: what it holds without its id and parent.
+/// A line of a session without its id and parent.
 fn line() -> impl Strategy<Value = Value> {
     let answer = |stop: &'static str, calls: usize| {
         let calls: Vec<_> = (0..calls)
@@ -334,7 +327,6 @@ fn stored(lines: &[Value]) -> (TempDir, std::path::PathBuf) {
 proptest::proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
-    // B7, B9, B10, B12
     #[test]
     fn any_conversation_is_the_sum_of_its_iterations(lines in proptest::collection::vec(line(), 0..30)) {
         let (root, path) = stored(&lines);
@@ -348,12 +340,12 @@ proptest::proptest! {
             proptest::prop_assert_eq!(iteration.number, at + 1);
             let one = view.iteration(at + 1).map(|it| json!(it));
             proptest::prop_assert_eq!(one, Some(json!(iteration)));
-            // Only the last may still be open, and none ends before it began.
+            // Only the last can still be open, and none ends before it began.
             let ended = iteration.completed_at.as_ref();
             let last = at + 1 == context.iterations.len();
             proptest::prop_assert!(ended.map_or(last, |end| *end >= iteration.started_at));
         }
-        // What leads to the next call is in the iteration that it begins.
+        // The messages that lead to a call belong to the iteration that the call begins.
         let answered = context.iterations.iter().filter(|it| it.metadata.contains_key("model"));
         proptest::prop_assert_eq!(session.tree().next_iteration(), answered.count() + 1);
     }

@@ -1,5 +1,5 @@
-//! A program that is killed while it works: what it had shown or accepted is in the session file at that
-//! moment, and the next one goes on from it.
+//! Kills the program while it works. The session file already has what the program had shown or
+//! accepted, and the next program continues from it.
 
 use serde_json::json;
 use tiller::agent::permission::PermissionMode;
@@ -15,7 +15,7 @@ use tiller::llm::message::content_text;
 use super::fixture::*;
 use super::permission::{asked, confining, permission, setup};
 
-/// The request of the next prompt in the session of `agent`, had it been killed now.
+/// The next prompt's request in the session of `agent`, if a kill had come now.
 async fn after_a_kill(agent: &TestAgent) -> Vec<String> {
     let mut next = Setup {
         answers: vec![say("Yes.")],
@@ -25,7 +25,7 @@ async fn after_a_kill(agent: &TestAgent) -> Vec<String> {
     .start();
     next.prompt("And on");
     assert_eq!(next.settled().await, RunOutcome::Done);
-    // What was told once is told again in the same words.
+    // The next request repeats the earlier note word for word.
     next.prompt("And on");
     assert_eq!(next.settled().await, RunOutcome::Done);
     let (first, second) = (next.request(0), next.request(1));
@@ -39,8 +39,8 @@ async fn tool_end(agent: &mut TestAgent, id: &str) {
     agent.until(is_end).await;
 }
 
-// The slow member of a group keeps no result of the others from the file, and what has not ended is
-// said to be cut off.
+// A slow call in a group doesn't delay the others' results. The next program marks unfinished calls
+// as interrupted.
 #[tokio::test]
 async fn the_result_of_a_call_is_stored_before_its_end_is_shown() {
     let gate = Gate::new();
@@ -60,7 +60,7 @@ async fn the_result_of_a_call_is_stored_before_its_end_is_shown() {
         ],
     );
     agent.prompt("Go");
-    // Calls of a group end in any order.
+    // The calls of a group end in any order.
     for _ in 0..2 {
         let is_end = |event: &AgentEvent| matches!(event, AgentEvent::ToolEnd { .. });
         let AgentEvent::ToolEnd { call_id, .. } = agent.until(is_end).await else {
@@ -92,7 +92,7 @@ async fn the_result_of_a_call_is_stored_before_its_end_is_shown() {
 }
 
 #[tokio::test]
-async fn a_given_answer_is_stored_while_another_question_is_open() {
+async fn an_answer_is_stored_while_another_question_is_open() {
     let ask = |question: &str| json!({ "question": question });
     let mut agent = Setup {
         answers: vec![
@@ -129,11 +129,11 @@ async fn a_given_answer_is_stored_while_another_question_is_open() {
 }
 
 #[tokio::test]
-async fn what_a_command_did_is_stored_before_it_is_asked_whether_it_runs_again() {
+async fn a_result_is_stored_before_the_offer_to_rerun_the_command() {
     let Some(processes) = confining() else {
         return;
     };
-    // Not among temporary files, which are the session's own.
+    // Not in the temporary folder, because the session can write there anyway.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let outside = folder.path().join("outside");
     let command = format!("echo made; touch {}", outside.display());
@@ -183,27 +183,27 @@ fn texts(queued: &[Queued]) -> Vec<String> {
     texts.collect()
 }
 
-/// What waits in the session as a kill at this moment would leave it.
-pub fn left_over(agent: &TestAgent) -> Vec<String> {
+/// The queue in the session as a kill now would leave it.
+pub fn queued_after_a_kill(agent: &TestAgent) -> Vec<String> {
     let (folder, session) = agent.killed();
     let (session, _) = Session::open(folder.path(), &session).unwrap();
     texts(&session.queued())
 }
 
 #[tokio::test]
-async fn a_message_that_starts_a_run_is_stored_before_its_sender_has_an_answer() {
+async fn a_message_that_starts_a_run_is_stored_before_its_sender_hears() {
     let mut agent = agent(vec![say("ok")], vec![]);
     let sent = agent.handle.send_external(external("by steer")).await;
     assert_eq!(sent, Ok(Delivery::Started));
     let kept = std::fs::read_to_string(&agent.session).unwrap_or_default();
     assert!(kept.contains("by steer"), "{kept}");
     assert_eq!(agent.settled().await, RunOutcome::Done);
-    assert_eq!(left_over(&agent), [""; 0]);
+    assert_eq!(queued_after_a_kill(&agent), [""; 0]);
 }
 
-// The queue is the agent's, so it needs no screen to be kept; and it is delivered once.
+// The agent owns the queue, so it survives without a screen. Each message is delivered once.
 #[tokio::test]
-async fn messages_that_waited_wait_again_after_a_kill() {
+async fn queued_messages_are_queued_again_after_a_kill() {
     let gate = Gate::new();
     let mut waiting = vec![start(), Step::Wait(gate.clone())];
     waiting.extend(say("one").into_iter().skip(1));
@@ -215,7 +215,7 @@ async fn messages_that_waited_wait_again_after_a_kill() {
     let sent = agent.handle.send_external(external("from elsewhere")).await;
     assert_eq!(sent, Ok(Delivery::Queued(QueueKind::Steering)));
     let all = ["steered", "then this", "from elsewhere"];
-    assert_eq!(left_over(&agent), all);
+    assert_eq!(queued_after_a_kill(&agent), all);
 
     let resume = agent.killed();
     let mut next = Setup {
@@ -235,8 +235,8 @@ async fn messages_that_waited_wait_again_after_a_kill() {
     assert_eq!(texts(&steering), ["steered", "from elsewhere"]);
     assert_eq!(steering[1].origin.as_deref(), Some(STEER_ORIGIN));
     assert_eq!(texts(&follow_up), ["then this"]);
-    // Looked at only, nothing is sent and nothing changes.
-    assert_eq!(left_over(&next), all);
+    // Viewing the session sends nothing and changes nothing.
+    assert_eq!(queued_after_a_kill(&next), all);
     next.prompt("And on");
     assert_eq!(next.settled().await, RunOutcome::Done);
     let mut request = next.request(0).split_off(1);
@@ -246,13 +246,13 @@ async fn messages_that_waited_wait_again_after_a_kill() {
         ["user: steered", "steer: from elsewhere", "user: And on"]
     );
     assert_eq!(next.request(1).last().unwrap(), "user: then this");
-    assert_eq!(left_over(&next), [""; 0]);
-    // A copy has no part in what waits.
+    assert_eq!(queued_after_a_kill(&next), [""; 0]);
+    // A copy doesn't get the queue.
     let root = agent.folder.path().join("sessions");
     let (copy, _) = Session::fork(&root, &agent.session, &agent.cwd).unwrap();
     assert_eq!(copy.queued(), []);
 
-    // What comes back to the user waits no more.
+    // A message that returns to the editor leaves the queue.
     agent.handle.take_back(None);
     let back = |event: &AgentEvent| matches!(event, AgentEvent::QueueReturned { .. });
     agent.until(back).await;
@@ -261,7 +261,7 @@ async fn messages_that_waited_wait_again_after_a_kill() {
 }
 
 #[tokio::test]
-async fn what_is_given_back_to_a_user_is_kept_by_them() {
+async fn returned_messages_stay_stored_until_released() {
     let gate = Gate::new();
     let mut agent = Setup {
         answers: vec![vec![start(), Step::Wait(gate.clone())]],
@@ -278,8 +278,8 @@ async fn what_is_given_back_to_a_user_is_kept_by_them() {
         unreachable!()
     };
     assert_eq!(agent.settled().await, RunOutcome::Aborted);
-    // The program may die before they are on disk.
-    assert_eq!(left_over(&agent), ["steered"]);
+    // The program can die before the editor's text is on disk.
+    assert_eq!(queued_after_a_kill(&agent), ["steered"]);
     let mut next = Setup {
         answers: vec![say("ok")],
         resume: Some(agent.killed()),
@@ -292,15 +292,15 @@ async fn what_is_given_back_to_a_user_is_kept_by_them() {
     next.prompt("On");
     assert_eq!(next.settled().await, RunOutcome::Done);
     assert!(!next.request(0).contains(&"user: steered".to_owned()));
-    assert_eq!(left_over(&next), [""; 0]);
+    assert_eq!(queued_after_a_kill(&next), [""; 0]);
     agent.handle.release(ids());
     agent.handle.shutdown().await;
-    assert_eq!(left_over(&agent), [""; 0]);
+    assert_eq!(queued_after_a_kill(&agent), [""; 0]);
 }
 
-// Also between the delivered message and the entry that says that it waits no more.
+// This also holds between the delivered message and the entry that removes it from the queue.
 #[tokio::test]
-async fn at_every_line_a_message_waits_or_is_said() {
+async fn at_every_line_a_message_is_either_queued_or_delivered() {
     let gate = Gate::new();
     let mut waiting = call(&[("c1", "slow", json!({}))]);
     waiting.insert(1, Step::Wait(gate.clone()));
@@ -337,7 +337,7 @@ async fn at_every_line_a_message_waits_or_is_said() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_stored_is_not_taken_and_not_run() {
+async fn a_message_that_cannot_be_stored_is_refused() {
     let mut agent = agent(
         vec![call(&[("c1", "touch", json!({}))]), say("ok")],
         vec![("touch", false, Act::Succeed("done".into()))],
@@ -357,17 +357,17 @@ async fn what_cannot_be_stored_is_not_taken_and_not_run() {
     );
     std::fs::remove_file(&root).unwrap();
     agent.handle.shutdown().await;
-    assert_eq!(left_over(&agent), [""; 0]);
+    assert_eq!(queued_after_a_kill(&agent), [""; 0]);
 }
 
-fn is_cut_off(agent: &TestAgent) -> bool {
+fn is_interrupted(agent: &TestAgent) -> bool {
     let (folder, session) = agent.killed();
     let (session, _) = Session::open(folder.path(), &session).unwrap();
     session.facts().is_cut_off()
 }
 
 #[tokio::test]
-async fn a_run_is_cut_off_by_a_kill_and_not_by_the_user() {
+async fn a_kill_interrupts_a_run_and_an_abort_does_not() {
     let gate = Gate::new();
     let mut agent = agent(
         vec![call(&[("c1", "slow", json!({}))]), say("ok")],
@@ -375,25 +375,25 @@ async fn a_run_is_cut_off_by_a_kill_and_not_by_the_user() {
     );
     agent.prompt("Go");
     gate.reached().await;
-    assert!(is_cut_off(&agent));
+    assert!(is_interrupted(&agent));
     agent.handle.abort();
     assert_eq!(agent.settled().await, RunOutcome::Aborted);
-    assert!(!is_cut_off(&agent));
+    assert!(!is_interrupted(&agent));
     agent.prompt("On");
     assert_eq!(agent.settled().await, RunOutcome::Done);
-    assert!(!is_cut_off(&agent));
+    assert!(!is_interrupted(&agent));
 }
 
-/// The turn that may be undone.
+/// The turn that undo would take back.
 async fn last_turn(handle: &AgentHandle) -> String {
     let (answer, preview) = tokio::sync::oneshot::channel();
     handle.undo(UndoCommand::Preview(Direction::Undo, answer));
     preview.await.unwrap().unwrap().unwrap().turn
 }
 
-// Also a program that was left in between.
+// This also holds if a kill comes in between.
 #[tokio::test]
-async fn the_model_is_told_of_an_undo_after_a_restart() {
+async fn the_model_hears_of_an_undo_after_a_restart() {
     let write = ("write", json!({"file_path": "a.txt", "content": "new\n"}));
     let mut agent = setup(PermissionMode::Full, true, &[write]).start();
     agent.prompt("Go");
@@ -406,7 +406,7 @@ async fn the_model_is_told_of_an_undo_after_a_restart() {
     agent
         .until(|event| matches!(event, AgentEvent::AgentSettled { .. }))
         .await;
-    assert!(!is_cut_off(&agent), "a note is no prompt");
+    assert!(!is_interrupted(&agent), "a note is not a prompt");
     let request = after_a_kill(&agent).await;
     let told = |line: &&String| line.starts_with("note: [The user undid file changes");
     assert_eq!(request.iter().filter(told).count(), 1, "{request:#?}");
@@ -425,7 +425,7 @@ fn another(agent: &TestAgent) -> OpenSession {
 }
 
 #[tokio::test]
-async fn a_session_that_cannot_be_saved_is_not_left_silently() {
+async fn leaving_a_session_that_cannot_be_saved_warns() {
     let mut agent = agent(vec![say("one"), say("two")], vec![]);
     let root = agent.folder.path().join("sessions");
     std::fs::write(&root, "in the way").unwrap();

@@ -1,4 +1,4 @@
-//! How runs went, as the session keeps it (E4, E5), and the iterations that are read with its help.
+//! The events of runs as the session stores them, and the iterations read from them.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ fn fail(class: ErrorClass) -> Vec<Step> {
     vec![Step::Say(StreamEvent::Error(LlmError::new(class, "no")))]
 }
 
-/// A retry, two tool calls of which one fails, a compaction, a run that fails.
+/// A retry, two tool calls of which one fails, a compaction, and a run that fails.
 async fn run() -> TestAgent {
     let mut agent = Setup {
         answers: vec![
@@ -57,7 +57,7 @@ async fn run() -> TestAgent {
 }
 
 #[tokio::test]
-async fn all_that_happens_to_a_run_is_kept() {
+async fn the_session_stores_every_event_of_a_run() {
     let agent = run().await;
     let entries = agent.entries();
     let events = || {
@@ -86,15 +86,14 @@ async fn all_that_happens_to_a_run_is_kept() {
         .map(|it| json!([it["data"]["toolCallId"], it["data"]["isError"]]))
         .collect();
     assert_eq!(ends, [json!(["c1", false]), json!(["c2", true])]);
-    // They are short, and say nothing that the messages beside them say.
+    // They are short and don't repeat the messages beside them.
     for event in events() {
         assert!(event.to_string().len() < 330, "{event}");
     }
 }
 
-// B3, B10, B12, B13
 #[tokio::test]
-async fn one_iteration_is_what_the_list_of_all_has() {
+async fn an_iteration_by_number_equals_its_entry_in_the_list() {
     let agent = run().await;
     let view = SessionView::open(&agent.session).unwrap();
     let all: Vec<Value> = view.iterations().map(|it| json!(it)).collect();
@@ -122,13 +121,13 @@ async fn one_iteration_is_what_the_list_of_all_has() {
             ("bad", Some(ToolStatus::Error))
         ]
     );
-    // The one that failed said nothing.
+    // The failed iteration has no text.
     let last = IterationSummary::from(&view.iteration(4).unwrap());
     assert_eq!((last.prompt.as_str(), last.first_token_ms), ("Fail", None));
 }
 
 #[tokio::test]
-async fn an_answer_that_cannot_be_read_keeps_its_number() {
+async fn an_unreadable_answer_keeps_its_number() {
     let agent = run().await;
     let text = std::fs::read_to_string(&agent.session).unwrap();
     let damaged = text.replacen("\"stopReason\":\"toolUse\",", "\"stopReason\":7,", 2);

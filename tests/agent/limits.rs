@@ -1,4 +1,4 @@
-//! The iteration limit: visible, and one command goes on.
+//! The iteration limit: the user sees it, and one command continues the run.
 
 use serde_json::json;
 use tiller::agent::{AgentEvent, LoopRules, RunOutcome};
@@ -27,7 +27,6 @@ fn calls(n: usize) -> Vec<Vec<Step>> {
         .collect()
 }
 
-// A11, B11
 #[tokio::test]
 async fn the_run_stops_after_exactly_n_calls_and_says_so() {
     let mut answers = calls(4);
@@ -50,7 +49,7 @@ async fn the_run_stops_after_exactly_n_calls_and_says_so() {
 }
 
 #[tokio::test]
-async fn zero_is_no_limit() {
+async fn zero_means_no_limit() {
     let mut answers = calls(150);
     answers.push(say("ok"));
     let mut agent = limited(0, answers, Act::Succeed("done".into()));
@@ -59,7 +58,6 @@ async fn zero_is_no_limit() {
     assert_eq!(agent.script.requests().len(), 151);
 }
 
-// B2
 #[tokio::test]
 async fn follow_ups_share_the_budget_and_stay_queued() {
     let gate = Gate::new();
@@ -85,7 +83,7 @@ async fn follow_ups_share_the_budget_and_stay_queued() {
     );
 }
 
-// B11: the count begins anew with each message of a user.
+// The count starts at 0 with each message of the user.
 #[tokio::test]
 async fn a_message_of_a_user_renews_the_budget() {
     let gate = Gate::new();
@@ -104,7 +102,7 @@ async fn a_message_of_a_user_renews_the_budget() {
 }
 
 #[tokio::test]
-async fn going_on_with_nothing_to_do_does_nothing() {
+async fn continuing_with_nothing_to_do_does_nothing() {
     let mut agent = limited(2, vec![say("ok"), say("more")], Act::Succeed(String::new()));
     agent.handle.go_on();
     agent.prompt("Go");
@@ -116,7 +114,6 @@ async fn going_on_with_nothing_to_do_does_nothing() {
     assert_eq!(agent.script.requests().len(), 2);
 }
 
-// F4, F7
 #[tokio::test]
 async fn an_estimated_window_is_corrected_after_the_first_answer() {
     let estimated = Model {

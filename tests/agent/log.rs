@@ -1,4 +1,4 @@
-//! What the log says of each call.
+//! What the log contains for each call.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -32,7 +32,7 @@ impl<'a> MakeWriter<'a> for Log {
 }
 
 impl Log {
-    /// Its lines about this test's tools, from `Tool` on, their times as `N`.
+    /// The log lines about this test's tools, from `Tool` on, with times as `N`.
     fn lines(&self) -> Vec<String> {
         let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
         let digits = regex::Regex::new("[0-9]+ms").unwrap();
@@ -49,12 +49,11 @@ impl Log {
     }
 }
 
-// I9, K22, H11
 #[tokio::test]
 async fn each_call_is_logged_with_its_end_and_time() {
     let log = Log::default();
-    // For the whole process: tracing remembers per place in the code whether anybody listens,
-    // and asks only the thread that comes by first.
+    // The log is global: tracing caches per call site whether a subscriber listens, and checks only
+    // the first thread that arrives.
     tracing_subscriber::fmt()
         .with_ansi(false)
         .with_writer(log.clone())

@@ -1,5 +1,5 @@
-//! Conversations that outgrow the window, over the wires: the server counts tokens, refuses what is
-//! too long, and holds each request against the rules of its vendor and against its prefix.
+//! Conversations that outgrow the window, over each wire. The mock server counts tokens and rejects
+//! what is too long. It also checks each request against its vendor's rules and its prefix.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -15,7 +15,7 @@ use super::fixture::{Act, Setup, Step, TestAgent, call, say};
 use crate::llm::kit;
 use crate::support::model_server::{Failure, ModelServer, Reply, Said, Script, Wire};
 
-/// What the request for a summary says.
+/// A part of the summary request.
 const QUESTION: &str = "about to be shortened";
 
 fn start(server: &ModelServer, wire: Wire, window: u64, results: &str) -> TestAgent {
@@ -32,7 +32,7 @@ fn start(server: &ModelServer, wire: Wire, window: u64, results: &str) -> TestAg
                 max: 0,
                 ..RetryRules::default()
             },
-            // What the calls are is not what is tested.
+            // The calls repeat themselves, which doesn't matter here.
             loop_guard: tiller::agent::LoopGuardRules {
                 enabled: false,
                 ..Default::default()
@@ -66,8 +66,8 @@ async fn ask(agent: &mut TestAgent, text: &str) -> RunOutcome {
     agent.settled().await
 }
 
-/// Prompts of four model calls each: three call a tool, the last one answers. No two are of the
-/// same length.
+/// Sends prompts with four model calls each: three call a tool, the last one answers. Each prompt
+/// has a different length.
 async fn converse(wire: Wire, prompts: usize) -> (ModelServer, TestAgent) {
     let window = 16_000;
     let server = ModelServer::start(Script::of([summary("What happened so far.")]));
@@ -87,7 +87,7 @@ async fn converse(wire: Wire, prompts: usize) -> (ModelServer, TestAgent) {
         ));
         let text = format!("Prompt {prompt}. ").repeat(prompt * 7 % 40 + 1);
         assert_eq!(ask(&mut agent, &text).await, RunOutcome::Done, "{prompt}");
-        // The whole story is longer than what is looked at here.
+        // Keep only the events that the test checks.
         let is_end = |event: &AgentEvent| matches!(event, AgentEvent::CompactionEnd { .. });
         agent.seen.retain(|event| is_end(&event.kind));
         assert!(server.largest() <= window);
@@ -96,7 +96,7 @@ async fn converse(wire: Wire, prompts: usize) -> (ModelServer, TestAgent) {
 }
 
 #[tokio::test]
-async fn two_thousand_turns_in_a_small_window() {
+async fn a_small_window_holds_two_thousand_turns() {
     for (wire, prompts) in [
         (Wire::Anthropic, 500),
         (Wire::Responses, 50),
@@ -116,7 +116,7 @@ async fn two_thousand_turns_in_a_small_window() {
             "{wire:?}: {turns} turns, {made} compactions, {pruned} results left out, at most {} tokens",
             server.largest()
         );
-        // Each turn adds some 700 tokens to a window of 16,000.
+        // Each turn adds about 700 tokens to a window of 16,000.
         assert!(
             made + pruned / 6 >= prompts / 8,
             "{wire:?}: {made} {pruned}"
@@ -126,19 +126,19 @@ async fn two_thousand_turns_in_a_small_window() {
         let ends = ends(&agent);
         assert_eq!(ends.iter().filter(done).count(), made, "{wire:?}");
         assert_eq!(ends.len(), made, "{wire:?}: {ends:?}");
-        // The first words of the user are there to the end.
+        // The last request still has the user's first words.
         let last = server.requests().pop().unwrap();
         assert!(last.text().contains("> Prompt 0."), "{wire:?}");
     }
 }
 
-/// How the provider refuses, and what comes of it.
+/// How the provider rejects a request, and what follows.
 struct Overflow {
     name: &'static str,
-    /// What follows the first answer.
+    /// The replies after the first answer.
     replies: fn() -> Vec<Reply>,
     outcome: Result<(), &'static str>,
-    /// Model calls all told.
+    /// The total of model calls.
     calls: usize,
     compactions: usize,
 }
@@ -199,9 +199,8 @@ fn too_long() -> Reply {
     Reply::error(Failure::Overflow)
 }
 
-// F12
 #[tokio::test]
-async fn an_overflow_is_compacted_and_asked_once_more_on_every_wire() {
+async fn an_overflow_compacts_and_retries_once_on_every_wire() {
     for wire in Wire::ALL {
         for case in OVERFLOWS {
             let name = format!("{wire:?}: {}", case.name);
@@ -233,7 +232,7 @@ async fn an_overflow_is_compacted_and_asked_once_more_on_every_wire() {
                 }
                 (RunOutcome::Failed { message }, Err(says)) => {
                     assert!(message.contains(says), "{name}: {message}");
-                    // Nothing is lost, and the conversation goes on.
+                    // Nothing is lost, and the conversation continues.
                     server.push(Reply::text("Well."));
                     assert_eq!(ask(&mut agent, "Again").await, RunOutcome::Done, "{name}");
                 }
@@ -243,7 +242,7 @@ async fn an_overflow_is_compacted_and_asked_once_more_on_every_wire() {
     }
 }
 
-/// An agent with a tool whose results have so many lines, and no compaction.
+/// An agent without compaction whose tool results have this many lines.
 fn reading(lines: usize, answers: Vec<Vec<Step>>) -> TestAgent {
     let read = call(&[("a", "read", json!({"file_path": "a.rs"}))]);
     let text = "line of a file\n".repeat(lines);
@@ -262,9 +261,9 @@ fn reading(lines: usize, answers: Vec<Vec<Step>>) -> TestAgent {
     .start()
 }
 
-/// What a run held is read again from the session by the next one, where it is large.
+/// A new run reads large results again from the session, which a finished run drops from memory.
 #[tokio::test]
-async fn a_conversation_that_was_let_go_of_goes_on_in_the_same_words() {
+async fn a_conversation_dropped_from_memory_continues_word_for_word() {
     for (lines, held) in [(10, true), (80_000, false)] {
         let mut agent = reading(lines, vec![say("One."), say("Two."), say("Three.")]);
         for text in ["First", "Second", "Third"] {
@@ -284,15 +283,15 @@ async fn a_conversation_that_was_let_go_of_goes_on_in_the_same_words() {
             let (one, other) = (&requests[at - 1].messages[0], &requests[at].messages[0]);
             Arc::ptr_eq(one, other)
         };
-        assert!(same(1), "one run");
+        assert!(same(1), "the messages changed within one run");
         assert_eq!([same(2), same(3)], [held, held], "{lines} lines");
         assert_eq!(requests[3].messages.len(), 7, "{lines} lines");
     }
 }
 
-/// The file is changed underneath: the model gets less than before, and the user hears of it once.
+/// Someone changes the file. The model gets less than before, and tiller tells the user once.
 #[tokio::test]
-async fn what_can_no_longer_be_read_of_a_conversation_is_told() {
+async fn the_user_hears_once_of_messages_that_cannot_be_read() {
     let mut agent = reading(80_000, vec![say("One."), say("Two."), say("Three.")]);
     assert_eq!(ask(&mut agent, "First").await, RunOutcome::Done);
     let text = fs::read_to_string(&agent.session).unwrap();
@@ -309,7 +308,7 @@ async fn what_can_no_longer_be_read_of_a_conversation_is_told() {
     assert_eq!(told.count(), 1);
 }
 
-/// What a run holds does not grow with what was said: what its model reads, and ids.
+/// Memory of a run doesn't grow with the conversation: it holds what the model reads, and ids.
 #[tokio::test]
 async fn a_run_holds_what_its_model_reads_and_no_more() {
     let (window, turns) = (16_000, 90);
@@ -340,7 +339,7 @@ async fn a_run_holds_what_its_model_reads_and_no_more() {
     let held = said.iter().filter(|message| message.strong_count() > 0);
     let held = held.count();
     assert!(held < 50, "{held} of {} messages are held", said.len());
-    // Whoever wants them all reads them from the session.
+    // A reader that wants all messages gets them from the session.
     let all = messages.read();
     assert_eq!((messages.len(), all.len()), (said.len(), said.len()));
     assert_eq!(all[0].text(), "Go");

@@ -1,4 +1,4 @@
-//! A model that goes in circles is told so, once, behind the results it got.
+//! tiller tells a model that repeats itself so, once, after the results.
 
 use serde_json::json;
 use tiller::agent::{LoopGuardRules, LoopRules, RunOutcome};
@@ -25,9 +25,8 @@ fn circling(times: usize, guard: LoopGuardRules) -> TestAgent {
     .start()
 }
 
-// M1, M2, Q7
 #[tokio::test]
-async fn the_word_comes_behind_the_results_and_only_once() {
+async fn the_notice_comes_after_the_results_and_only_once() {
     let mut agent = circling(4, LoopGuardRules::default());
     agent.prompt("Go");
     assert_eq!(agent.settled().await, RunOutcome::Done);
@@ -37,7 +36,7 @@ async fn the_word_comes_behind_the_results_and_only_once() {
     let last = said(4);
     assert_eq!(last.iter().filter(|line| *line == TOLD).count(), 1);
     assert_eq!(last.last().unwrap(), "c3: same");
-    // Stored as what it is: nobody's own words.
+    // The notice has its own origin, so nobody takes it for the user's words.
     let stored = agent.entries();
     let told = stored
         .iter()
@@ -46,7 +45,7 @@ async fn the_word_comes_behind_the_results_and_only_once() {
     assert_eq!(told["message"]["role"], "user");
 }
 
-// D2: before what a user says at the same time.
+// The notice comes before a message that the user sends at the same time.
 #[tokio::test]
 async fn a_user_has_the_last_word() {
     let gate = Gate::new();
@@ -77,9 +76,8 @@ async fn a_user_has_the_last_word() {
     );
 }
 
-// M3
 #[tokio::test]
-async fn it_can_be_changed_and_switched_off() {
+async fn the_notice_can_be_changed_and_switched_off() {
     let off = LoopGuardRules {
         enabled: false,
         ..LoopGuardRules::default()

@@ -1,4 +1,4 @@
-//! The agent against a scripted provider and tools that wait for the test's word.
+//! The agent against a scripted provider, with tools that wait for the test.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod fixture;

@@ -1,5 +1,5 @@
-//! Whatever a user does and however it falls together with what the run does: every message
-//! typed is in the conversation, or was given back, exactly once; and every call has one result.
+//! Random user actions at random times of a run. Every typed message ends up in the conversation or
+//! back with the user, exactly once. Every call has one result.
 
 use std::collections::BTreeMap;
 
@@ -21,9 +21,9 @@ enum UserAction {
     TakeBack,
     Abort,
     GoOn,
-    /// Lets whatever waits at the gate go on.
+    /// Opens the gate for one waiter.
     OpenGate,
-    /// Lets the agent work for a while.
+    /// Yields to the agent for a while.
     Yield(u8),
 }
 
@@ -55,9 +55,9 @@ proptest! {
         runtime.worker_threads(2).enable_all().build().unwrap().block_on(play(actions, has_user));
     }
 
-    // D7, H: batches of messages and aborts that the agent reads together.
+    // Batches of messages and aborts that the agent reads together.
     #[test]
-    fn no_request_leaves_after_an_abort_but_for_what_was_typed_behind_it(
+    fn a_request_after_an_abort_needs_a_later_message(
         actions in proptest::collection::vec(
             prop_oneof![
                 3 => Just(UserAction::Prompt),
@@ -75,8 +75,7 @@ proptest! {
     }
 }
 
-/// Plays `actions` and holds each request against the last abort before it: what it adds to the
-/// conversation was typed later.
+/// Plays `actions` and checks each request after an abort: it must contain a message typed later.
 async fn play_strictly(actions: Vec<UserAction>) {
     let played = play(actions, false).await;
     for abort in &played.aborts {
@@ -90,7 +89,7 @@ async fn play_strictly(actions: Vec<UserAction>) {
     }
 }
 
-/// What an abort found.
+/// The state at an abort.
 #[derive(Debug)]
 struct Abort {
     /// Messages typed before it.
@@ -104,7 +103,7 @@ struct Played {
     requests: Vec<Vec<String>>,
 }
 
-/// With a user, what comes back is kept at once, as the screen does it.
+/// With a user, a returned message is taken at once, as the screen does.
 async fn play(actions: Vec<UserAction>, has_user: bool) -> Played {
     let gate = Gate::new();
     let mut answers = Vec::new();
@@ -144,7 +143,10 @@ async fn play(actions: Vec<UserAction>, has_user: bool) -> Played {
                 let text = message.text.clone();
                 within(agent.handle.send_external(message)).await.unwrap();
                 let kept = std::fs::read_to_string(&agent.session).unwrap();
-                assert!(kept.contains(&format!("\"{text}\"")), "{text} was accepted");
+                assert!(
+                    kept.contains(&format!("\"{text}\"")),
+                    "{text} was accepted but not stored"
+                );
             }
             UserAction::SteerNow => agent.handle.steer_now(),
             UserAction::TakeBack => agent.handle.take_back(None),
@@ -175,7 +177,7 @@ async fn play(actions: Vec<UserAction>, has_user: bool) -> Played {
             agent.seen.push(event);
         }
     }
-    // Whatever still waits comes back now.
+    // Return everything that is still queued.
     agent.handle.abort();
     agent.handle.take_back(None);
     within(agent.handle.shutdown()).await;
@@ -205,9 +207,9 @@ async fn play(actions: Vec<UserAction>, has_user: bool) -> Played {
         }
         assert!((0..=1).contains(&depth));
     }
-    // What waits stays in the session, and so does what came back to nobody who keeps it.
+    // The session keeps the queue. It also keeps returned messages that no one has taken.
     if agent.session.exists() {
-        kept.extend(super::killed::left_over(&agent));
+        kept.extend(super::killed::queued_after_a_kill(&agent));
     }
     for text in kept {
         *found.entry(text).or_default() += 1;

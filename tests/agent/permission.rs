@@ -1,4 +1,4 @@
-//! Calls before the policy: who may run, who is asked, what the answers come to.
+//! The permission policy for calls: which run, when tiller asks, and what each answer does.
 
 use std::fs;
 use std::sync::Arc;
@@ -15,8 +15,7 @@ use tiller::agent::{
 use super::fixture::*;
 use crate::support::everything_allowed;
 
-/// An agent with the real tools that makes these calls one after the other, each in a turn of its
-/// own.
+/// An agent with the real tools that makes these calls, one per turn.
 pub fn working(mode: PermissionMode, has_user: bool, calls: &[(&str, Value)]) -> TestAgent {
     setup(mode, has_user, calls).start()
 }
@@ -60,7 +59,7 @@ fn write(path: &str) -> (&'static str, Value) {
 }
 
 #[tokio::test]
-async fn what_is_asked_runs_when_the_user_says_so() {
+async fn a_call_runs_when_the_user_allows_it() {
     for (answer, told, there) in [
         (Answer::once(), "c0: Successfully wrote", true),
         (
@@ -91,7 +90,7 @@ async fn what_is_asked_runs_when_the_user_says_so() {
 }
 
 #[tokio::test]
-async fn a_rule_answers_what_it_is_about_from_then_on() {
+async fn a_new_rule_answers_later_calls() {
     let mut agent = working(
         PermissionMode::Ask,
         true,
@@ -119,7 +118,7 @@ async fn a_rule_answers_what_it_is_about_from_then_on() {
 }
 
 #[tokio::test]
-async fn a_mode_counts_from_the_next_call_and_is_told_with_the_next_words() {
+async fn a_mode_applies_from_the_next_call_and_the_model_hears_with_the_next_message() {
     let mut agent = working(PermissionMode::Ask, true, &[write("a.txt"), write("b.txt")]);
     agent.prompt("Go");
     let question = asked(&mut agent).await;
@@ -147,7 +146,7 @@ async fn a_mode_counts_from_the_next_call_and_is_told_with_the_next_words() {
 }
 
 #[tokio::test]
-async fn a_mode_is_told_again_behind_a_summary() {
+async fn a_mode_is_repeated_after_a_summary() {
     let answers = ["One.", "Two.", "Summary.", "Three."];
     let mut agent = Setup {
         answers: answers.map(say).into(),
@@ -177,7 +176,7 @@ async fn a_mode_is_told_again_behind_a_summary() {
 }
 
 #[tokio::test]
-async fn where_nobody_can_be_asked_the_rule_is_named_that_would_allow_it() {
+async fn without_a_user_the_refusal_names_the_rule_that_would_allow_it() {
     let mut agent = working(PermissionMode::Ask, false, &[write("a.txt")]);
     agent.prompt("Go");
     assert_eq!(agent.settled().await, RunOutcome::Done);
@@ -193,7 +192,7 @@ async fn where_nobody_can_be_asked_the_rule_is_named_that_would_allow_it() {
 }
 
 #[tokio::test]
-async fn where_no_rule_would_allow_it_the_way_out_is_named() {
+async fn a_refusal_that_no_rule_can_lift_says_what_to_do() {
     let command = ("bash", json!({"command": "eval \"$X\""}));
     let own = Rule::of_tool("write", Action::Ask, Origin::Session);
     let full = "or use --permission full.";
@@ -219,7 +218,7 @@ async fn where_no_rule_would_allow_it_the_way_out_is_named() {
 }
 
 #[tokio::test]
-async fn a_model_that_was_never_told_of_a_mode_works_in_full() {
+async fn in_full_mode_a_new_session_gets_no_mode_note() {
     let mut agent = working(PermissionMode::Full, true, &[write("a.txt")]);
     agent.prompt("Go");
     assert_eq!(agent.settled().await, RunOutcome::Done);
@@ -231,7 +230,7 @@ async fn a_model_that_was_never_told_of_a_mode_works_in_full() {
     assert!(told.contains("[Permission mode: auto. "), "{told}");
 }
 
-/// A real supervisor, if it can hold commands to what `auto` promises here.
+/// A real supervisor, if it can confine commands here as `auto` promises.
 pub fn confining() -> Option<Processes> {
     let processes = Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"), Orphans::Leave);
     let reasons = processes.sandbox_support().reasons();
@@ -246,7 +245,7 @@ pub fn confining() -> Option<Processes> {
 }
 
 #[tokio::test]
-async fn what_the_sandbox_kept_a_command_from_may_be_done_without_it() {
+async fn a_command_that_the_sandbox_stopped_can_rerun_without_it() {
     for (answer, told, there) in [
         (
             Answer::once(),
@@ -264,7 +263,7 @@ async fn what_the_sandbox_kept_a_command_from_may_be_done_without_it() {
         let Some(processes) = confining() else {
             return;
         };
-        // Not among temporary files, which are the session's own.
+        // Not in the temporary folder, because the session can write there anyway.
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let outside = folder.path().join("outside");
         let command = format!("touch {} && echo made", outside.display());
@@ -292,7 +291,7 @@ async fn what_the_sandbox_kept_a_command_from_may_be_done_without_it() {
     }
 }
 
-/// The next `git status` in it would run what its settings name.
+/// The next `git status` there would run programs that the settings name.
 #[tokio::test]
 async fn a_file_tool_asks_before_it_completes_a_repository() {
     let write = |path: &str| ("write", json!({"file_path": path, "content": "x\n"}));
@@ -319,7 +318,7 @@ async fn a_file_tool_asks_before_it_completes_a_repository() {
 }
 
 #[tokio::test]
-async fn a_command_of_a_plan_changes_nothing_and_nothing_is_asked() {
+async fn a_command_in_plan_mode_changes_nothing_and_asks_nothing() {
     let Some(processes) = confining() else {
         return;
     };
@@ -343,7 +342,7 @@ async fn a_command_of_a_plan_changes_nothing_and_nothing_is_asked() {
 }
 
 #[tokio::test]
-async fn what_a_rule_lets_out_of_the_sandbox_is_asked_outside_of_the_project() {
+async fn a_rule_that_lifts_the_sandbox_still_asks_outside_the_project() {
     let commands = [
         "true",
         "mkdir sub; cd sub && true",
@@ -376,12 +375,12 @@ async fn what_a_rule_lets_out_of_the_sandbox_is_asked_outside_of_the_project() {
     assert_eq!(reason, "a rule allows it, but only inside the project");
     let no = Answer::Refuse { reason: None };
     agent.handle.answer(question.id, no);
-    // What is more than one command, or is told to look elsewhere, the rule does not let out.
+    // The rule doesn't cover two commands in one line, or a command sent to another folder.
     assert_eq!(agent.settled().await, RunOutcome::Done);
 }
 
 #[tokio::test]
-async fn that_no_sandbox_works_is_told_once_with_the_reason() {
+async fn a_missing_sandbox_is_reported_once_with_the_reason() {
     let touch = |name: &str| ("bash", json!({"command": format!("touch {name}")}));
     let supervisor = Processes::with_supervisor("/nonexistent/tiller", Orphans::Leave);
     let mut agent = Setup {

@@ -1,4 +1,4 @@
-//! Listeners that are slow, or stuck, or many.
+//! Event readers that are slow, stuck, or many.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn long_answer(deltas: usize) -> (Vec<Step>, String) {
     (steps, text)
 }
 
-/// Folds the deltas as a screen does.
+/// Joins the deltas as a screen does.
 fn folded(events: &[Arc<Event>]) -> String {
     let mut message = AssistantMessage::default();
     for event in events {
@@ -34,7 +34,6 @@ fn folded(events: &[Arc<Event>]) -> String {
     Message::Assistant(message).text()
 }
 
-// E8, P8
 #[tokio::test(start_paused = true)]
 async fn ten_thousand_deltas_reach_a_slow_reader_in_order() {
     let (answer, text) = long_answer(10_000);
@@ -43,7 +42,7 @@ async fn ten_thousand_deltas_reach_a_slow_reader_in_order() {
     let reader = tokio::spawn(async move {
         let mut events: Vec<Arc<Event>> = Vec::new();
         while let Some(event) = slow.recv().await {
-            // Everyone else gets ahead of this reader.
+            // All other tasks get ahead of this reader.
             for _ in 0..event.seq % 7 {
                 tokio::task::yield_now().await;
             }
@@ -60,7 +59,7 @@ async fn ten_thousand_deltas_reach_a_slow_reader_in_order() {
     let slow_seen = reader.await.unwrap();
     assert_eq!(folded(&agent.seen), text);
     assert_eq!(folded(&slow_seen), text);
-    // E6: two listeners, one sequence.
+    // Two readers see the same sequence.
     let seqs = |events: &[Arc<Event>]| events.iter().map(|event| event.seq).collect::<Vec<_>>();
     let first = slow_seen[0].seq;
     let both: Vec<_> = seqs(&agent.seen)
@@ -77,7 +76,7 @@ async fn memory_is_bounded_while_a_reader_sleeps() {
     let (answer, _) = long_answer(10_000);
     let agent = agent(vec![answer], vec![]);
     agent.prompt("Go");
-    // Nobody reads: only what fits the buffers may have been taken from the stream.
+    // Without a reader, the agent reads from the stream only what the buffers hold.
     eventually(|| agent.events.len() == 256).await;
     for _ in 0..10_000 {
         tokio::task::yield_now().await;
@@ -87,12 +86,12 @@ async fn memory_is_bounded_while_a_reader_sleeps() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stuck_reader_is_dropped_and_the_others_are_told() {
+async fn a_stuck_reader_is_dropped_and_the_others_hear_of_it() {
     let (answer, text) = long_answer(2_000);
     let mut agent = agent(vec![answer, say("ok")], vec![]);
     let stuck = agent.handle.subscribe(SlowReader::Drop);
     agent.prompt("Go");
-    // What is read before the request takes real time, which would count as waiting.
+    // The file reads before a request take real time, which would count as a stall.
     let script = Arc::clone(&agent.script);
     eventually(|| !script.requests().is_empty()).await;
     let start = Instant::now();
@@ -107,14 +106,14 @@ async fn a_stuck_reader_is_dropped_and_the_others_are_told() {
     drop(stuck);
 }
 
-// The only reader of a run may take its time: nothing is dropped, nothing is lost.
+// The only reader of a run can be slow: it isn't dropped and loses nothing.
 #[tokio::test(start_paused = true)]
-async fn a_reader_that_is_waited_for_loses_nothing() {
+async fn a_reader_that_the_agent_waits_for_loses_nothing() {
     let (answer, text) = long_answer(2_000);
     let mut agent = agent(vec![answer], vec![]);
     let mut patient = agent.handle.subscribe(SlowReader::Wait);
     agent.prompt("Go");
-    // What is read before the request takes real time.
+    // The file reads before a request take real time.
     let script = Arc::clone(&agent.script);
     eventually(|| !script.requests().is_empty()).await;
     for _ in 0..600 {
@@ -123,7 +122,7 @@ async fn a_reader_that_is_waited_for_loses_nothing() {
             agent.seen.push(event);
         }
     }
-    assert_eq!(patient.len(), 256, "held back");
+    assert_eq!(patient.len(), 256, "the agent did not wait for the reader");
     let mut seen = Vec::new();
     while !matches!(seen.last(), Some(event) if is_settled(event)) {
         while let Ok(event) = agent.events.try_recv() {
@@ -138,7 +137,7 @@ fn is_settled(event: &Arc<Event>) -> bool {
     matches!(event.kind, AgentEvent::AgentSettled { .. })
 }
 
-// An abort does not wait for a reader, and the reader still gets the end.
+// An abort doesn't wait for a reader, and the reader still gets the end.
 #[tokio::test(start_paused = true)]
 async fn an_abort_does_not_wait_for_a_stuck_reader() {
     let (answer, _) = long_answer(10_000);
@@ -149,7 +148,7 @@ async fn an_abort_does_not_wait_for_a_stuck_reader() {
     agent.handle.abort();
     eventually(|| agent.script.live_streams() == 0).await;
     assert!(start.elapsed() < Duration::from_millis(100));
-    // Commands are answered meanwhile.
+    // The agent still answers commands.
     let mut late = agent.handle.subscribe(SlowReader::Drop);
     agent.handle.set_thinking(ThinkingLevel::High);
     let first = within(late.recv()).await.unwrap();
@@ -163,7 +162,7 @@ async fn an_abort_does_not_wait_for_a_stuck_reader() {
 }
 
 #[tokio::test]
-async fn readers_may_come_and_go() {
+async fn readers_can_come_and_go() {
     let gate = Gate::new();
     let mut agent = agent(
         vec![call(&[("c1", "a", json!({}))]), say("ok")],

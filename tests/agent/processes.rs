@@ -1,4 +1,5 @@
-//! A run and the real processes it started: nothing outlives it, and nobody waits for it to die.
+//! A run and the real processes that it started. No process outlives its run, and no one waits for
+//! it to die.
 
 use std::time::{Duration, Instant};
 
@@ -41,7 +42,7 @@ fn calls(calls: &[(String, Value)]) -> Vec<Step> {
     call(&calls)
 }
 
-/// Waits until the screen has shown `text` as live output.
+/// Waits until the live output contains `text`.
 async fn shown(agent: &mut TestAgent, text: &str) {
     agent
         .until(|event| {
@@ -55,7 +56,6 @@ fn state(wanted: fn(&RunState) -> bool) -> impl Fn(&AgentEvent) -> bool {
     move |event| matches!(event, AgentEvent::State(state) if wanted(state))
 }
 
-// H2, H3, H6, H11
 #[tokio::test]
 async fn an_abort_does_not_wait_for_processes_that_ignore_it() {
     let marked = MarkedProcesses::new();
@@ -82,13 +82,13 @@ async fn an_abort_does_not_wait_for_processes_that_ignore_it() {
         .any(|line| line.starts_with("state Stopping"));
     assert!(stopping, "{:?}", agent.story());
 
-    // The next run does not wait for the dying either.
+    // The next run doesn't wait for dying processes either.
     agent.prompt("again");
     assert_eq!(agent.settled().await, RunOutcome::Done);
     marked.wait_for_none().await;
 }
 
-// H2: at rest again when the last one is dead.
+// The agent is idle again once the last process is dead.
 #[tokio::test]
 async fn stopping_ends_with_the_last_process_and_a_second_abort_kills() {
     let mut took = Vec::new();
@@ -111,11 +111,15 @@ async fn stopping_ends_with_the_last_process_and_a_second_abort_kills() {
         marked.assert_none().await;
         took.push(start.elapsed());
     }
-    assert!(took[0] >= Duration::from_millis(1_900), "no time to end");
-    assert!(took[1] < took[0], "not killed: {took:?}");
+    assert!(
+        took[0] >= Duration::from_millis(1_900),
+        "the processes had no time to end"
+    );
+    assert!(took[1] < took[0], "the second abort did not kill: {took:?}");
 }
 
-// A run that has begun while processes of the last one still die is never shown as idle.
+// The next run starts while processes of the last one die. The agent must never appear idle
+// meanwhile.
 #[tokio::test]
 async fn the_next_run_is_not_idle_when_the_last_process_is_gone() {
     let marked = MarkedProcesses::new();
@@ -126,14 +130,14 @@ async fn the_next_run_is_not_idle_when_the_last_process_is_gone() {
     marked.wait_for(2).await;
     agent.handle.abort();
     assert_eq!(agent.settled().await, RunOutcome::Aborted);
-    // The agent hears nothing of the next run while this subscriber reads nothing.
+    // While this subscriber reads nothing, the agent hears nothing of the next run.
     let stuck = agent.handle.subscribe(SlowReader::Drop);
     for level in [ThinkingLevel::Low, ThinkingLevel::High].repeat(200) {
         agent.handle.set_thinking(level);
     }
     agent.prompt("again");
     marked.wait_for_none().await;
-    // The last is dead for the agent, too: an order after that is answered after that.
+    // Make sure that the agent has seen the last process die: it handles later commands after that.
     for _ in 0..1000 {
         tokio::task::yield_now().await;
     }
@@ -145,7 +149,7 @@ async fn the_next_run_is_not_idle_when_the_last_process_is_gone() {
     assert!(state.unwrap().starts_with("state Running"), "{story:?}");
 }
 
-// What a command leaves running ends with the run, also when all went well.
+// Processes that a command leaves running end with the run, even after a success.
 #[tokio::test]
 async fn leftovers_end_with_the_run() {
     let marked = MarkedProcesses::new();
@@ -162,7 +166,7 @@ async fn leftovers_end_with_the_run() {
     marked.wait_for_none().await;
 }
 
-// A command that prints a key, or another agent's.
+// The other processes can belong to a key command or to another agent.
 #[tokio::test]
 async fn a_run_ends_only_what_it_started() {
     let marked = MarkedProcesses::new();
@@ -192,7 +196,7 @@ async fn a_run_ends_only_what_it_started() {
     other.assert_none().await;
 }
 
-// H8, C5: two edits of one file in one turn both count, and every tool works through the loop.
+// Two edits of one file in one turn both apply, and every tool works through the loop.
 #[tokio::test]
 async fn real_tools_work_through_the_loop() {
     let mut agent = with_bash(vec![
@@ -234,7 +238,7 @@ async fn real_tools_work_through_the_loop() {
         refused.starts_with("c6!: error: invalid input: Missing required parameter: "),
         "{refused}"
     );
-    // I5, I6: the diff is stored for users and absent from what the model gets.
+    // The session stores the diff for users, and the model doesn't get it.
     let stored = std::fs::read_to_string(&agent.session).unwrap();
     assert!(stored.contains(r#""kind":"diff""#));
     assert!(

@@ -1,4 +1,4 @@
-//! The built-in system prompt and the tools it speaks of.
+//! The built-in system prompt and the tools it mentions.
 
 use std::path::PathBuf;
 
@@ -39,17 +39,18 @@ fn all(shape: &'static str) -> Vec<&'static str> {
 }
 
 #[test]
-fn speaks_only_of_tools_that_are_there() {
+fn the_prompt_mentions_only_available_tools() {
     for (shape, format) in SHAPES {
         let every = text(&prompt(), &all(shape), format);
         assert!(every.contains("Search with grep and find before"));
-        // Q 12, 39 to 41
         for (other, _) in SHAPES {
             let told = every.contains(&format!("Use {other} for"));
             assert_eq!(told, other == shape, "{other} in {every}");
         }
-        assert!(!every.contains('['), "conditions are left in: {every}");
-        // M5
+        assert!(
+            !every.contains('['),
+            "the prompt still has conditions: {every}"
+        );
         let some = text(&prompt(), &["read", "find"], format);
         assert!(some.contains("Search with find before"));
         for gone in ["edit", "bash", "grep", "apply_patch", "replace"] {
@@ -62,7 +63,7 @@ fn speaks_only_of_tools_that_are_there() {
 }
 
 #[test]
-fn is_short_and_stable() {
+fn the_prompt_is_short_and_stable() {
     for (shape, format) in SHAPES {
         let once = text(&prompt(), &all(shape), format);
         assert_eq!(once, text(&prompt(), &all(shape), format));
@@ -73,7 +74,7 @@ fn is_short_and_stable() {
 }
 
 #[test]
-fn the_place_is_told_as_far_as_it_is_known() {
+fn the_prompt_describes_the_place_as_far_as_known() {
     let prompt = SystemPrompt {
         environment: Environment {
             shell: "bash".into(),
@@ -89,9 +90,9 @@ fn the_place_is_told_as_far_as_it_is_known() {
     }
 }
 
-// Q43: nothing of the project overrides what the user adds.
+// The project's files can't override the user's additions.
 #[test]
-fn what_the_user_adds_comes_last() {
+fn the_users_additions_come_last() {
     let prompt = SystemPrompt {
         append: vec!["From the command line.".into()],
         files: SystemFiles {

@@ -1,4 +1,4 @@
-//! Questions that calls wait with, and their answers.
+//! Calls that wait for an answer to a question.
 
 use serde_json::{Value, json};
 use tiller::agent::tools::{ToolSettings, builtin};
@@ -24,7 +24,7 @@ fn database() -> Value {
     json!({"question": "Which database?", "choices": ["Postgres", "SQLite"]})
 }
 
-/// The questions that are open when `count` of them are.
+/// The open questions, once there are `count`.
 async fn open(agent: &mut TestAgent, count: usize) -> Vec<Question> {
     let is_it =
         |event: &AgentEvent| matches!(event, AgentEvent::Questions { open } if open.len() == count);
@@ -75,7 +75,7 @@ async fn an_answer_of_each_kind_reaches_the_model() {
         assert_eq!(open(&mut agent, 0).await, []);
         assert_eq!(agent.settled().await, RunOutcome::Done);
         assert_eq!(agent.request(1).last().unwrap(), told, "{answer:?}");
-        // A late answer of another front end changes nothing.
+        // A late answer from another front end changes nothing.
         agent.handle.answer(questions[0].id, answer);
         agent.prompt("More");
         assert_eq!(agent.settled().await, RunOutcome::Done);
@@ -83,7 +83,7 @@ async fn an_answer_of_each_kind_reaches_the_model() {
 }
 
 #[tokio::test]
-async fn several_questions_wait_and_may_be_answered_in_any_order() {
+async fn open_questions_can_be_answered_in_any_order() {
     let mut agent = asking(
         true,
         &[
@@ -131,7 +131,7 @@ async fn the_questions_of_a_turn_are_asked_in_the_order_of_its_calls() {
 }
 
 #[tokio::test]
-async fn an_abort_takes_the_question_away_and_steering_now_too() {
+async fn an_abort_or_steering_now_removes_the_question() {
     let mut agent = asking(true, &[("c1", database())]);
     agent.prompt("Go");
     open(&mut agent, 1).await;
@@ -150,7 +150,7 @@ async fn an_abort_takes_the_question_away_and_steering_now_too() {
 }
 
 #[tokio::test]
-async fn where_nobody_can_be_asked_the_model_is_told_so() {
+async fn without_a_user_the_model_hears_that_no_one_can_answer() {
     let mut agent = asking(false, &[("c1", database())]);
     agent.prompt("Go");
     assert_eq!(agent.settled().await, RunOutcome::Done);
@@ -161,9 +161,9 @@ async fn where_nobody_can_be_asked_the_model_is_told_so() {
     );
 }
 
-/// What is typed to a question that has just ended goes back to where it was typed.
+/// An answer to a question that has just ended returns to the editor.
 #[tokio::test]
-async fn an_answer_that_comes_too_late_is_given_back() {
+async fn a_late_answer_returns_to_the_editor() {
     let mut agent = asking(true, &[("c1", database())]);
     agent.prompt("Go");
     let id = open(&mut agent, 1).await[0].id;

@@ -1,4 +1,4 @@
-//! A refused prompt, and what comes after it: the session goes on as if it had not been said.
+//! Refused prompts: the session continues as if the user hadn't sent them.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ async fn ask(agent: &mut TestAgent, text: &str) -> RunOutcome {
     agent.settled().await
 }
 
-/// What the user said in a request of the server.
+/// The user's messages in a request to the server.
 fn users(server: &ModelServer, at: usize) -> Vec<String> {
     let said = server.request(at).said();
     let text = said.into_iter().filter_map(|said| match said {
@@ -46,7 +46,7 @@ fn users(server: &ModelServer, at: usize) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn after_a_refused_prompt_the_session_goes_on_over_every_wire() {
+async fn the_session_continues_after_a_refused_prompt_on_every_wire() {
     for wire in Wire::ALL {
         let server = ModelServer::start(Script::of([
             Reply::text("Hello."),
@@ -64,14 +64,14 @@ async fn after_a_refused_prompt_the_session_goes_on_over_every_wire() {
         let mut agent = setup(None).start();
         assert_eq!(ask(&mut agent, "hi").await, RunOutcome::Done);
         let RunOutcome::Failed { message } = ask(&mut agent, "write an exploit").await else {
-            panic!("{wire:?}: a refusal is no answer");
+            panic!("{wire:?}: a refusal is not an answer");
         };
         assert!(
             message.contains("tiller leaves what it refused out of later requests"),
             "{message}"
         );
         assert!(message.contains("models.fallback"), "{message}");
-        // Nothing is left to answer: to go on would send what was answered before.
+        // There is nothing to answer: continuing would send the earlier, answered prompt again.
         agent.handle.go_on();
         let idle = |event: &AgentEvent| matches!(event, AgentEvent::State(RunState::Idle));
         agent.until(idle).await;
@@ -96,9 +96,9 @@ async fn after_a_refused_prompt_the_session_goes_on_over_every_wire() {
     }
 }
 
-/// What was done before the refusal stays known; the results that the model did not want to read go.
+/// The session keeps the calls before the refusal. The results that the model refused go.
 #[tokio::test]
-async fn refused_results_go_and_the_calls_stay() {
+async fn refused_results_are_dropped_and_their_calls_stay() {
     let mut agent = setup(vec![
         call(&[("c1", "read", json!({}))]),
         refuses(),
@@ -112,7 +112,7 @@ async fn refused_results_go_and_the_calls_stay() {
     let result = said.iter().find(|line| line.starts_with("c1")).unwrap();
     assert!(result.contains("result left out"), "{result}");
     assert!(!said.join("\n").contains("exploit"), "{said:?}");
-    // No thinking is lost by it.
+    // No thinking is lost.
     let requests = agent.script.requests();
     assert_eq!(requests[2].thinking_from, requests[1].thinking_from);
 }
@@ -125,7 +125,7 @@ fn second() -> Model {
 }
 
 #[tokio::test]
-async fn another_model_answers_what_one_refuses() {
+async fn another_model_answers_a_refused_prompt() {
     let mut agent = Setup {
         fallback: vec![second()],
         ..setup(vec![refuses(), say("ok")])
@@ -138,7 +138,7 @@ async fn another_model_answers_what_one_refuses() {
     assert!(agent.request(1).contains(&"user: Go".to_owned()));
 }
 
-/// What refused one prompt refuses every conversation that holds it.
+/// The first model would refuse every conversation with that prompt.
 #[tokio::test]
 async fn the_model_that_answered_a_refused_prompt_stays() {
     let mut agent = Setup {
@@ -158,7 +158,7 @@ async fn the_model_that_answered_a_refused_prompt_stays() {
     );
 }
 
-/// One model refuses, and the other cannot answer at all.
+/// One model refuses, and the other fails.
 #[tokio::test]
 async fn a_refused_prompt_is_left_out_whatever_failed_last() {
     use ErrorClass::{Auth, NoModel, Quota};
@@ -170,7 +170,7 @@ async fn a_refused_prompt_is_left_out_whatever_failed_last() {
         }
         .start();
         let RunOutcome::Failed { message } = ask(&mut agent, "write an exploit").await else {
-            panic!("{class:?}: nobody answered");
+            panic!("{class:?}: no model answered");
         };
         assert!(
             message.contains("tiller leaves what it refused out of later requests"),
@@ -183,9 +183,9 @@ async fn a_refused_prompt_is_left_out_whatever_failed_last() {
     }
 }
 
-/// No model has refused it.
+/// No model has refused this prompt.
 #[tokio::test(start_paused = true)]
-async fn what_was_said_after_a_refusal_is_not_left_out() {
+async fn a_prompt_after_a_refusal_stays() {
     let fails = |class| vec![Step::Say(StreamEvent::Error(LlmError::new(class, "no")))];
     let fallback = [fails(ErrorClass::Retryable), fails(ErrorClass::Quota)];
     let answers = [vec![refuses()], fallback.into(), vec![say("fine")]].concat();
@@ -207,7 +207,7 @@ async fn what_was_said_after_a_refusal_is_not_left_out() {
 }
 
 #[tokio::test]
-async fn another_model_writes_the_summary_that_one_refuses() {
+async fn another_model_writes_a_refused_summary() {
     for (fallback, expected) in [(vec![second()], true), (vec![], false)] {
         let mut agent = Setup {
             fallback,
@@ -237,9 +237,9 @@ async fn another_model_writes_the_summary_that_one_refuses() {
     }
 }
 
-/// A paused answer is not the last word.
+/// tiller continues an answer that the provider paused.
 #[tokio::test]
-async fn a_paused_answer_goes_on() {
+async fn a_paused_answer_continues() {
     let server = ModelServer::start(Script::of([
         Reply::text("Searching").stop("pause_turn"),
         Reply::text("Found."),
@@ -256,9 +256,9 @@ async fn a_paused_answer_goes_on() {
     assert!(agent.stored().last().unwrap().ends_with("Found."));
 }
 
-/// One that paused before it said anything is asked again, a number of times.
+/// If an answer pauses before any text, tiller retries a limited number of times.
 #[tokio::test]
-async fn a_paused_answer_without_text_is_asked_again() {
+async fn a_paused_answer_without_text_is_retried() {
     let server = ModelServer::start(Script::of([
         Reply::text(" ").stop("pause_turn"),
         Reply::text("Found."),

@@ -1,4 +1,5 @@
-//! A call that changes files shows the whole change before it is allowed, and makes no other one.
+//! The question for a call that changes files shows the whole change, and the call makes exactly
+//! that change.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -25,7 +26,7 @@ fn patch(lines: &str) -> (&'static str, Value) {
     ("apply_patch", json!({ "patch": patch }))
 }
 
-/// An agent in mode `ask` in whose folder there is a file.
+/// An agent in mode `ask`, with one file in its folder.
 fn asking(call: (&str, Value)) -> TestAgent {
     let agent = working(PermissionMode::Ask, true, &[call]);
     fs::write(agent.cwd.join("a.txt"), BEFORE).unwrap();
@@ -48,7 +49,7 @@ fn content(agent: &TestAgent) -> String {
 }
 
 #[tokio::test]
-async fn the_whole_change_is_shown_and_then_made() {
+async fn the_question_shows_the_exact_change() {
     let write = json!({"file_path": "a.txt", "content": "one\n2\nthree\n"});
     for call in [
         edit("two"),
@@ -83,7 +84,7 @@ async fn the_whole_change_is_shown_and_then_made() {
 }
 
 #[tokio::test]
-async fn what_would_change_nothing_is_not_asked() {
+async fn a_call_that_changes_nothing_is_not_asked() {
     let same = || ("write", json!({"file_path": "a.txt", "content": BEFORE}));
     let mut agent = asking(same());
     let node = |agent: &TestAgent| fs::metadata(agent.cwd.join("a.txt")).unwrap().ino();
@@ -93,7 +94,7 @@ async fn what_would_change_nothing_is_not_asked() {
     let result = agent.request(1).pop().unwrap();
     assert!(result.contains("nothing was written"), "{result}");
     assert_eq!(node(&agent), before);
-    // A rule that asks holds, and where it is asked that is said.
+    // A rule with `ask` applies even here. The question says that the call changes nothing.
     let rule = Rule {
         path: Some("*.txt".into()),
         ..Rule::of_tool("write", Action::Ask, Origin::Session)
@@ -137,7 +138,7 @@ async fn a_call_that_cannot_succeed_fails_without_a_question() {
         let mut agent = asking(call);
         prepare(&agent);
         agent.prompt("Go");
-        // A question would wait for its answer.
+        // A question would block the run.
         assert_eq!(agent.settled().await, RunOutcome::Done, "{told}");
         let result = agent.request(1).pop().unwrap();
         assert!(result.starts_with(told), "{result}");
@@ -146,7 +147,7 @@ async fn a_call_that_cannot_succeed_fails_without_a_question() {
 }
 
 #[tokio::test]
-async fn a_file_that_changes_while_the_user_is_asked_is_asked_about_again() {
+async fn a_file_that_changes_during_the_question_is_asked_again() {
     let mut agent = asking(edit("two"));
     agent.prompt("Go");
     let first = asked(&mut agent).await;
@@ -159,7 +160,7 @@ async fn a_file_that_changes_while_the_user_is_asked_is_asked_about_again() {
     let why = "; the file changed after you allowed it";
     assert!(reason.ends_with(why), "{reason}");
     assert_eq!(content(&agent), "zero\none\ntwo\n");
-    // Written anew with the same bytes, it is the same change.
+    // A rewrite with the same bytes is the same change.
     fs::write(agent.cwd.join("a.txt"), "zero\none\ntwo\n").unwrap();
     agent.handle.answer(second.id, Answer::once());
     assert_eq!(agent.settled().await, RunOutcome::Done);
@@ -167,7 +168,7 @@ async fn a_file_that_changes_while_the_user_is_asked_is_asked_about_again() {
 }
 
 #[tokio::test]
-async fn a_change_that_has_become_impossible_is_not_made() {
+async fn a_change_that_became_impossible_is_not_made() {
     let mut agent = asking(edit("two"));
     agent.prompt("Go");
     let question = asked(&mut agent).await;
@@ -180,7 +181,7 @@ async fn a_change_that_has_become_impossible_is_not_made() {
 }
 
 #[tokio::test]
-async fn what_the_model_may_not_read_it_is_not_told_by_a_failure() {
+async fn a_failure_does_not_reveal_a_protected_file() {
     let hidden = Rule {
         path: Some("a.txt".into()),
         ..Rule::of_tool("read", Action::Ask, Origin::Session)
@@ -206,7 +207,7 @@ async fn what_the_model_may_not_read_it_is_not_told_by_a_failure() {
 }
 
 #[tokio::test]
-async fn what_is_not_asked_is_not_worked_out_twice() {
+async fn a_change_without_a_question_is_computed_once() {
     let mut agent = working(PermissionMode::Full, true, &[edit("two")]);
     fs::write(agent.cwd.join("a.txt"), BEFORE).unwrap();
     agent.prompt("Go");

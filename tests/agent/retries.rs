@@ -1,5 +1,5 @@
-//! The wait before a retry, on a clock that the test moves: how long it is, what ends it early, and
-//! what becomes of the words that come while it lasts.
+//! The wait before a retry, on a clock that the test moves: its length, what ends it early, and
+//! what happens to messages typed meanwhile.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn busy() -> LlmError {
     LlmError::new(ErrorClass::Retryable, "lab/scripted: busy").with_hint("Send it again")
 }
 
-/// Fails without a word.
+/// Fails without any text.
 fn silent() -> Vec<Step> {
     vec![start(), fail(busy())]
 }
@@ -58,9 +58,9 @@ fn countdown(event: &AgentEvent) -> bool {
     matches!(event, AgentEvent::State(state) if state.is_retrying())
 }
 
-// G2: the sixth failure surfaces.
+// The sixth failure ends the run.
 #[tokio::test(start_paused = true)]
-async fn it_waits_1_2_4_8_and_16_seconds() {
+async fn retries_wait_1_2_4_8_and_16_seconds() {
     let mut agent = failing(vec![silent(); 6]);
     agent.prompt("Go");
     let mut waits = Vec::new();
@@ -89,9 +89,8 @@ async fn it_waits_1_2_4_8_and_16_seconds() {
     assert_eq!(agent.stored().len(), 2, "{:?}", agent.stored());
 }
 
-// G3
 #[tokio::test(start_paused = true)]
-async fn a_wait_the_server_asks_for_is_kept() {
+async fn the_wait_follows_the_servers_retry_after() {
     let asked = |ms| {
         let mut error = busy();
         error.retry_after_ms = Some(ms);
@@ -110,9 +109,9 @@ async fn a_wait_the_server_asks_for_is_kept() {
     assert_eq!(agent.script.requests().len(), 1);
 }
 
-/// The story of one retry, whole.
+/// All events of one retry.
 #[tokio::test(start_paused = true)]
-async fn an_attempt_without_a_word_leaves_only_its_events() {
+async fn an_attempt_without_text_leaves_only_its_events() {
     let mut agent = failing(vec![silent(), say("ok")]);
     agent.prompt("Go");
     assert_eq!(agent.settled().await, RunOutcome::Done);
@@ -140,9 +139,9 @@ async fn an_attempt_without_a_word_leaves_only_its_events() {
     assert_eq!(agent.stored(), ["user: Go", "assistant: ok"]);
 }
 
-// G decision: what was said is kept, says what came of it, and is never sent.
+// The session keeps the partial answer with its error, and no request sends it again.
 #[tokio::test(start_paused = true)]
-async fn half_an_answer_is_kept_and_asked_again() {
+async fn a_partial_answer_is_kept_and_retried() {
     let mut agent = failing(vec![halfway(), say("whole")]);
     agent.prompt("Go");
     assert_eq!(agent.settled().await, RunOutcome::Done);
@@ -160,7 +159,7 @@ async fn half_an_answer_is_kept_and_asked_again() {
     assert_eq!(half["errorMessage"], "lab/scripted: busy\nRetried (1 of 5)");
 }
 
-// A call of an answer that failed is not carried out.
+// tiller never runs the calls of a failed answer.
 #[tokio::test(start_paused = true)]
 async fn calls_of_a_failed_answer_never_run() {
     let mut broken = vec![start()];
@@ -176,14 +175,14 @@ async fn calls_of_a_failed_answer_never_run() {
     agent.prompt("Go");
     assert_eq!(agent.settled().await, RunOutcome::Done);
     let ran = agent.log.lock().unwrap().len();
-    assert_eq!(ran, 2, "one start, one end");
+    assert_eq!(ran, 2, "expected one start and one end");
     let ends = agent.seen.iter().filter(|event| {
         matches!(&event.kind, AgentEvent::ToolEnd { status, .. } if *status == ToolStatus::Ok)
     });
     assert_eq!(ends.count(), 1);
 }
 
-// G7, H4: the wait ends at once, the session is valid, and the prompt can be sent again.
+// The wait ends at once, the session is valid, and the user can send the prompt again.
 #[tokio::test(start_paused = true)]
 async fn an_abort_ends_the_wait() {
     for broken in [silent(), halfway()] {
@@ -207,9 +206,9 @@ async fn an_abort_ends_the_wait() {
     }
 }
 
-// D4: what is typed during the wait goes along with the next attempt.
+// A message typed during the wait goes with the next attempt.
 #[tokio::test(start_paused = true)]
-async fn steering_goes_along_with_the_next_attempt() {
+async fn steering_goes_with_the_next_attempt() {
     let mut agent = failing(vec![silent(), say("ok")]);
     agent.prompt("Go");
     agent.until(countdown).await;
@@ -226,7 +225,7 @@ async fn steering_goes_along_with_the_next_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_user_may_hurry() {
+async fn steering_now_ends_the_wait() {
     for steering in [None, Some("now")] {
         let mut error = busy();
         error.retry_after_ms = Some(50_000);
@@ -238,7 +237,7 @@ async fn a_user_may_hurry() {
         }
         let began = Instant::now();
         agent.handle.steer_now();
-        // Once more: there is no wait any more, and nothing else is cut short.
+        // There is no more wait, and a second request cuts nothing else short.
         agent.handle.steer_now();
         assert_eq!(agent.settled().await, RunOutcome::Done);
         assert!(began.elapsed() < Duration::from_secs(1));
@@ -246,9 +245,9 @@ async fn a_user_may_hurry() {
     }
 }
 
-// Another model may be chosen while it waits.
+// The user can choose another model during the wait.
 #[tokio::test(start_paused = true)]
-async fn the_next_attempt_asks_the_model_of_now() {
+async fn the_next_attempt_uses_the_newly_chosen_model() {
     let mut agent = failing(vec![silent(), say("ok")]);
     agent.prompt("Go");
     agent.until(countdown).await;
@@ -259,7 +258,7 @@ async fn the_next_attempt_asks_the_model_of_now() {
     assert_eq!(agent.script.requests()[1].model.id, "other");
 }
 
-// B11: a retry is no new model call.
+// A retry isn't a new iteration.
 #[tokio::test(start_paused = true)]
 async fn retries_do_not_count_as_iterations() {
     let rules = LoopRules {

@@ -1,4 +1,4 @@
-//! Secrets in what tools answer: neither the model, the session nor a subscriber gets them.
+//! Secrets in tool output: neither the model, the session nor a subscriber gets them.
 
 use serde_json::json;
 use tiller::agent::{AgentEvent, LazyRedactor, RunOutcome};
@@ -28,7 +28,7 @@ fn seen(agent: &TestAgent) -> String {
 }
 
 #[tokio::test]
-async fn a_result_is_redacted_before_anybody_sees_it() {
+async fn a_result_is_redacted_before_anyone_sees_it() {
     for act in [
         Act::Succeed(format!("the token is {TOKEN}.")),
         Act::Fail(format!("the token is {TOKEN}.")),
@@ -50,7 +50,7 @@ async fn a_result_is_redacted_before_anybody_sees_it() {
 }
 
 #[tokio::test]
-async fn live_output_and_a_call_that_was_cut_short_are_redacted() {
+async fn live_output_and_interrupted_calls_are_redacted() {
     let gate = Gate::new();
     let mut agent = setup(Act::Output(format!("= {TOKEN}"), gate.clone()), json!({}));
     agent.prompt("Go");
@@ -73,13 +73,13 @@ async fn live_output_and_a_call_that_was_cut_short_are_redacted() {
 }
 
 #[tokio::test]
-async fn a_mark_is_never_written_in_the_place_of_its_secret() {
+async fn no_write_puts_the_redaction_mark_into_a_file() {
     let write = Act::FinishWhenCancelled(0);
     let text = "TOKEN=[redacted: LAB_TOKEN]\nMODE=fast\n";
     let mut agent = setup(write, json!({ "content": text }));
     agent.prompt("Go");
     assert_eq!(agent.settled().await, RunOutcome::Done);
-    assert!(agent.log.lock().unwrap().is_empty(), "it ran");
+    assert!(agent.log.lock().unwrap().is_empty(), "the tool ran");
     let answer = agent.request(1).pop().unwrap();
     assert!(answer.contains("Nothing was written"), "{answer}");
     assert!(answer.contains("[redacted: LAB_TOKEN]"), "{answer}");

@@ -1,5 +1,5 @@
-//! A session file that ends anywhere: it opens, says what was lost, and the next request is that of
-//! the session as it was before the entry that was cut.
+//! Session files cut at any byte. The session opens and says what was lost. The next request equals
+//! the one from before the cut entry.
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,34 +18,34 @@ use crate::llm::kit;
 use crate::support::model_server::{ModelServer, Reply, Script, Wire};
 use crate::support::prefix::goes_on_from;
 
-/// Bytes at the end of the file that are cut.
+/// How many bytes at the end of the file the test tries as cuts.
 const TAIL: usize = 4096;
-/// Every how many bytes this is done on all wires but the first, which does it at each;
-/// `TILLER_CUT_STEP` says otherwise for all.
+/// The distance between cuts on all wires but the first, where every byte is tried.
+/// `TILLER_CUT_STEP` sets it for all.
 const STEP: usize = 101;
-/// Files that are cut side by side.
+/// How many files are cut in parallel.
 const FILES: usize = 16;
 
-/// A session as it was written on a wire.
+/// A session recorded over one wire.
 struct Stage {
     wire: Wire,
     model: tiller::llm::Model,
     whole: Vec<u8>,
-    /// The bodies of its requests, each with the bytes that the file had when it left.
-    asked: Vec<(usize, Value)>,
+    /// The bodies of its requests, each with the file's size when it was sent.
+    requests_with_sizes: Vec<(usize, Value)>,
 }
 
-/// A file that is cut again and again.
+/// A file that is cut at many places.
 struct Cut {
     stage: Arc<Stage>,
     folder: Arc<TempDir>,
     path: PathBuf,
-    /// The body of the next request of the session with so many bytes.
+    /// The next request's body for a session with this many bytes.
     expected: HashMap<usize, Vec<u8>>,
 }
 
 impl Stage {
-    /// A session with thinking, calls side by side and an answer, all of it in the tail.
+    /// A session with thinking, parallel calls and an answer, all within the tail.
     async fn new(wire: Wire) -> Self {
         let server = ModelServer::start(Script::of([
             Reply::new()
@@ -71,7 +71,7 @@ impl Stage {
         Self {
             wire,
             model,
-            asked: asked(&agent, &server),
+            requests_with_sizes: requests_with_sizes(&agent, &server),
             whole: fs::read(&agent.session).unwrap(),
         }
     }
@@ -88,7 +88,7 @@ impl Stage {
 
 impl Cut {
     fn new(stage: &Arc<Stage>) -> Self {
-        // Where the kernel has one, in memory: nothing waits for a disk.
+        // In memory if the system has it, so that nothing waits for a disk.
         let folder = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new());
         let folder = Arc::new(folder.unwrap());
         fs::create_dir(folder.path().join("work")).unwrap();
@@ -100,15 +100,15 @@ impl Cut {
         }
     }
 
-    /// Opens the session as `text` and says what was lost.
+    /// Opens the session with `text` and returns what was lost.
     fn open(&self, text: &[u8]) -> Vec<String> {
         fs::write(&self.path, text).unwrap();
         let (_, problems) = Session::open(self.folder.path(), &self.path).unwrap();
         problems
     }
 
-    /// The body of the request behind the next prompt in what was opened.
-    async fn go_on(&self) -> Vec<u8> {
+    /// The body of the next prompt's request in the opened session.
+    async fn next_body(&self) -> Vec<u8> {
         let mut agent = Setup {
             answers: vec![say("Yes.")],
             resume: Some((Arc::clone(&self.folder), self.path.clone())),
@@ -127,7 +127,7 @@ impl Cut {
         let whole = &stage.whole;
         let ends = whole[..cut].iter().rposition(|byte| *byte == b'\n');
         let ends = ends.unwrap() + 1;
-        // An entry that only lacks its line end is whole.
+        // An entry that lacks only its newline is whole.
         let kept = if whole[cut] == b'\n' { cut + 1 } else { ends };
         let problems = self.open(&whole[..cut]);
         let at = format!("{:?}, cut at {cut} of {}", stage.wire, whole.len());
@@ -143,23 +143,23 @@ impl Cut {
         } else {
             assert_eq!(problems, Vec::<String>::new(), "{at}");
         }
-        let body = self.go_on().await;
+        let body = self.next_body().await;
         if !self.expected.contains_key(&kept) {
             assert_eq!(self.open(&whole[..kept]), Vec::<String>::new(), "{at}");
-            let expected = self.go_on().await;
-            // What was asked before, and is all still there, is its beginning.
+            let expected = self.next_body().await;
+            // An earlier request whose entries are all still there is a prefix of the new one.
             let next = serde_json::from_slice(&expected).unwrap();
-            let mut asked = stage.asked.iter().rev();
-            let (_, last) = asked.find(|(bytes, _)| *bytes <= kept).unwrap();
+            let mut requests = stage.requests_with_sizes.iter().rev();
+            let (_, last) = requests.find(|(bytes, _)| *bytes <= kept).unwrap();
             assert!(goes_on_from(last, &next), "{at}");
             self.expected.insert(kept, expected);
         }
-        assert!(body == self.expected[&kept], "{at}: another request");
+        assert!(body == self.expected[&kept], "{at}: the request changed");
     }
 }
 
-/// The requests of a session, each with the bytes that stood in the file before its call began.
-fn asked(agent: &TestAgent, server: &ModelServer) -> Vec<(usize, Value)> {
+/// A session's requests, each with the file's size when the call began.
+fn requests_with_sizes(agent: &TestAgent, server: &ModelServer) -> Vec<(usize, Value)> {
     let text = fs::read_to_string(&agent.session).unwrap();
     let (mut bytes, mut begun) = (0, Vec::new());
     for line in text.split_inclusive('\n') {
@@ -183,9 +183,8 @@ fn setup() -> Setup {
     }
 }
 
-// L4
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_cut_anywhere_asks_as_it_did_before_the_entry_that_was_cut() {
+async fn a_cut_file_sends_the_request_from_before_the_cut_entry() {
     let step = std::env::var("TILLER_CUT_STEP").ok();
     let step: Option<usize> = step.map(|step| step.parse().unwrap());
     for wire in Wire::ALL {
@@ -207,6 +206,9 @@ async fn a_file_cut_anywhere_asks_as_it_did_before_the_entry_that_was_cut() {
         for file in join_all(files).await {
             expected.extend(file.unwrap());
         }
-        assert!(expected.len() > 3, "{wire:?}: the tail holds several");
+        assert!(
+            expected.len() > 3,
+            "{wire:?}: the tail holds too few requests"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Session files as crashes, other programs and enemies leave them: they open as far as they make
-//! sense, what is not understood is named and stays as it is, and nothing intact is lost.
+//! Session files as crashes, other programs and attackers leave them. They open as far as possible,
+//! and no intact entry is lost. tiller names what it can't read and leaves it in the file.
 
 use std::collections::HashMap;
 use std::fs;
@@ -57,7 +57,7 @@ fn say(session: &mut Session, text: &str) {
     assert_eq!(session.append(Body::Message { message }), None);
 }
 
-/// A file of a good first entry, `line`, and a good entry that goes on from the first.
+/// A file with a good first entry, `line`, and a good entry whose parent is the first.
 fn around(line: &[u8]) -> Vec<u8> {
     let mut text = header().into_bytes();
     text.extend(user("one", None, "one").bytes());
@@ -68,7 +68,7 @@ fn around(line: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_bad_line_harms_no_other_is_named_and_stays() {
+fn a_bad_line_is_named_kept_and_harms_no_other() {
     let nested = |depth: usize| {
         let open = "{\"a\":".repeat(depth);
         let close = "}".repeat(depth);
@@ -166,7 +166,10 @@ fn a_bad_line_harms_no_other_is_named_and_stays() {
         assert_eq!(session.branch().len(), 2, "{name}");
         say(&mut session, "three");
         drop(session);
-        assert!(stored.text().starts_with(&before), "{name}: rewritten");
+        assert!(
+            stored.text().starts_with(&before),
+            "{name}: the file was rewritten"
+        );
         let (session, _) = stored.open().unwrap();
         assert_eq!(said(&session), ["one", "two", "three"], "{name}");
         let view = SessionView::open(&stored.path).unwrap();
@@ -177,7 +180,7 @@ fn a_bad_line_harms_no_other_is_named_and_stays() {
 }
 
 #[test]
-fn an_entry_on_the_way_that_cannot_be_read_is_left_out_and_counted() {
+fn an_unreadable_entry_on_the_path_is_skipped_and_counted() {
     let mut bad = user("bad", Some("one"), "odd").into_bytes();
     let at = bad.windows(3).position(|it| it == b"odd").unwrap();
     bad[at] = 0xff;
@@ -205,9 +208,9 @@ fn an_entry_on_the_way_that_cannot_be_read_is_left_out_and_counted() {
     assert_eq!(stored.text(), text);
 }
 
-// The work follows the size of the file, whatever it says.
+// The work grows with the file's size, whatever its content.
 #[test]
-fn hostile_trees_take_no_longer_than_others() {
+fn hostile_trees_open_as_fast_as_others() {
     const COUNT: usize = 30_000;
     let id = |number: usize| format!("{number:08x}");
     type Line = fn(usize, &dyn Fn(usize) -> String) -> String;
@@ -235,7 +238,7 @@ fn hostile_trees_take_no_longer_than_others() {
 }
 
 #[test]
-fn what_is_no_file_is_no_session() {
+fn only_a_regular_file_is_a_session() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("a_folder.jsonl");
     fs::create_dir(&folder).unwrap();
@@ -264,13 +267,13 @@ fn what_is_no_file_is_no_session() {
     assert_eq!(
         sessions_in(root.path()).unwrap(),
         [],
-        "a list opens none of them"
+        "the list contains one of them"
     );
 }
 
-// L4: nothing is promised of the disk behind the last whole line.
+// After a crash the disk can hold anything after the last whole line.
 #[test]
-fn a_tail_of_nothing_is_cut_off_and_kept() {
+fn a_torn_tail_is_cut_off_and_saved() {
     for tail in [
         &[0_u8; 4096][..],
         b"{\"type\":\"mess",
@@ -292,27 +295,31 @@ fn a_tail_of_nothing_is_cut_off_and_kept() {
     }
 }
 
-// H7: what could not be written waits, and follows in order.
+// Entries that couldn't be written wait and follow in order.
 #[test]
 fn entries_that_could_not_be_written_follow_in_order() {
     let root = tempfile::tempdir().unwrap();
     let mut session = Session::create(root.path(), Path::new("/w"));
     let folder = session.path().unwrap().parent().unwrap().to_owned();
-    // A file stands where the folder should be.
+    // A file blocks the folder's path.
     fs::write(&folder, "").unwrap();
     let message = |text: &str| Body::Message {
         message: Arc::new(Message::user(text, 1)),
     };
     let (_, text) = session.append(message("one")).unwrap();
     assert!(text.contains("Can't save the session"), "{text}");
-    assert_eq!(session.append(message("two")), None, "told once");
-    assert_eq!(said(&session), ["one", "two"], "kept in memory");
+    assert_eq!(
+        session.append(message("two")),
+        None,
+        "the error was reported twice"
+    );
+    assert_eq!(said(&session), ["one", "two"], "memory lost an entry");
     fs::remove_file(&folder).unwrap();
     let (_, text) = session.append(message("three")).unwrap();
     assert!(text.contains("Saving works again"), "{text}");
     assert_eq!(session.append(message("four")), None);
     let path = session.path().unwrap().to_owned();
-    // The folder goes away with all that is in it.
+    // Someone deletes the folder with everything in it.
     fs::remove_dir_all(&folder).unwrap();
     assert_eq!(session.append(message("five")), None);
     drop(session);
@@ -328,11 +335,11 @@ fn entries_that_could_not_be_written_follow_in_order() {
     let mut sorted = ids.clone();
     sorted.sort_by_key(ToString::to_string);
     sorted.dedup();
-    assert_eq!(sorted.len(), ids.len(), "written once each");
+    assert_eq!(sorted.len(), ids.len(), "an entry was written twice");
 }
 
 #[test]
-fn a_file_that_may_only_be_read_stays_as_it_is() {
+fn a_read_only_file_stays_unchanged() {
     let text = header() + &user("one", None, "one");
     let stored = Stored::of(text.as_bytes());
     let root = stored.root.path();
@@ -347,7 +354,7 @@ fn a_file_that_may_only_be_read_stays_as_it_is() {
         .open(&stored.path)
         .is_ok();
     if !writable {
-        // The superuser may write anywhere.
+        // Root can write everywhere.
         assert!(matches!(stored.open(), Err(OpenError::Io(_))));
     }
     let (copy, _) = Session::fork(root, &stored.path, Path::new("/w")).unwrap();
@@ -356,7 +363,7 @@ fn a_file_that_may_only_be_read_stays_as_it_is() {
     assert_eq!(stored.text(), text.as_bytes());
 }
 
-/// A conversation with branches, a compaction, labels and things of other programs, line by line.
+/// A conversation with branches, a compaction, labels and entries of other programs, line by line.
 fn lines() -> Vec<String> {
     let mut lines: Vec<String> = (0..6)
         .map(|n| {

@@ -1,5 +1,5 @@
-//! Session files read back: the tree, the conversation at its leaf, and files that are damaged,
-//! old, foreign or hostile.
+//! Reading session files: the tree, the conversation at its leaf, and files that are damaged, old,
+//! foreign or hostile.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use tiller::llm::{Message, Model, ThinkingLevel};
 
 use super::fixture::{self, Act, Gate, Setup, Step, agent};
 
-/// A folder of sessions with one file in it.
+/// A sessions folder with one file.
 struct Stored {
     root: TempDir,
     path: PathBuf,
@@ -27,7 +27,7 @@ struct Stored {
 
 impl Stored {
     fn of(text: impl AsRef<[u8]>) -> Self {
-        // Not among temporary files, in whose place a session has its own.
+        // Not in the temporary folder, where a session gets its own folder instead.
         let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let path = root.path().join("t_id.jsonl");
         fs::write(&path, text).unwrap();
@@ -76,7 +76,6 @@ fn say(session: &mut Session, text: &str) -> NodeId {
     session.tree().leaf().unwrap()
 }
 
-// L1, L2, L5
 #[test]
 fn a_fork_is_another_leaf_and_both_branches_stay() {
     let root = tempfile::tempdir().unwrap();
@@ -91,7 +90,7 @@ fn a_fork_is_another_leaf_and_both_branches_stay() {
     assert_eq!(said(&session), ["one", "two", "another three"]);
     assert!(
         fs::read(&path).unwrap().starts_with(&before),
-        "only appended to"
+        "the file was rewritten"
     );
     drop(session);
 
@@ -102,11 +101,15 @@ fn a_fork_is_another_leaf_and_both_branches_stay() {
     assert_eq!(said(&session), ["one", "two", "three"]);
     drop(session);
     let (session, _) = Session::open(root.path(), &path).unwrap();
-    assert_eq!(said(&session), ["one", "two", "three"], "moving is stored");
+    assert_eq!(
+        said(&session),
+        ["one", "two", "three"],
+        "the move was not stored"
+    );
 }
 
 #[test]
-fn model_and_thinking_are_those_of_the_branch() {
+fn each_branch_has_its_model_and_thinking_level() {
     let root = tempfile::tempdir().unwrap();
     let mut session = Session::create(root.path(), Path::new("/w"));
     let model = |id: &str| Model::new("lab", id, tiller::llm::Api::AnthropicMessages, "http://x");
@@ -124,9 +127,8 @@ fn model_and_thinking_are_those_of_the_branch() {
     assert_eq!(session.thinking(), Some(ThinkingLevel::Low));
 }
 
-// L2
 #[test]
-fn a_fork_from_an_entry_is_a_session_of_its_path_with_its_labels() {
+fn a_fork_from_an_entry_copies_its_path_and_labels() {
     let root = tempfile::tempdir().unwrap();
     let mut session = Session::create(root.path(), Path::new("/w"));
     let one = say(&mut session, "one");
@@ -140,7 +142,11 @@ fn a_fork_from_an_entry_is_a_session_of_its_path_with_its_labels() {
     let path = session.path().unwrap().to_owned();
     let before = fs::read(&path).unwrap();
     let view = SessionView::open(&path).unwrap();
-    assert_eq!(view.fork_point(two).0, Some(one), "before the prompt");
+    assert_eq!(
+        view.fork_point(two).0,
+        Some(one),
+        "the fork point must be before the prompt"
+    );
     let fork = |leaf| Session::fork_at(root.path(), &view, Path::new("/w"), leaf).unwrap();
 
     let (copy, problems) = fork(Some(two));
@@ -155,17 +161,24 @@ fn a_fork_from_an_entry_is_a_session_of_its_path_with_its_labels() {
             .map(<[u8]>::to_vec)
             .collect()
     };
-    assert_eq!(lines(&text)[1..3], lines(&before)[1..3], "byte for byte");
-    assert_eq!(fs::read(&path).unwrap(), before, "this one stays as it is");
+    assert_eq!(
+        lines(&text)[1..3],
+        lines(&before)[1..3],
+        "the fork changed a line"
+    );
+    assert_eq!(
+        fs::read(&path).unwrap(),
+        before,
+        "the original file changed"
+    );
 
     let (empty, _) = fork(None);
     assert_eq!(said(&empty), Vec::<String>::new());
     assert!(!empty.path().unwrap().exists());
 }
 
-// L4
 #[test]
-fn a_file_cut_anywhere_opens_and_loses_the_cut_entry_only() {
+fn a_cut_file_opens_and_loses_only_the_cut_entry() {
     let entries: Vec<Value> = (0..4)
         .map(|n| {
             let parent = (n > 0).then(|| format!("e{}", n - 1));
@@ -181,7 +194,7 @@ fn a_file_cut_anywhere_opens_and_loses_the_cut_entry_only() {
     for cut in header + 1..=whole.len() {
         let stored = Stored::of(&whole[..cut]);
         let (mut session, problems) = stored.open();
-        // An entry that only lacks its line end is whole.
+        // An entry that lacks only its newline is whole.
         let ends = whole[..cut].split(|byte| *byte == b'\n').count() - 2;
         let whole_last = whole.get(cut) == Some(&b'\n');
         let kept = ends + usize::from(whole_last);
@@ -205,7 +218,7 @@ fn a_file_cut_anywhere_opens_and_loses_the_cut_entry_only() {
 }
 
 #[test]
-fn what_is_not_understood_stays_byte_for_byte() {
+fn unknown_entries_stay_byte_for_byte() {
     let odd: [&[u8]; 7] = [
         b"not json",
         b"\0\0\0\0",
@@ -235,7 +248,7 @@ fn what_is_not_understood_stays_byte_for_byte() {
 }
 
 #[test]
-fn trees_that_make_no_sense_open_as_far_as_they_do() {
+fn invalid_trees_open_as_far_as_possible() {
     let cases: [(&str, Vec<Value>, &[&str]); 5] = [
         (
             "a circle",
@@ -277,10 +290,11 @@ fn trees_that_make_no_sense_open_as_far_as_they_do() {
         user("b", Some("a"), "two"),
     ];
     let (session, _) = Stored::lines(&twice).open();
-    assert_eq!(session.tree().nodes().len(), 3, "both are kept");
+    assert_eq!(session.tree().nodes().len(), 3, "an entry is missing");
 }
 
-// Other programs may leave ids out; what is written behind such an entry names it all the same.
+// Other programs can omit ids. An entry that follows one without an id still names it as its
+// parent.
 #[test]
 fn an_entry_without_an_id_is_found_again() {
     let mut nameless = user("", Some("a"), "two");
@@ -300,9 +314,9 @@ fn an_entry_without_an_id_is_found_again() {
     assert_eq!(said(&copy), ["one", "two", "three"]);
 }
 
-// A model is chosen while a tool runs: the entry stands between a call and its result.
+// The user changes the model while a tool runs, so that entry is between a call and its result.
 #[test]
-fn a_branch_begins_behind_the_results_also_where_the_model_was_changed() {
+fn a_branch_begins_after_the_results_despite_a_model_change() {
     let answer = json!({
         "type": "message", "id": "b", "parentId": "a", "timestamp": "T",
         "message": {
@@ -337,9 +351,8 @@ fn a_branch_begins_behind_the_results_also_where_the_model_was_changed() {
     }
 }
 
-// F10, F15
 #[test]
-fn a_compacted_session_goes_on_with_summary_and_kept_messages() {
+fn a_compacted_session_continues_with_summary_and_kept_messages() {
     let compaction = json!({
         "type": "compaction", "id": "c", "parentId": "e2", "timestamp": "T",
         "summary": "What was done.", "firstKeptEntryId": "e2", "tokensBefore": 9000,
@@ -360,12 +373,12 @@ fn a_compacted_session_goes_on_with_summary_and_kept_messages() {
     assert_eq!(
         said(&session),
         ["zero", "one", "two"],
-        "before it, all is there"
+        "before the compaction, the whole conversation is there"
     );
 }
 
 #[test]
-fn entries_of_pi_are_read() {
+fn entries_of_pi_are_readable() {
     let entry = |id: &str, parent: &str, rest: Value| {
         let mut entry = json!({"id": id, "parentId": parent, "timestamp": "T"});
         let (entry_map, rest) = (
@@ -422,7 +435,7 @@ fn entries_of_pi_are_read() {
 }
 
 #[test]
-fn one_writer_at_a_time_and_a_copy_for_the_other() {
+fn a_second_writer_gets_a_copy() {
     let stored = Stored::lines(&[user("a", None, "one"), user("b", Some("a"), "two")]);
     let (mut session, _) = stored.open();
     let root = stored.root.path();
@@ -444,7 +457,7 @@ fn one_writer_at_a_time_and_a_copy_for_the_other() {
     let output = path.with_extension("").join("c1.txt");
     assert_eq!(fs::read_to_string(output).unwrap(), "long");
 
-    // What cannot be copied of them keeps nobody from going on with a copy.
+    // Outputs that can't be copied don't prevent a copy of the session.
     fs::create_dir(stored.path.with_extension("").join("folder")).unwrap();
     let (copy, problems) = Session::fork(root, &stored.path, Path::new("/w")).unwrap();
     assert_eq!(problems, Vec::<String>::new());
@@ -452,7 +465,7 @@ fn one_writer_at_a_time_and_a_copy_for_the_other() {
 }
 
 #[test]
-fn other_versions_and_other_files_are_left_alone() {
+fn other_versions_and_other_files_stay_unchanged() {
     let line = |version: Value| {
         let mut header = header();
         match version {
@@ -474,7 +487,7 @@ fn other_versions_and_other_files_are_left_alone() {
     assert_eq!(said(&copy), ["old", "old"]);
     assert_eq!(stored.text(), text.as_bytes());
 
-    // It named what it kept by the number of its line.
+    // An old version named the first kept entry by its line number.
     let compaction = json!({
         "type": "compaction", "timestamp": "T", "summary": "What was done.",
         "firstKeptEntryIndex": 2, "tokensBefore": 9000,
@@ -488,7 +501,7 @@ fn other_versions_and_other_files_are_left_alone() {
     let texts = said(&copy);
     assert!(texts[0].contains("What was done."), "{texts:?}");
     assert_eq!(texts[1..], ["kept"]);
-    // One whose writing broke off behind the header.
+    // A file whose writing stopped after the header.
     let begun = Stored::of(line(Value::Null).to_string());
     let (copy, _) = Session::fork(begun.root.path(), &begun.path, Path::new("/w")).unwrap();
     assert_eq!(copy.tree().nodes().len(), 0);
@@ -504,7 +517,7 @@ fn other_versions_and_other_files_are_left_alone() {
     for text in ["", "hello\n", "{}\n", "\0\0\n", "{\"type\":\"message\"}\n"] {
         let stored = Stored::of(text);
         let Err(OpenError::Io(error)) = Session::open(stored.root.path(), &stored.path) else {
-            panic!("{text:?} is no session");
+            panic!("{text:?} is not a session");
         };
         assert!(
             error.to_string().contains("it isn't a session file"),
@@ -515,7 +528,7 @@ fn other_versions_and_other_files_are_left_alone() {
 }
 
 #[tokio::test]
-async fn a_running_agent_goes_on_with_another_session() {
+async fn a_running_agent_can_open_another_session() {
     let mut agent = agent(vec![fixture::say("one"), fixture::say("two")], vec![]);
     agent.prompt("first");
     agent.settled().await;
@@ -536,7 +549,7 @@ async fn a_running_agent_goes_on_with_another_session() {
     agent.prompt("and on");
     agent.settled().await;
     assert_eq!(agent.request(1), ["user: of old", "user: and on"]);
-    // The one before is closed: nobody else holds it.
+    // The earlier session is closed, so no one else holds it.
     let path = agent.session.clone();
     let root = agent.folder.path().join("sessions");
     let (before, problems) = loop {
@@ -550,7 +563,7 @@ async fn a_running_agent_goes_on_with_another_session() {
 }
 
 #[tokio::test]
-async fn no_other_session_is_opened_while_a_run_is_under_way() {
+async fn no_other_session_opens_during_a_run() {
     let gate = Gate::new();
     let mut waiting = vec![fixture::start()];
     waiting.push(Step::Wait(gate.clone()));
@@ -574,7 +587,7 @@ async fn no_other_session_is_opened_while_a_run_is_under_way() {
 
 // Opening a session only to look at it must not change its file.
 #[tokio::test]
-async fn another_session_goes_on_with_its_model_and_level_and_stays_as_it_is_until_a_prompt() {
+async fn an_opened_session_keeps_its_model_and_is_unchanged_until_a_prompt() {
     let mut agent = agent(vec![fixture::say("one"), fixture::say("two")], vec![]);
     agent.prompt("first");
     agent.settled().await;
@@ -651,13 +664,13 @@ async fn a_new_session_says_which_model_it_is_on() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_only_read_takes_no_message() {
+async fn a_read_only_session_refuses_messages() {
     let mut agent = agent(vec![fixture::say("one")], vec![]);
     agent.prompt("first");
     agent.settled().await;
     let stored = Stored::lines(&[user("a", None, "of old")]);
     let before = stored.text();
-    // Also while another program writes to it.
+    // This holds even while another program writes to it.
     let (_writer, _) = stored.open();
     let (session, _) = Session::look(&stored.path).unwrap();
     assert_eq!(said(&session), ["of old"]);
@@ -684,18 +697,18 @@ async fn a_session_that_is_only_read_takes_no_message() {
     agent.until(back).await;
     agent.handle.name("mine".to_owned());
     let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains("read-only here"));
-    // Who expected a run to begin hears that none has.
+    // A front end that expected a run hears that none has begun.
     let idle = |event: &AgentEvent| matches!(event, AgentEvent::State(RunState::Idle));
     agent.until(idle).await;
     agent.until(told).await;
     agent.until(idle).await;
-    // A summary would be sent.
+    // A summary would send a request.
     agent.handle.go_to("a".into(), Leaving::WithSummary);
     agent.until(told).await;
     assert_eq!(stored.text(), before);
 }
 
-/// In whatever session: what was too long for the model is its own, and no secret.
+/// Each session's long outputs belong to it, so its model can read them without a question.
 #[tokio::test]
 async fn the_long_outputs_of_the_open_session_are_read_without_a_question() {
     let stored = Stored::lines(&[user("a", None, "of old")]);
@@ -737,10 +750,10 @@ async fn the_long_outputs_of_the_open_session_are_read_without_a_question() {
     assert!(last.contains("c2!: Not permitted"), "{last}");
 }
 
-/// A copy reads what results of the sessions before it name. What else a header names, which may be
-/// somebody else's, is as protected as ever.
+/// A copy can read earlier sessions' outputs that its results name. Other files that a header names
+/// stay protected, because they can belong to someone else.
 #[tokio::test]
-async fn a_copy_of_a_copy_reads_the_outputs_that_its_results_name_and_nothing_else() {
+async fn a_copy_reads_only_the_outputs_that_its_results_name() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let root = folder.path().join("sessions");
     let first = root.join("p/t_id.jsonl");
@@ -761,7 +774,7 @@ async fn a_copy_of_a_copy_reads_the_outputs_that_its_results_name_and_nothing_el
     let text = [foreign, user("a", None, "one")].map(|line| line.to_string() + "\n");
     fs::write(&path, text.concat()).unwrap();
     let (foreign, _) = Session::open(&root, &path).unwrap();
-    // A link beside it, where its own outputs would be.
+    // A link in the place of its own outputs.
     std::os::unix::fs::symlink(key.parent().unwrap(), path.with_extension("")).unwrap();
 
     for (session, read, told) in [(copy, &output, ": all of it"), (foreign, &key, "c1!: ")] {
@@ -797,9 +810,9 @@ async fn a_copy_of_a_copy_reads_the_outputs_that_its_results_name_and_nothing_el
     }
 }
 
-/// The list of prompts takes room for each turn once, however many prompts there are.
+/// The list of prompts stores each turn once, however many prompts there are.
 #[tokio::test]
-async fn all_prompts_to_go_back_to_share_their_turns() {
+async fn prompts_to_return_to_share_their_turns() {
     let gate = Gate::new();
     let mut answers = Vec::new();
     for _ in 0..3 {
@@ -829,9 +842,9 @@ async fn all_prompts_to_go_back_to_share_their_turns() {
     }
 }
 
-/// A project that is gone is not made again by a write into it.
+/// A write doesn't recreate a deleted project.
 #[tokio::test]
-async fn nothing_is_written_into_a_folder_that_is_gone() {
+async fn nothing_is_written_into_a_deleted_folder() {
     let write = json!({"file_path": "src/a.rs", "content": "fn main() {}"});
     let mut agent = Setup {
         answers: vec![fixture::call(&[("c1", "write", write)]), fixture::say("ok")],

@@ -12,15 +12,18 @@ use tiller::llm::{Content, Provider, ThinkingLevel};
 
 use super::fixture::*;
 
-// H6, L1, I7
 #[tokio::test]
-async fn a_message_is_on_disk_before_its_end_is_told_and_before_the_request() {
+async fn a_message_is_on_disk_before_its_end_event_and_the_request() {
     let gate = Gate::new();
     let mut agent = agent(vec![vec![Step::Wait(gate.clone())], say("ok")], vec![]);
     assert!(!agent.session.exists());
     agent.prompt("Go");
     gate.reached().await;
-    assert_eq!(agent.stored(), ["user: Go"], "before the request leaves");
+    assert_eq!(
+        agent.stored(),
+        ["user: Go"],
+        "the prompt must be stored before the request"
+    );
     agent.handle.abort();
     agent
         .until(|event| {
@@ -52,9 +55,9 @@ async fn entries_form_one_chain() {
     assert_eq!(request.session_id.as_deref(), entries[0]["id"].as_str());
 }
 
-// I7: what users see is kept with the result, but never more than 256 KiB of it.
+// The session keeps what users see of a result, up to 256 KiB.
 #[tokio::test]
-async fn details_are_kept_within_bounds() {
+async fn details_are_stored_up_to_a_limit() {
     let long = "x".repeat(600_000);
     let mut agent = agent(
         vec![
@@ -82,7 +85,7 @@ async fn details_are_kept_within_bounds() {
 
 /// An agent whose session folder cannot be made.
 #[tokio::test]
-async fn a_disk_that_refuses_is_told_once_and_the_run_goes_on() {
+async fn a_disk_error_is_reported_once_and_the_run_continues() {
     let script = Arc::new(Script::with(vec![say("one"), say("two")]));
     let handle = agent::start(AgentOptions {
         provider: Arc::clone(&script) as Arc<dyn Provider>,
@@ -128,7 +131,7 @@ async fn a_disk_that_refuses_is_told_once_and_the_run_goes_on() {
     handle.shutdown().await;
 }
 
-// 10 kB for prompt and tools; the tools have their own tests.
+// 10 kB for the prompt and the tools. The tools have their own tests.
 #[tokio::test]
 async fn the_system_prompt_is_small_and_the_same_in_each_call() {
     let mut agent = agent(

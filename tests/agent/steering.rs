@@ -1,4 +1,4 @@
-//! Messages typed while a run is under way.
+//! Messages typed during a run.
 
 use serde_json::json;
 use tiller::agent::{AgentEvent, LoopRules, QueueMode, RunOutcome};
@@ -26,7 +26,6 @@ fn three_calls() -> Vec<Step> {
     ])
 }
 
-// D1, D2, D5, D7
 #[tokio::test]
 async fn steering_skips_what_has_not_started() {
     let gate = Gate::new();
@@ -70,10 +69,9 @@ async fn steering_skips_what_has_not_started() {
             "queue 0 0",
         ]
     );
-    assert_eq!(agent.log.lock().unwrap().len(), 2, "b and c never ran");
+    assert_eq!(agent.log.lock().unwrap().len(), 2, "b or c ran");
 }
 
-// D3
 #[tokio::test]
 async fn without_skipping_all_tools_run_first() {
     let gate = Gate::new();
@@ -99,7 +97,6 @@ async fn without_skipping_all_tools_run_first() {
     );
 }
 
-// D4
 #[tokio::test]
 async fn steering_typed_while_streaming_is_in_the_very_next_request() {
     let gate = Gate::new();
@@ -119,7 +116,7 @@ async fn steering_typed_while_streaming_is_in_the_very_next_request() {
     assert_eq!(agent.script.requests().len(), 2);
 }
 
-// D1, D4: a reply that both calls tools and was steered meanwhile runs none of them.
+// If the user steers while the model answers with calls, none of them runs.
 #[tokio::test]
 async fn steering_before_the_first_tool_skips_all() {
     let gate = Gate::new();
@@ -138,7 +135,6 @@ async fn steering_before_the_first_tool_skips_all() {
     assert_eq!(agent.request(1).len(), 6);
 }
 
-// D5, D6
 #[tokio::test]
 async fn follow_ups_run_one_by_one_after_the_end() {
     let gate = Gate::new();
@@ -214,9 +210,8 @@ async fn queue_modes_say_how_many_go_out_together() {
     );
 }
 
-// D10
 #[tokio::test]
-async fn waiting_messages_can_be_taken_back() {
+async fn queued_messages_can_return_to_the_editor() {
     let gate = Gate::new();
     let mut agent = agent(
         vec![call(&[("c1", "a", json!({}))]), say("ok")],
@@ -297,7 +292,11 @@ async fn steer_now_cuts_a_stream_and_keeps_what_was_said() {
     agent.handle.steer_now();
     agent.steer("not that");
     agent.until(queued).await;
-    assert_eq!(agent.script.live_streams(), 1, "nothing waited yet: no cut");
+    assert_eq!(
+        agent.script.live_streams(),
+        1,
+        "the stream was cut although no message waited"
+    );
     agent.handle.steer_now();
     assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(
@@ -316,7 +315,7 @@ async fn steer_now_cuts_a_stream_and_keeps_what_was_said() {
     assert_eq!(answer.unwrap()["message"]["stopReason"], "aborted");
 }
 
-// M8 in part: the model changes from the next call on.
+// The model changes from the next call on.
 #[tokio::test]
 async fn model_and_thinking_change_from_the_next_call_on() {
     let gate = Gate::new();
@@ -366,9 +365,9 @@ async fn model_and_thinking_change_from_the_next_call_on() {
     );
 }
 
-// D7: a failed call loses nothing; what waits goes out with the next prompt, in the order typed.
+// A failed call loses no message. The queue goes out with the next prompt, in the order typed.
 #[tokio::test]
-async fn messages_wait_through_a_failure() {
+async fn queued_messages_survive_a_failure() {
     let gate = Gate::new();
     let broken = vec![start(), Step::Wait(gate.clone())];
     let mut agent = Setup {
@@ -402,9 +401,9 @@ async fn messages_wait_through_a_failure() {
     );
 }
 
-// It would be lost, and the model asked for nothing.
+// A message without content is dropped: the model would have nothing to answer.
 #[tokio::test]
-async fn a_message_without_content_is_none() {
+async fn a_message_without_content_is_dropped() {
     let mut agent = agent(vec![say("ok")], vec![]);
     agent.handle.prompt(vec![]);
     agent.handle.follow_up(vec![]);

@@ -13,7 +13,6 @@ use tiller::agent::session::{
 };
 use tiller::llm::{Message, ThinkingLevel};
 
-// L1
 #[test]
 fn lines_have_the_keys_of_the_format() {
     let message = Message::user("hi", 1_733_234_401_000);
@@ -65,7 +64,6 @@ fn lines(path: &Path) -> Vec<Value> {
         .collect()
 }
 
-// L1
 #[test]
 fn the_file_appears_with_the_first_user_message_and_only_grows() {
     let root = tempfile::tempdir().unwrap();
@@ -112,7 +110,7 @@ fn the_file_appears_with_the_first_user_message_and_only_grows() {
 }
 
 #[test]
-fn a_removed_file_comes_back_whole() {
+fn a_deleted_session_file_is_rewritten_in_full() {
     let root = tempfile::tempdir().unwrap();
     let mut log = Session::create(root.path(), Path::new("/w"));
     assert_eq!(say(&mut log, "one"), None);
@@ -128,7 +126,7 @@ fn a_removed_file_comes_back_whole() {
 }
 
 #[test]
-fn an_entry_too_long_to_be_read_back_stays_in_memory() {
+fn an_entry_too_long_to_read_back_stays_in_memory() {
     let root = tempfile::tempdir().unwrap();
     let mut log = Session::create(root.path(), Path::new("/w"));
     let text = "x".repeat(33 * 1024 * 1024);
@@ -145,10 +143,10 @@ fn store(root: &Path, cwd: &str, text: &str) -> String {
 }
 
 #[test]
-fn sessions_are_listed_by_folder_and_in_all() {
+fn sessions_are_listed_per_folder_and_in_total() {
     let root = tempfile::tempdir().unwrap();
     let unreadable = root.path().join("--unreadable--");
-    // Also for root: a link to itself.
+    // A link to itself is unreadable even for root.
     symlink(&unreadable, &unreadable).unwrap();
     let shop = store(root.path(), "/home/me/shop", "Fix \"it\"\nnow");
     let other = store(root.path(), "/home/me/other", "x");
@@ -181,7 +179,7 @@ fn sessions_are_listed_by_folder_and_in_all() {
 }
 
 #[test]
-fn the_index_follows_the_files_and_may_be_broken() {
+fn the_index_follows_the_files_and_survives_damage() {
     let root = tempfile::tempdir().unwrap();
     store(root.path(), "/w", "first");
     let path = all_sessions(root.path()).unwrap()[0].path.clone();
@@ -199,7 +197,7 @@ fn the_index_follows_the_files_and_may_be_broken() {
         std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
     };
     assert_eq!(labels(), ["first"]);
-    // A name that is written in two pieces, with the list asked for in between.
+    // The writer writes a name in two parts, and someone lists the sessions in between.
     append(r#"{"type":"session_info","id":"n","parent"#);
     assert_eq!(labels(), ["first"]);
     append("Id\":null,\"timestamp\":\"T\",\"name\":\"The hunt\"}\n");
@@ -260,9 +258,8 @@ fn record(id: &str) -> PresenceRecord {
     }
 }
 
-// B17
 #[test]
-fn a_record_is_seen_as_long_as_it_is_kept() {
+fn a_record_is_visible_while_its_owner_holds_it() {
     let root = tempfile::tempdir().unwrap();
     assert_eq!(live_sessions(root.path()), []);
     let mut live = Presence::open(root.path(), record("a")).unwrap();
@@ -288,7 +285,7 @@ fn a_record_is_seen_as_long_as_it_is_kept() {
 }
 
 #[test]
-fn two_cannot_keep_one() {
+fn a_record_has_one_owner() {
     let root = tempfile::tempdir().unwrap();
     let first = Presence::open(root.path(), record("a/../b")).unwrap();
     let second = Presence::open(root.path(), record("a/../b"));
@@ -298,14 +295,14 @@ fn two_cannot_keep_one() {
 }
 
 #[test]
-fn a_record_just_opened_is_not_swept_away() {
+fn a_new_record_is_not_removed() {
     let root = tempfile::tempdir().unwrap();
     let keep = |name: usize| {
         for _ in 0..100 {
             let id = format!("session-{name}");
             let live = Presence::open(root.path(), record(&id)).unwrap();
             let seen = live_sessions(root.path());
-            assert!(seen.iter().any(|it| it.id == id), "{id} was swept away");
+            assert!(seen.iter().any(|it| it.id == id), "{id} was removed");
             drop(live);
         }
     };
@@ -317,7 +314,7 @@ fn a_record_just_opened_is_not_swept_away() {
 }
 
 #[test]
-fn a_record_that_was_replaced_stays() {
+fn a_replaced_record_stays() {
     let root = tempfile::tempdir().unwrap();
     let live = Presence::open(root.path(), record("a")).unwrap();
     let place = root.path().join(".live/a.json");
@@ -328,7 +325,7 @@ fn a_record_that_was_replaced_stays() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_not_seen_and_is_swept_away() {
+fn a_killed_process_leaves_a_record_that_is_hidden_and_removed() {
     let root = tempfile::tempdir().unwrap();
     let left = root.path().join(".live/dead.json");
     fs::create_dir_all(left.parent().unwrap()).unwrap();

@@ -1,10 +1,9 @@
-//! A prompt, an answer, the end.
+//! A prompt, an answer, the end of the run.
 
 use tiller::agent::RunOutcome;
 
 use super::fixture::{agent, say};
 
-// A2, B1, E1, E3
 #[tokio::test]
 async fn a_text_answer_ends_the_run() {
     let mut agent = agent(vec![say("Hello.")], vec![]);

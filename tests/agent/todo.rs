@@ -1,5 +1,5 @@
-//! The todo list: what the model sends is what the user and the session have, from call to call, when
-//! the session is read again and when a summary takes the place of the calls.
+//! The todo list. The user and the session have the list that the model sent last: between calls,
+//! after a resume, and after a compaction.
 
 use serde_json::{Value, json};
 use tiller::agent::session::Session;
@@ -30,7 +30,7 @@ fn start(answers: Vec<Vec<Step>>) -> TestAgent {
     .start()
 }
 
-/// What is known of the session when it is opened again.
+/// The session's list as read when it is opened again.
 async fn reopened(agent: &TestAgent) -> SessionWork {
     agent.handle.shutdown().await;
     let root = agent.folder.path().join("sessions");
@@ -42,7 +42,7 @@ fn items(work: &SessionWork) -> String {
 }
 
 #[tokio::test]
-async fn the_last_list_counts() {
+async fn the_last_list_replaces_the_others() {
     let mut agent = start(vec![
         call(&[("a", "todo", list(&["in_progress", "pending", "pending"]))]),
         call(&[(
@@ -90,7 +90,7 @@ async fn the_last_list_counts() {
 }
 
 #[tokio::test]
-async fn a_summary_carries_the_list_while_something_is_left() {
+async fn a_summary_keeps_the_list_while_a_task_is_open() {
     for (statuses, left) in [
         (["completed", "in_progress", "pending"], true),
         (["completed", "completed", "completed"], false),
@@ -131,7 +131,7 @@ async fn a_summary_carries_the_list_while_something_is_left() {
         assert_eq!(
             files,
             [("a.txt", 0)],
-            "its name is carried, its lines are not"
+            "the summary keeps the name, not the lines"
         );
     }
 }

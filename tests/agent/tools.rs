@@ -14,7 +14,6 @@ fn is_tool_start(event: &AgentEvent) -> bool {
     matches!(event, AgentEvent::ToolStart { .. })
 }
 
-// E1, E3, B1, I5
 #[tokio::test]
 async fn a_turn_with_a_tool_in_order() {
     let mut agent = agent(
@@ -73,7 +72,6 @@ fn three_calls() -> Vec<Step> {
     ])
 }
 
-// C1, C2, C4
 #[tokio::test]
 async fn read_only_calls_overlap_and_keep_their_order() {
     let gates = [Gate::new(), Gate::new(), Gate::new()];
@@ -119,9 +117,8 @@ async fn read_only_calls_overlap_and_keep_their_order() {
     );
 }
 
-// C1
 #[tokio::test]
-async fn one_at_a_time_when_told_so_or_when_they_write() {
+async fn calls_run_one_at_a_time_if_configured_or_if_they_write() {
     let off = LoopRules {
         parallel_tools: false,
         ..LoopRules::default()
@@ -158,7 +155,7 @@ async fn one_at_a_time_when_told_so_or_when_they_write() {
     }
 }
 
-// C decision: groups of consecutive read-only calls; the others alone.
+// Consecutive read-only calls form a group. Every other call runs alone.
 #[tokio::test]
 async fn groups_are_consecutive_read_only_calls() {
     let mut agent = agent(
@@ -191,7 +188,6 @@ async fn groups_are_consecutive_read_only_calls() {
     );
 }
 
-// C3, I4
 #[tokio::test]
 async fn a_failing_or_panicking_tool_is_an_error_result() {
     for read_only in [true, false] {
@@ -231,7 +227,7 @@ async fn a_failing_or_panicking_tool_is_an_error_result() {
 }
 
 #[tokio::test]
-async fn a_call_gets_the_effects_it_was_judged_by() {
+async fn a_call_runs_with_the_effects_that_were_judged() {
     let mut agent = agent(
         vec![call(&[("c1", "a", json!({ "n": 7 }))]), say("ok")],
         vec![("a", true, Act::AllowedReads)],
@@ -241,9 +237,8 @@ async fn a_call_gets_the_effects_it_was_judged_by() {
     assert_eq!(agent.request(1)[2], "c1: 7");
 }
 
-// I1, I2, I3, K22
 #[tokio::test]
-async fn calls_that_cannot_run_are_answered() {
+async fn calls_that_cannot_run_get_an_error_result() {
     let mut answer = vec![start()];
     answer.extend(call_block(0, "c1", "foo", "{}"));
     answer.extend(call_block(1, "c2", "barred", "{}"));
@@ -293,7 +288,7 @@ async fn calls_that_cannot_run_are_answered() {
 }
 
 #[tokio::test]
-async fn a_response_cut_by_length_runs_none_of_its_calls() {
+async fn an_answer_cut_at_the_output_limit_runs_no_calls() {
     let mut answer = vec![start()];
     answer.extend(call_block(0, "c1", "a", "{}"));
     answer.extend(call_block(1, "c2", "a", r#"{"n": "#));
@@ -314,7 +309,7 @@ async fn a_response_cut_by_length_runs_none_of_its_calls() {
 }
 
 #[tokio::test]
-async fn repeated_ids_get_a_result_each() {
+async fn calls_with_the_same_id_each_get_a_result() {
     let mut agent = agent(
         vec![
             call(&[("same", "a", json!({})), ("same", "b", json!({}))]),
@@ -339,7 +334,7 @@ async fn repeated_ids_get_a_result_each() {
     );
 }
 
-// I10: live details reach the screen, the last one wins.
+// The screen gets live details, and each replaces the last.
 #[tokio::test(start_paused = true)]
 async fn progress_is_shown_while_a_tool_runs() {
     let gate = Gate::new();
@@ -359,7 +354,7 @@ async fn progress_is_shown_while_a_tool_runs() {
     agent.settled().await;
 }
 
-// I10: progress goes on at most every 50 ms, and at least that often while there is any.
+// Progress arrives at most every 50 ms, and at least that often while there is any.
 #[tokio::test(start_paused = true)]
 async fn progress_keeps_its_pace() {
     for (lines, millis, least, most) in [(20, 60, 15, 21), (100, 10, 15, 22)] {
@@ -380,7 +375,6 @@ async fn progress_keeps_its_pace() {
     }
 }
 
-// E2
 #[tokio::test(start_paused = true)]
 async fn durations_are_whole_milliseconds_of_a_monotonic_clock() {
     let gate = Gate::new();
@@ -407,7 +401,7 @@ async fn durations_are_whole_milliseconds_of_a_monotonic_clock() {
 }
 
 #[tokio::test]
-async fn a_failed_model_call_ends_the_run_and_can_be_gone_on_from() {
+async fn a_run_can_continue_after_a_failed_model_call() {
     use tiller::llm::{ErrorClass, LlmError, StreamEvent};
     let error = LlmError::new(ErrorClass::Auth, "no key").with_hint("set LAB_KEY");
     let mut broken = vec![start()];
@@ -434,7 +428,7 @@ async fn a_failed_model_call_ends_the_run_and_can_be_gone_on_from() {
     assert_eq!(agent.stored().last().unwrap(), "assistant: ok");
 }
 
-/// Plays its script, but panics when it is asked for the window of a model.
+/// Plays its script, but panics when the agent asks for a model's window.
 struct Windowless(Script);
 
 impl Provider for Windowless {
@@ -471,7 +465,7 @@ async fn a_provider_that_panics_ends_the_run_and_nothing_else() {
         matches!(&outcome, RunOutcome::Failed { message } if message.contains("own fault")),
         "{outcome:?}"
     );
-    // E1: what began has ended, and what was said is kept.
+    // Every start has its end, and the partial answer stays.
     let story = agent.story();
     for (begin, end) in [("turn start", "turn end"), ("message start", "message end")] {
         let count = |word: &str| story.iter().filter(|line| line.starts_with(word)).count();

@@ -1,5 +1,5 @@
-//! Trials as the agent runs them: where its tools work, what the model and the session are told, and
-//! how each ends. What becomes of files in all their kinds is `trial`'s.
+//! Trials as the agent runs them: where its tools work, what the model and the session hear, and
+//! how each trial ends. The tests in `trial` cover the files themselves.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ fn begin(agent: &TestAgent, text: &str) {
     agent.handle.begin_trial(vec![Content::text(text)]);
 }
 
-/// The worktree of the only trial that is open.
+/// The worktree of the only open trial.
 fn tree(agent: &TestAgent) -> PathBuf {
     let folders = fs::read_dir(agent.folder.path().join("try")).unwrap();
     let folder = folders.map(|it| it.unwrap().path()).next().unwrap();
@@ -74,14 +74,14 @@ fn tree(agent: &TestAgent) -> PathBuf {
 
 fn trials(agent: &TestAgent) -> usize {
     let folders = fs::read_dir(agent.folder.path().join("try"));
-    // What was discarded last is kept beside them.
+    // The trash is next to the trials.
     let is_trial = |name: &std::ffi::OsStr| name != ".trash";
     folders.map_or(0, |all| {
         all.flatten().filter(|it| is_trial(&it.file_name())).count()
     })
 }
 
-/// The results of the last request, as the model reads them.
+/// The results in the last request, as the model reads them.
 fn results(agent: &TestAgent) -> Vec<String> {
     let lines = agent.request(agent.script.requests().len() - 1).into_iter();
     lines.filter(|line| line.starts_with('c')).collect()
@@ -112,7 +112,7 @@ fn write_call(id: &str, path: &str) -> Vec<Step> {
     )])
 }
 
-// A summary stands for what the model was told when the trial began.
+// The summary must repeat what the model heard when the trial began.
 #[tokio::test]
 async fn a_compaction_does_not_let_the_model_forget_the_trial() {
     let error = LlmError::new(ErrorClass::Overflow, "prompt is too long");
@@ -227,16 +227,16 @@ async fn tools_work_in_the_worktree_and_refuse_the_users_own_files() {
     assert_eq!(trials(&agent), 0);
 }
 
-/// System prompt and texts of each request.
+/// The system prompt and the texts of each request.
 fn requests(agent: &TestAgent) -> Vec<(String, Vec<String>)> {
     let requests = agent.script.requests();
     let texts = |at: usize| (requests[at].system.clone(), agent.request(at));
     (0..requests.len()).map(texts).collect()
 }
 
-// The append-only law: each request begins with the one before it, in the trial and behind it.
+// Each request begins with the one before it, during the trial and after it.
 #[tokio::test]
-async fn the_model_is_told_by_blocks_behind_what_it_knows() {
+async fn the_model_hears_of_a_trial_in_appended_blocks() {
     let answers = ["one", "tried", "again", "kept", "more"].map(say).to_vec();
     let mut agent = in_repository(answers);
     agent.prompt("first");
@@ -254,7 +254,7 @@ async fn the_model_is_told_by_blocks_behind_what_it_knows() {
     }
     let requests = requests(&agent);
     for pair in requests.windows(2) {
-        assert_eq!(pair[0].0, pair[1].0, "the system prompt is another");
+        assert_eq!(pair[0].0, pair[1].0, "the system prompt changed");
         assert_eq!(pair[0].1, pair[1].1[..pair[0].1.len()]);
     }
     let said = &requests.last().unwrap().1;
@@ -297,9 +297,8 @@ async fn a_session_that_begins_with_a_trial_names_its_own_folder_in_its_prompt()
     assert_eq!(entries.last().unwrap()["data"]["state"], "discarded");
 }
 
-// L2, L3
 #[tokio::test]
-async fn a_discard_goes_back_and_both_branches_stay_in_the_file() {
+async fn a_discard_returns_and_keeps_both_branches() {
     let mut agent = in_repository(["one", "tried", "two"].map(say).to_vec());
     agent.prompt("first");
     agent.settled().await;
@@ -314,7 +313,7 @@ async fn a_discard_goes_back_and_both_branches_stay_in_the_file() {
     assert!(stored.contains(&"user: try it".to_owned()), "{stored:?}");
     let moved = |event: &AgentEvent| matches!(event, AgentEvent::Moved { .. });
     assert!(agent.seen.iter().any(|event| moved(&event.kind)));
-    // And after a restart.
+    // The same holds after a restart.
     agent.handle.shutdown().await;
     let root = agent.folder.path().join("sessions");
     let (mut session, _) = Session::open(&root, &agent.session).unwrap();
@@ -328,7 +327,7 @@ async fn a_discard_goes_back_and_both_branches_stay_in_the_file() {
 }
 
 #[tokio::test]
-async fn what_cannot_begin_or_end_says_so_and_gives_the_prompt_back() {
+async fn a_trial_that_cannot_begin_or_end_returns_the_prompt() {
     let mut agent = setup(vec![say("one")]).start();
     begin(&agent, "try it");
     told(&mut agent, "isn't in a git repository").await;
@@ -347,9 +346,9 @@ async fn what_cannot_begin_or_end_says_so_and_gives_the_prompt_back() {
     assert_eq!(agent.request(0), ["user: first"]);
 }
 
-/// The files stay with the conversation that cannot go back.
+/// The conversation can't return to before the trial, so the files must not either.
 #[tokio::test]
-async fn no_file_goes_back_to_before_an_open_trial() {
+async fn undo_stops_at_the_start_of_an_open_trial() {
     let answers = vec![write_call("c1", "new"), say("one"), say("tried")];
     let mut agent = in_repository(answers);
     agent.prompt("first");
@@ -372,7 +371,7 @@ async fn no_file_goes_back_to_before_an_open_trial() {
 }
 
 #[tokio::test]
-async fn there_is_one_trial_at_a_time_and_it_ends_when_nothing_runs() {
+async fn only_one_trial_at_a_time_and_it_ends_between_runs() {
     let gate = Gate::new();
     let mut waits = vec![start(), Step::Wait(gate.clone())];
     waits.extend(say("tried").into_iter().skip(1));
@@ -387,10 +386,10 @@ async fn there_is_one_trial_at_a_time_and_it_ends_when_nothing_runs() {
     agent.settled().await;
     begin(&agent, "another");
     told(&mut agent, "A trial is already open").await;
-    // The screen shows it as begun already.
+    // The screen already shows it as begun.
     let idle = |event: &AgentEvent| matches!(event, AgentEvent::State(RunState::Idle));
     agent.until(idle).await;
-    // To leave the trial through the tree, it has to end first.
+    // The user has to end the trial before leaving it through the tree.
     let first = agent.entries()[1]["id"].as_str().unwrap().to_owned();
     agent.handle.go_to(first, Leaving::Silently);
     told(&mut agent, "That is before the trial").await;
@@ -400,7 +399,7 @@ async fn there_is_one_trial_at_a_time_and_it_ends_when_nothing_runs() {
 }
 
 #[tokio::test]
-async fn files_in_the_way_are_named_and_the_trial_stays_open() {
+async fn conflicting_files_are_named_and_the_trial_stays_open() {
     let mut agent = in_repository(vec![write_call("c1", "a"), say("tried"), say("more")]);
     begin(&agent, "try it");
     agent.settled().await;
@@ -419,9 +418,9 @@ async fn files_in_the_way_are_named_and_the_trial_stays_open() {
     assert_eq!((read(&agent, "a").as_str(), trials(&agent)), ("tried\n", 0));
 }
 
-// What is typed while the files are copied waits, and an abort brings all of it back.
+// Messages typed while the files are copied wait, and an abort returns them all.
 #[tokio::test]
-async fn an_abort_while_it_begins_leaves_nothing_or_a_trial_that_is_open() {
+async fn an_abort_during_the_start_leaves_no_trial_or_an_open_one() {
     let mut agent = in_repository(vec![say("tried")]);
     begin(&agent, "try it");
     agent.steer("and more");
@@ -437,7 +436,7 @@ async fn an_abort_while_it_begins_leaves_nothing_or_a_trial_that_is_open() {
 }
 
 #[tokio::test]
-async fn a_trial_stays_open_while_another_session_is_looked_at() {
+async fn a_trial_stays_open_while_the_user_views_another_session() {
     let answers = vec![
         write_call("c1", "a"),
         say("tried"),
@@ -471,7 +470,7 @@ async fn a_trial_stays_open_while_another_session_is_looked_at() {
             Ok(opened) => break opened,
         }
     };
-    // A copy has no part in the trial.
+    // A copy doesn't get the trial.
     let (mut copy, _) = Session::fork(&root, &agent.session, &agent.cwd).unwrap();
     assert_eq!(
         ready_trial(&mut copy, &agent.folder.path().join("try")),
@@ -499,7 +498,7 @@ async fn a_trial_stays_open_while_another_session_is_looked_at() {
 }
 
 #[tokio::test]
-async fn a_trial_whose_files_are_gone_ends_by_itself() {
+async fn a_trial_whose_files_are_gone_ends_automatically() {
     let mut agent = in_repository(vec![say("tried")]);
     begin(&agent, "try it");
     agent.settled().await;
@@ -525,9 +524,9 @@ async fn a_trial_whose_files_are_gone_ends_by_itself() {
     assert_eq!(results(&agent), [format!("c1: {}", agent.cwd.display())]);
 }
 
-// A session file may come from anywhere, and says what to remove and where a keep is taken back.
+// A session file can come from anyone. It must not choose which folders are removed or restored.
 #[tokio::test]
-async fn a_session_file_cannot_name_other_folders_as_its_trial() {
+async fn a_session_file_cannot_name_another_folder_as_its_trial() {
     for discards in [true, false] {
         let mut agent = in_repository(vec![say("tried")]);
         begin(&agent, "try it");
@@ -559,9 +558,9 @@ async fn a_session_file_cannot_name_other_folders_as_its_trial() {
     }
 }
 
-// Another process has it open, and may be keeping the trial at this moment.
+// Another process has the session open and can be keeping the trial right now.
 #[tokio::test]
-async fn who_only_reads_a_session_leaves_its_trial_alone() {
+async fn a_read_only_session_leaves_its_trial_alone() {
     let mut agent = in_repository(vec![say("tried")]);
     begin(&agent, "try it");
     agent.settled().await;
@@ -576,7 +575,7 @@ async fn who_only_reads_a_session_leaves_its_trial_alone() {
 }
 
 #[tokio::test]
-async fn who_only_reads_a_session_goes_anywhere_in_it_while_its_trial_is_open() {
+async fn a_read_only_session_can_move_during_its_trial() {
     let mut agent = in_repository(vec![say("answered"), say("tried")]);
     agent.prompt("before it");
     agent.settled().await;

@@ -1,6 +1,6 @@
-//! A day's work in `auto`: thirty prompts, as they are typed, over four repositories, with the tool calls
-//! that a model makes for them. Each call ends as it would without a sandbox, and what is asked is what is
-//! listed with its reason.
+//! A day's work in `auto`: thirty prompts, in the words users type, over four repositories, with a
+//! model's tool calls for them. Each call ends as it would without a sandbox. The only questions
+//! are the listed ones, each with its reason.
 //!
 //! The prompts are data: `cargo.toml`, `npm.toml`, `python.toml` and `git.toml`.
 
@@ -17,22 +17,22 @@ use serde_json::{Value, json};
 use crate::support::model_server::{ModelServer, Reply, Script, Wire};
 use crate::support::sandbox::Sandbox;
 
-/// What a day may ask.
+/// The most questions per day.
 const MOST_QUESTIONS: usize = 3;
 const PROMPTS: usize = 30;
 
-/// One repository and what is done in it.
+/// One repository and the work in it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Repository {
-    /// Programs it cannot do without.
+    /// The programs it requires.
     needs: Vec<String>,
-    /// What makes the repository, in its empty folder.
+    /// The script that makes the repository in its empty folder.
     setup: String,
     prompt: Vec<Prompt>,
 }
 
-/// What the user types, and what the model does about it.
+/// The user's message, and the model's calls for it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Prompt {
@@ -48,10 +48,10 @@ struct Call {
     tool: Option<String>,
     #[serde(default)]
     args: Value,
-    /// How the command exits, if not well.
+    /// The command's exit code, unless it succeeds.
     #[serde(default)]
     exit: i64,
-    /// The reason with which the user is asked about it; none where it just runs.
+    /// The reason shown with the question, or none if the call just runs.
     asks: Option<String>,
 }
 
@@ -60,7 +60,7 @@ impl Call {
         match (&self.run, &self.tool) {
             (Some(command), None) => Reply::call("bash", json!({"command": command})),
             (None, Some(tool)) => Reply::call(tool, self.args.clone()),
-            _ => panic!("a call is a command or a tool"),
+            _ => panic!("a call must be a command or a tool"),
         }
     }
 
@@ -142,7 +142,7 @@ fn work(text: &str) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// A home as an engineer has it: a name for git, the programs of the machine.
+/// A home folder like an engineer's: a name for git, and the machine's programs.
 fn place() -> Sandbox {
     let mut sandbox = Sandbox::outside_tmp().with_default_mode();
     let home = sandbox
@@ -153,7 +153,7 @@ fn place() -> Sandbox {
         .1;
     let settings = "[user]\nname = Dev\nemail = dev@example.org\n[advice]\ndetachedHead = false\n";
     std::fs::write(format!("{home}/.gitconfig"), settings).unwrap();
-    // Where version managers keep the programs themselves.
+    // Version managers store the programs here.
     let own = std::env::var("HOME").unwrap();
     for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv")] {
         let folder = std::env::var(name).unwrap_or_else(|_| format!("{own}/{folder}"));
@@ -162,7 +162,7 @@ fn place() -> Sandbox {
     sandbox
 }
 
-/// One prompt in the session so far; what went otherwise than it should goes to `wrong`.
+/// Runs one prompt in the current session and adds deviations to `wrong`.
 fn do_prompt(sandbox: &Sandbox, again: bool, prompt: &Prompt, wrong: &mut Vec<String>) {
     for (call, ended) in prompt.calls.iter().zip(run(sandbox, again, prompt)) {
         println!("$ {}\n{}\n", call.name(), said(&ended));
@@ -172,7 +172,7 @@ fn do_prompt(sandbox: &Sandbox, again: bool, prompt: &Prompt, wrong: &mut Vec<St
     }
 }
 
-/// Has the model make the calls of a prompt, and gives the records of their ends.
+/// Has the model make the calls of a prompt, and returns the records of their ends.
 fn run(sandbox: &Sandbox, again: bool, prompt: &Prompt) -> Vec<Value> {
     let replies = prompt.calls.iter().map(Call::reply);
     let server = ModelServer::start(Script::of(replies.chain([Reply::text("Done.")])));
@@ -182,7 +182,7 @@ fn run(sandbox: &Sandbox, again: bool, prompt: &Prompt) -> Vec<Value> {
         command.arg("-c");
     }
     let output = command.envs(server.env()).output().unwrap();
-    // 3: something was refused that a user would have been asked.
+    // Exit code 3 means that tiller refused a call it would have asked a user about.
     assert!(matches!(output.status.code(), Some(0 | 3)), "{output:#?}");
     let stdout = String::from_utf8(output.stdout).unwrap();
     let records = stdout
@@ -194,7 +194,7 @@ fn run(sandbox: &Sandbox, again: bool, prompt: &Prompt) -> Vec<Value> {
     ended
 }
 
-/// What the model is told of a call.
+/// The model's text for a call.
 fn said(ended: &Value) -> String {
     let content = ended["result"]["content"].as_array().unwrap();
     let texts: Vec<&str> = content

@@ -1,6 +1,6 @@
-//! The same round with every real vendor, and one with a real model on this machine. Everything else
-//! in these tests was written from documentation; this is where it meets the other side. Ignored, and
-//! skipped with a message where a key is missing; CONTRIBUTING says how to run them.
+//! The same exchange with every real vendor, and one with a real model on this machine. The other
+//! tests follow the vendors' documentation; this one checks it against their servers. It's ignored
+//! by default and skips vendors without a key. CONTRIBUTING says how to run it.
 
 #![allow(
     clippy::print_stderr,
@@ -53,8 +53,8 @@ fn request(model: &Model, messages: &[Message]) -> Request {
     }
 }
 
-/// A call, its result with a picture, a steering message behind it, and the conversation as it is read
-/// back from a file.
+/// A call, its result with a picture, a steering message after it, and the conversation read back
+/// from a file.
 async fn round(provider: &str) {
     let keys: Keys = std::env::vars().collect();
     let catalog = Arc::new(Catalog::default());
@@ -134,12 +134,12 @@ rounds! {
 }
 
 #[test]
-fn every_provider_has_its_round() {
+fn every_provider_completes_the_exchange() {
     let catalog = Catalog::default();
     assert!(catalog.current().providers().eq(PROVIDERS.iter().copied()));
 }
 
-/// The whole program with a real model, over each wire of its server: `TILLER_LIVE_SERVER` is the
+/// The whole program with a real model, over each wire of its server. `TILLER_LIVE_SERVER` is the
 /// address of a llama.cpp server, such as `http://127.0.0.1:8080`.
 #[test]
 #[ignore = "needs a model server"]

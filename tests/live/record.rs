@@ -1,5 +1,5 @@
-//! A proxy between tiller and a vendor that keeps what went over the wire: `TILLER_LIVE_RECORD` names
-//! the folder. Headers are not kept: they hold the key.
+//! A proxy between tiller and a vendor that records the traffic in the folder `TILLER_LIVE_RECORD`.
+//! It doesn't record headers, because they contain the key.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// An address in the place of `home`; `home` itself where nothing is to be kept.
+/// The proxy's address for `home`, or `home` itself without recording.
 pub async fn proxy(provider: &str, home: &str) -> String {
     let Some(folder) = std::env::var_os("TILLER_LIVE_RECORD").map(PathBuf::from) else {
         return home.to_owned();
@@ -15,7 +15,7 @@ pub async fn proxy(provider: &str, home: &str) -> String {
     fs::create_dir_all(&folder).unwrap();
     let (scheme, rest) = home.split_once("://").unwrap();
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    // Fails only if it was set before, which is as good.
+    // This fails only if a provider is already installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let origin = format!("{scheme}://{host}");
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -33,7 +33,7 @@ pub async fn proxy(provider: &str, home: &str) -> String {
     address
 }
 
-/// Passes one request on and its answer back. The connection ends with it.
+/// Forwards one request and returns its answer, then closes the connection.
 async fn pass(stream: TcpStream, origin: &str, name: PathBuf) -> Option<()> {
     let mut stream = BufReader::new(stream);
     let mut line = String::new();

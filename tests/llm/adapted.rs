@@ -1,5 +1,5 @@
-//! What is asked for by default, and what is asked again without what a server refuses: before any
-//! error, and before anything is compacted.
+//! Default output limits, and requests that tiller repeats without what a server rejected. The
+//! repeat comes before any error and before any compaction.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn body(request: &Request) -> Value {
     serde_json::from_slice(&bytes).unwrap()
 }
 
-/// The output limit that a request asks for, wherever its API says it.
+/// The output limit of a request, in whichever field its API has it.
 fn limit(body: &Value) -> Option<u64> {
     let fields = [
         "/max_tokens",
@@ -46,7 +46,7 @@ fn shipped_defaults() -> Vec<Model> {
 }
 
 #[test]
-fn no_default_model_is_asked_for_its_whole_output() {
+fn no_default_model_gets_its_full_output_limit() {
     let defaults = shipped_defaults();
     assert!(defaults.len() > 15);
     for model in defaults {
@@ -67,10 +67,13 @@ fn no_default_model_is_asked_for_its_whole_output() {
         let long = asked(ThinkingLevel::Max, None);
         let counted = ["groq", "cerebras", "moonshotai"].contains(&model.provider.as_str());
         if counted {
-            assert_eq!(long, usual, "{id}: the host counts the limit");
+            assert_eq!(
+                long, usual,
+                "{id}: the host counts the limit against the rate"
+            );
         }
         assert!(long.is_none_or(|limit| limit <= 128_000), "{id}: {long:?}");
-        // What the user sets is what is asked for, up to what the model can do.
+        // The user's limit applies, up to the model's own.
         assert_eq!(asked(ThinkingLevel::Max, Some(5_000)), Some(5_000), "{id}");
         let most = asked(ThinkingLevel::Medium, Some(u64::MAX));
         assert!(
@@ -90,12 +93,12 @@ fn hello(model: Model) -> Request {
     request(model, vec![Message::user("hello", 0)])
 }
 
-/// The words of the servers that refuse a limit, the limits asked for next, and whether a later
-/// request begins with the last of them.
+/// How servers reject a limit, the limits that tiller sends next, and whether a later request
+/// starts with the last of them.
 #[tokio::test]
-async fn a_limit_that_is_refused_in_figures_is_fitted_and_asked_again() {
+async fn a_limit_rejected_with_numbers_is_lowered_and_sent_again() {
     let cases: &[(u16, &str, &[u64], bool)] = &[
-        // vLLM and those that speak like it.
+        // vLLM and compatible servers.
         (
             400,
             "This model's maximum context length is 32768 tokens. However, you requested 34105 tokens (2105 in the messages, 32000 in the completion).",
@@ -139,7 +142,7 @@ async fn a_limit_that_is_refused_in_figures_is_fitted_and_asked_again() {
             &[8_192],
             true,
         ),
-        // Groq and OpenAI count it against the minute.
+        // Groq and OpenAI count it against the rate limit per minute.
         (
             413,
             "Request too large for model `m` on tokens per minute (TPM): Limit 8000, Requested 34100, please reduce your message size and try again.",
@@ -183,10 +186,10 @@ async fn a_limit_that_is_refused_in_figures_is_fitted_and_asked_again() {
     }
 }
 
-/// Where less output does not help, the error says what is too large; it does not blame the
-/// conversation for a limit of the rate.
+/// If less output doesn't help, the error names the rate limit and doesn't blame the length of the
+/// conversation.
 #[tokio::test]
-async fn a_minutes_allowance_that_the_prompt_exceeds_is_told_as_such() {
+async fn a_prompt_above_the_rate_limit_is_reported_as_that() {
     let words = "Request too large for m on tokens per min (TPM): Limit 30000, Requested 140000. The input or output tokens must be reduced in order to run successfully.";
     let body = serde_json::json!({ "error": { "message": words } }).to_string();
     let server = ModelServer::start(Script::of([Reply::http(429, "application/json", &body)]));
@@ -203,9 +206,9 @@ async fn a_minutes_allowance_that_the_prompt_exceeds_is_told_as_such() {
     assert_eq!(server.requests().len(), 1, "less output does not help");
 }
 
-/// The user's own field of the body wins, so asking again would ask the same.
+/// The user's own body field overrides the limit, so a second request would be the same.
 #[tokio::test]
-async fn a_limit_among_the_users_options_is_not_asked_twice() {
+async fn a_limit_in_the_users_options_is_not_retried() {
     let words = r#"{"error":{"message":"you requested 128000 tokens, but can only afford 3010"}}"#;
     let server = ModelServer::start(Script::of([Reply::http(402, "application/json", words)]));
     let mut model = at(&server, Wire::Chat);
@@ -217,10 +220,10 @@ async fn a_limit_among_the_users_options_is_not_asked_twice() {
     assert_eq!(server.requests().len(), 1);
 }
 
-/// Gateways in front of other clouds check every field: those that only Anthropic knows are sent to
-/// Anthropic, and a gateway that answers at its address is asked once more without them.
+/// Gateways to other clouds reject unknown fields, so only Anthropic gets its own fields. If a
+/// gateway uses Anthropic's address, tiller retries once without them.
 #[tokio::test]
-async fn fields_that_only_anthropic_knows_stay_there() {
+async fn anthropics_own_fields_go_only_to_anthropic() {
     let optional = |request: &crate::support::model_server::Recorded| {
         let eager = request.body["tools"][0]["eager_input_streaming"] == true;
         (eager, request.header("anthropic-beta").is_some())
@@ -242,7 +245,7 @@ async fn fields_that_only_anthropic_knows_stay_there() {
     let sent: Vec<_> = server.requests().iter().map(optional).collect();
     let (with, without) = ((true, true), (false, false));
     assert_eq!(sent, [with, without, without, without]);
-    // The model of the catalogue, at its own address and elsewhere.
+    // The catalogue's model, at its own address and elsewhere.
     let sonnet = shipped_defaults().remove(0);
     assert!(sonnet.quirks.eager_tool_input && sonnet.quirks.betas);
     let gateway = Keys::from_iter([(
@@ -253,9 +256,10 @@ async fn fields_that_only_anthropic_knows_stay_there() {
     assert!(!located.quirks.eager_tool_input && !located.quirks.betas);
 }
 
-/// Anthropic names a beta where thinking does not fit the conversation: that refuses no beta.
+/// Anthropic mentions a beta when thinking doesn't match the conversation. That doesn't mean that
+/// it rejects the beta.
 #[tokio::test]
-async fn thinking_that_is_refused_costs_no_optional_field() {
+async fn rejected_thinking_drops_no_optional_field() {
     let words = "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. That setting requires the `thinking-binding-controls-2026-08-01` value in the `anthropic-beta` header.";
     let refusal = serde_json::json!({ "type": "error", "error": { "type": "invalid_request_error", "message": words } });
     let server = ModelServer::start(Script::of([
@@ -275,9 +279,9 @@ async fn thinking_that_is_refused_costs_no_optional_field() {
     assert_eq!(betas, [true, true]);
 }
 
-/// `models.max_output` holds for requests that do not say theirs.
+/// `models.max_output` applies to requests without their own limit.
 #[tokio::test]
-async fn the_users_limit_is_asked_for() {
+async fn the_users_limit_is_sent() {
     let server = ModelServer::start(Script::of([Reply::text("a"), Reply::text("b")]));
     let keys: Keys = server
         .env()

@@ -1,4 +1,4 @@
-//! Keys: where they are looked for, how they are fetched and stored, and how they are kept out of sight.
+//! API keys: where tiller looks for them, how it fetches and stores them, and how it hides them.
 
 use std::collections::HashMap;
 use std::fs::{self, Permissions};
@@ -14,8 +14,8 @@ use tiller::llm::{ErrorClass, Keys, LlmError, Secret};
 
 const VARIABLES: [&str; 2] = ["FIRST_KEY", "SECOND_KEY"];
 
-/// Where the key of `lab` is, and the key: by `api_key` of `models.toml`, what is stored, and what
-/// environment and `.env` hold, as `NAME=value` with blanks between.
+/// The location of `lab`'s key, and the key. The sources are `api_key` in `models.toml`, the stored
+/// key, the environment and `.env`, each as `NAME=value` separated by spaces.
 fn locate(
     api_key: Option<&str>,
     stored: bool,
@@ -54,9 +54,8 @@ fn locate(
     })
 }
 
-// A7
 #[test]
-fn the_first_of_models_file_store_environment_and_env_file_wins() {
+fn a_key_comes_from_models_file_store_environment_or_env_file_in_this_order() {
     let env = "SECOND_KEY=e2 LAB_KEY=e3 FIRST_KEY=";
     let both = "FIRST_KEY=e1 SECOND_KEY=e2";
     let file = "FIRST_KEY=f1 LAB_KEY=f3 OTHER=f4";
@@ -145,13 +144,13 @@ fn debug_output_never_shows_a_key() {
 }
 
 #[test]
-fn an_empty_variable_counts_as_not_set() {
+fn an_empty_variable_is_not_set() {
     let keys: Keys = [("A".to_owned(), "  ".to_owned())].into_iter().collect();
     assert_eq!(keys.get("A"), None);
 }
 
-/// Keys whose command prints `key-1`, then `key-2`, and so on, at most `last`; and how often it
-/// ran. The command `fail` fails.
+/// Keys whose command prints `key-1`, then `key-2`, up to `last`, and the number of its runs. The
+/// command `fail` fails.
 fn counting(last: usize) -> (Keys, Arc<AtomicUsize>) {
     let runs = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&runs);
@@ -175,7 +174,7 @@ fn command(text: &str) -> KeyLocation {
 }
 
 #[tokio::test]
-async fn a_command_runs_once_and_once_more_when_its_key_is_refused() {
+async fn a_key_command_runs_again_only_after_its_key_is_rejected() {
     let (keys, runs) = counting(2);
     let location = command("print");
     let (first, second) = tokio::join!(keys.fetch("lab", &location), keys.fetch("lab", &location));
@@ -190,14 +189,14 @@ async fn a_command_runs_once_and_once_more_when_its_key_is_refused() {
 
     let new = keys.renew("lab", &location, &first).await.unwrap();
     assert_eq!(new.expose(), "key-2");
-    // Another request that was refused with the old key takes the new one.
+    // Another request whose old key was rejected gets the new key.
     assert_eq!(keys.renew("lab", &location, &first).await, Some(new));
     assert_eq!(runs.load(Ordering::Relaxed), 2);
     assert_eq!(keys.redactor().redact("(key-1 key-2)"), "(*** ***)");
 }
 
 #[tokio::test]
-async fn a_command_that_prints_the_refused_key_again_has_no_other() {
+async fn a_command_that_prints_the_rejected_key_again_is_not_retried() {
     let (keys, _) = counting(1);
     let location = command("print");
     let key = keys.fetch("lab", &location).await.unwrap().unwrap();
@@ -205,7 +204,7 @@ async fn a_command_that_prints_the_refused_key_again_has_no_other() {
 }
 
 #[tokio::test]
-async fn a_failed_command_is_told_and_tried_again() {
+async fn a_failed_command_is_reported_and_retried() {
     let (keys, runs) = counting(2);
     for _ in 0..2 {
         let error = keys.fetch("lab", &command("fail")).await.unwrap_err();
@@ -224,14 +223,14 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn what_is_stored_is_read_again_and_only_by_its_owner() {
+fn stored_keys_are_reread_and_readable_only_by_their_owner() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a/tiller/auth.toml");
     let mut store = Store::load(&path).unwrap();
     assert_eq!(store.providers().count(), 0);
     let odd = "k\"e'y\\=é";
     store.put("lab.one two", Some(Secret::new(odd))).unwrap();
-    // Another tiller, which read the file before.
+    // Another tiller process that read the file earlier.
     let mut other = Store::load(&path).unwrap();
     store.put("openai", Some(Secret::new("k1"))).unwrap();
     other.put("x", Some(Secret::new("k2"))).unwrap();
@@ -249,11 +248,11 @@ fn what_is_stored_is_read_again_and_only_by_its_owner() {
         ["lab.one two", "openai"]
     );
     let files = fs::read_dir(path.parent().unwrap()).unwrap().count();
-    assert_eq!(files, 1, "nothing is left beside it");
+    assert_eq!(files, 1, "a temporary file is left");
 }
 
 #[test]
-fn a_file_that_others_can_read_is_closed_and_told() {
+fn a_file_readable_by_others_is_restricted_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("auth.toml");
     fs::write(&path, "[lab]\nkey = \"k\"\n").unwrap();
@@ -266,7 +265,7 @@ fn a_file_that_others_can_read_is_closed_and_told() {
 }
 
 #[test]
-fn a_symlink_stays_one() {
+fn a_symlink_stays_a_symlink() {
     let folder = tempfile::tempdir().unwrap();
     let (real, path) = (folder.path().join("real"), folder.path().join("auth.toml"));
     fs::write(&real, "").unwrap();
@@ -280,7 +279,7 @@ fn a_symlink_stays_one() {
 }
 
 #[test]
-fn an_entry_without_a_key_is_told_and_hides_no_other() {
+fn an_entry_without_a_key_is_reported_and_hides_no_other() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("auth.toml");
     for entry in [
@@ -299,7 +298,7 @@ fn an_entry_without_a_key_is_told_and_hides_no_other() {
 }
 
 #[test]
-fn a_broken_file_is_told_without_what_it_holds() {
+fn a_broken_file_is_reported_without_its_content() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("auth.toml");
     for (text, expected) in [
@@ -354,7 +353,7 @@ fn keys_are_redacted_however_they_are_written() {
 }
 
 #[test]
-fn a_key_that_holds_another_goes_as_a_whole() {
+fn a_key_that_contains_another_is_redacted_whole() {
     for order in [
         ["abcdefghijkl", "abcdefghijklmnop"],
         ["abcdefghijklmnop", "abcdefghijkl"],
@@ -365,7 +364,7 @@ fn a_key_that_holds_another_goes_as_a_whole() {
 
 proptest! {
     #[test]
-    fn nothing_is_left_of_a_key(
+    fn no_part_of_a_key_remains(
         key in "[!-~]{12,40}",
         before in ".{0,20}",
         after in ".{0,20}",
@@ -376,7 +375,7 @@ proptest! {
 }
 
 #[test]
-fn in_results_the_name_of_a_secret_stands_in_its_place() {
+fn results_show_the_name_of_a_secret_instead() {
     let keys = Redactor::default();
     for (name, secret) in [
         ("LAB_TOKEN", "tok/5f2c+9e7ab1d04386"),
@@ -395,7 +394,8 @@ fn in_results_the_name_of_a_secret_stands_in_its_place() {
         ),
         ("?t=tok%2f5f2c%2b9e7ab1d04386", "?t=[redacted: LAB_TOKEN]"),
         ("?t=tok%2F5f2c%2B9e7ab1d04386", "?t=[redacted: LAB_TOKEN]"),
-        // user:TOKEN of an Authorization header; the ends belong to what stands beside it.
+        // `user:TOKEN` of an Authorization header. The ends of the base64 text belong to its
+        // neighbors.
         (
             "dXNlcjp0b2svNWYyYys5ZTdhYjFkMDQzODY=",
             "dXNlcjp[redacted: LAB_TOKEN]Y=",
@@ -409,7 +409,7 @@ fn in_results_the_name_of_a_secret_stands_in_its_place() {
     ] {
         assert_eq!(keys.redact_result(text), expected);
     }
-    // Nobody said that this is one: it looks so.
+    // No one registered this token; its form gives it away.
     keys.add_tokens();
     let token = format!("ghp_{}", "aB3".repeat(12));
     for (text, expected) in [
@@ -426,7 +426,7 @@ fn in_results_the_name_of_a_secret_stands_in_its_place() {
 
 proptest! {
     #[test]
-    fn the_pieces_of_a_text_are_redacted_as_the_whole(
+    fn a_text_in_pieces_is_redacted_like_the_whole(
         parts in proptest::collection::vec(
             prop_oneof![
                 "tok-5f2c9e7ab1d04386", "Tr0ub4dor", "tok-5f2c", "[a-z ]{0,3}", "é\n", "ghp_",
@@ -447,7 +447,7 @@ proptest! {
         for piece in text.as_bytes().chunks(size) {
             stream.push(piece, &mut out);
             let shown = String::from_utf8_lossy(&out).into_owned() + &stream.preview("");
-            // What looks like a token may leave the rest of a secret that it overlaps.
+            // Something that looks like a token can leave the rest of a secret that it overlaps.
             let leaks = shown.contains("tok-5f2c9") && !whole.contains("tok-5f2c9");
             prop_assert!(!leaks && !shown.ends_with("tok-"), "{shown}");
         }
@@ -457,7 +457,7 @@ proptest! {
 }
 
 #[test]
-fn a_mask_shows_the_end_of_a_long_key_and_nothing_of_a_short_one() {
+fn a_mask_shows_only_the_end_of_a_long_key() {
     for (key, expected) in [
         ("sk-ant-api03-abcdefgh1234", "***1234"),
         ("0123456789abcdef", "***cdef"),

@@ -1,5 +1,5 @@
-//! What answers cost beside their plain counts: service tiers, caches of an hour; and models that are
-//! newer than the list.
+//! Costs beyond plain token counts: service tiers and one-hour caches. Also models that are newer
+//! than the catalogue.
 
 use serde_json::{Value, json};
 use tiller::llm::anthropic::AnthropicDecoder;
@@ -20,7 +20,7 @@ fn near(cost: f64, expected: f64) -> bool {
 }
 
 #[test]
-fn a_service_tier_costs_what_the_vendor_says() {
+fn a_service_tier_has_the_vendors_price() {
     let cost = |id: &str, tier: Value| {
         let end = json!({ "type": "response.completed", "response": {
             "status": "completed", "service_tier": tier,
@@ -38,7 +38,7 @@ fn a_service_tier_costs_what_the_vendor_says() {
         ("gpt-5.5", json!("priority"), 2.5),
         ("gpt-6.1-sol", json!("default"), 1.0),
         ("gpt-6.1-sol", Value::Null, 1.0),
-        // A tier that is not known has no price; `agent::budget` says so.
+        // An unknown tier has no price; `agent::budget` tells the user.
         ("gpt-6.1-sol", json!("ultrafast"), 0.0),
     ] {
         let list = cost(id, Value::Null);
@@ -48,7 +48,7 @@ fn a_service_tier_costs_what_the_vendor_says() {
 }
 
 #[test]
-fn anthropics_fast_answers_and_hour_long_caches_have_their_price() {
+fn anthropics_fast_mode_and_one_hour_cache_have_their_price() {
     let cost = |usage: Value| {
         let events = [
             json!({ "type": "message_start", "message": { "id": "m", "usage": usage } }),
@@ -60,7 +60,7 @@ fn anthropics_fast_answers_and_hour_long_caches_have_their_price() {
         let (message, _) = kit::fold(AnthropicDecoder::default(), &prices, [stream.as_bytes()]);
         message.usage.cost.total * 1_000_000.0
     };
-    // Input 4, written for five minutes 5, for an hour 8 dollars a million.
+    // Per million tokens: $4 for input, $5 for a five-minute cache write, $8 for a one-hour one.
     assert!(near(cost(json!({ "input_tokens": 100 })), 400.0));
     assert!(near(
         cost(json!({ "input_tokens": 100, "speed": "fast" })),
@@ -73,7 +73,7 @@ fn anthropics_fast_answers_and_hour_long_caches_have_their_price() {
 
 /// <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>
 #[test]
-fn a_refusal_before_any_output_is_charged_only_where_anthropic_charges_it() {
+fn a_refusal_before_output_costs_only_if_anthropic_charges_it() {
     let cost = |category: Value, said: bool| {
         let mut events = vec![
             json!({ "type": "message_start", "message": { "id": "m", "usage": { "input_tokens": 500_000, "output_tokens": 1 } } }),
@@ -91,7 +91,7 @@ fn a_refusal_before_any_output_is_charged_only_where_anthropic_charges_it() {
         let (message, _) = kit::fold(AnthropicDecoder::default(), &prices, [stream.as_bytes()]);
         (message.usage.cost.total, message.usage.total_tokens)
     };
-    // Without its tokens, or they would be told to have no price.
+    // The usage must be empty, or the tokens would count as tokens without a price.
     for category in [json!("cyber"), json!("general_harms"), Value::Null] {
         assert_eq!(cost(category.clone(), false), (0.0, 0), "{category}");
         assert!(cost(category.clone(), true).0 > 1.9, "{category}");
@@ -102,7 +102,7 @@ fn a_refusal_before_any_output_is_charged_only_where_anthropic_charges_it() {
 }
 
 #[tokio::test]
-async fn the_cache_is_asked_to_keep_for_an_hour() {
+async fn requests_ask_for_the_one_hour_cache() {
     for (caching, expected) in [
         (PromptCaching::On, json!({ "type": "ephemeral" })),
         (
@@ -129,7 +129,7 @@ async fn the_cache_is_asked_to_keep_for_an_hour() {
 }
 
 #[test]
-fn a_model_newer_than_the_list_is_like_the_newest_of_its_family() {
+fn an_unlisted_newer_model_takes_the_facts_of_its_familys_newest() {
     let catalog = Catalog::default();
     let snapshot = catalog.current();
     let sibling = listed("openai", "gpt-6.1-sol");
@@ -151,7 +151,7 @@ fn a_model_newer_than_the_list_is_like_the_newest_of_its_family() {
         window_check::notes(&sibling, ThinkingLevel::Medium),
         [""; 0]
     );
-    // An older one, one of another family, and one without a version are nobody's next.
+    // An older model, one of another family and one without a version inherit nothing.
     for id in ["gpt-3.5-sol", "gpt-7-nova", "my-model"] {
         assert_eq!(snapshot.unlisted("openai", id).unwrap().like, None, "{id}");
     }
@@ -160,9 +160,9 @@ fn a_model_newer_than_the_list_is_like_the_newest_of_its_family() {
     assert!(next.quirks.thinking_binding && next.reasoning);
 }
 
-/// A date, or the word for a name that is not final, makes no other model.
+/// A date or a preview suffix in the name doesn't make another model.
 #[test]
-fn another_name_of_a_listed_model_has_its_facts() {
+fn a_dated_name_of_a_listed_model_has_its_facts() {
     let catalog = Catalog::default();
     for (provider, id, listed_id) in [
         (
@@ -191,7 +191,7 @@ fn another_name_of_a_listed_model_has_its_facts() {
 }
 
 #[test]
-fn a_thinking_level_that_is_not_the_one_asked_is_told() {
+fn an_adjusted_thinking_level_is_reported() {
     let sol = listed("openai", "gpt-6.1-sol");
     let told = window_check::notes(&sol, ThinkingLevel::Off);
     assert!(

@@ -1,5 +1,5 @@
-//! What leaves: the requests of all wires for the conversations that are hard to get right, as
-//! pictures, and any conversation at all against the vendors' rules.
+//! Request bodies on all wires: snapshots of the difficult conversations, and random conversations
+//! against the vendors' rules.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn picture(name: &str, conversation: impl Fn(&Model) -> Vec<Message>) {
     }
 }
 
-/// What a thought of `model`'s own is stored with.
+/// The data that a thinking block from `model` itself is stored with.
 fn signature(model: &Model) -> String {
     match model.api {
         Api::AnthropicMessages | Api::GoogleGenerateContent => "c2ln".to_owned(),
@@ -45,7 +45,6 @@ fn signature(model: &Model) -> String {
     }
 }
 
-// R 13, 22, 23, 44, 45
 #[test]
 fn tools_thinking_and_cache_marks() {
     picture("tools", |model| {
@@ -71,7 +70,6 @@ fn tools_thinking_and_cache_marks() {
     });
 }
 
-// M7, R 25
 #[test]
 fn pictures() {
     picture("pictures", |_| {
@@ -90,7 +88,6 @@ fn pictures() {
     );
 }
 
-// M8, M9, M11
 #[test]
 fn another_models_words() {
     picture("another-model", |model| {
@@ -113,7 +110,7 @@ fn another_models_words() {
     });
 }
 
-// D, H1: what an abort or an error leaves behind.
+// Messages that an abort or an error leaves.
 #[test]
 fn failed_and_interrupted_answers() {
     picture("cut", |model| {
@@ -210,7 +207,7 @@ fn a_stored_message_is_written_the_same_in_every_later_request() {
 }
 
 #[test]
-fn thinking_is_asked_for_in_the_models_own_way() {
+fn each_model_gets_thinking_in_its_own_form() {
     let asked = |wire: Wire, id: &str, levels: &[(ThinkingLevel, &str)], level: ThinkingLevel| {
         let mut model = model(wire, "https://host/v1");
         model.id = id.into();
@@ -370,16 +367,20 @@ fn the_output_limit_leaves_room_for_the_prompt() {
     }
     model.reasoning = false;
     model.window_source = WindowSource::Default;
-    assert_eq!(limit(&model, None, 900_000), 8_000, "a guess cuts nothing");
+    assert_eq!(
+        limit(&model, None, 900_000),
+        8_000,
+        "an estimated window must not lower the limit"
+    );
     model.window_source = WindowSource::Model;
     model.context_window = 0;
     assert_eq!(limit(&model, None, 900_000), 8_000);
 }
 
-/// Messages as numbers: who speaks, in which way, and the blocks said.
+/// Messages as numbers: role, variant, and content blocks.
 type Plan = Vec<(u8, u8, Vec<(u8, u8)>)>;
 
-/// Conversations in any disorder.
+/// Random conversations in any order.
 fn conversations() -> impl Strategy<Value = Plan> {
     let blocks = proptest::collection::vec((0u8..10, 0u8..6), 0..4);
     proptest::collection::vec((0u8..6, 0u8..6, blocks), 0..12)
@@ -412,11 +413,11 @@ fn conversation(model: &Model, plan: &Plan) -> Vec<Message> {
                 0 => text("words"),
                 1 => text(" \n"),
                 2 => image(),
-                // Signatures of our own cannot be made up: the server knows its own.
+                // The server knows its own signatures, so the test can't make them up.
                 3 => thought("hm", None),
                 4 => cut_call(id(*n), "{\"a"),
                 5 => custom_call(id(*n), "apply_patch", "text"),
-                // Reasoning that a server that stores nothing cannot make anything of.
+                // Reasoning that a stateless server can't use.
                 6 if model.api == Api::OpenAiResponses => thought(
                     "hm",
                     Some(r#"{"type":"reasoning","id":"rs_1","summary":[]}"#),
@@ -457,7 +458,7 @@ fn conversation(model: &Model, plan: &Plan) -> Vec<Message> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
-    // DESIGN: the next request after anything at all is valid for its provider.
+    // After any conversation at all, the next request is valid for its provider.
     #[test]
     fn any_conversation_is_valid_for_every_wire(plan in conversations(), vision in any::<bool>()) {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
@@ -482,7 +483,7 @@ fn anthropic_body(change: impl Fn(&mut Request), messages: Vec<Message>) -> Valu
 }
 
 #[test]
-fn a_failure_that_is_only_an_image_holds_text() {
+fn a_failure_with_only_an_image_also_has_text() {
     let body = anthropic_body(
         |_| {},
         vec![
@@ -504,7 +505,7 @@ fn a_failure_that_is_only_an_image_holds_text() {
 }
 
 #[test]
-fn thinking_goes_back_as_the_model_takes_it() {
+fn thinking_returns_in_the_form_the_model_accepts() {
     let thinks = |change: fn(&mut Request), signature: Option<&str>| {
         let own = model(Wire::Anthropic, "");
         let answer = vec![thought("hm", signature), text("Yes.")];
@@ -529,13 +530,13 @@ fn thinking_goes_back_as_the_model_takes_it() {
             json!(["thinking", "adaptive"]),
         ),
         (|_| {}, None, json!(["text", "adaptive"])),
-        // Some models sign nothing and want it back.
+        // Some models sign nothing and still want their thinking back.
         (
             |request| request.model.quirks.empty_signatures = true,
             None,
             json!(["thinking", "adaptive"]),
         ),
-        // What was made behind another prefix, or is bound to it while thinking is off.
+        // Thinking made with another prefix, or bound to a prefix while thinking is off.
         (
             |request| request.thinking_from = 2,
             Some("c2ln"),
@@ -556,7 +557,7 @@ fn thinking_goes_back_as_the_model_takes_it() {
 }
 
 #[test]
-fn gateways_may_know_neither_betas_nor_new_fields() {
+fn gateways_get_neither_betas_nor_new_fields() {
     let body = anthropic_body(
         |request| {
             request.model.quirks.betas = false;
@@ -569,7 +570,7 @@ fn gateways_may_know_neither_betas_nor_new_fields() {
 }
 
 #[test]
-fn images_beyond_the_limit_of_a_request_become_notes_in_steps() {
+fn images_beyond_the_request_limit_become_notes_in_steps() {
     let one = |length: usize| {
         Content::Image(Image {
             data: "x".repeat(length),
@@ -594,13 +595,13 @@ fn images_beyond_the_limit_of_a_request_become_notes_in_steps() {
             .iter()
             .filter_map(|block| Some(block["source"]["data"].as_str()?.len()))
             .collect();
-        // The newest.
+        // The newest images stay.
         assert_eq!(sent, sizes[sizes.len() - kept..], "{sizes:?}");
     };
     for (count, kept) in [(100, 100), (101, 50), (150, 99), (151, 100), (152, 50)] {
         check(&vec![4; count], None, kept);
     }
-    // What the catalog knows counts: four images and, an eighth for the text left out, 100 bytes.
+    // The catalogue's limits apply: four images and, after an eighth for text, 100 bytes.
     let ten = [10; 12];
     for (sizes, kept) in [
         (&[][..], 0),
@@ -616,7 +617,7 @@ fn images_beyond_the_limit_of_a_request_become_notes_in_steps() {
         check(sizes, Some((4, 114)), kept);
     }
 
-    // Thinking that saw an image that is gone goes with it.
+    // Thinking about a removed image goes with the image.
     for (images, kind) in [(2, "thinking"), (1, "text")] {
         let mut model = model(Wire::Anthropic, "https://host");
         model.limits.images = Some(images);

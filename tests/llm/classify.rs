@@ -1,4 +1,4 @@
-//! The class of an error, how long to wait and the text users read, from what a provider answered.
+//! From a provider's error: its class, the time to wait, and the text for the user.
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
@@ -8,7 +8,7 @@ use tiller::llm::ErrorClass::{
 use tiller::llm::Secret;
 use tiller::llm::classify::{ErrorContext, from_event, from_response, retry_after};
 
-/// Longest part of a provider's own words in an error, in characters.
+/// The longest quote of a provider's words in an error, in characters.
 const QUOTED_CHARS: usize = 600;
 
 fn about() -> ErrorContext {
@@ -19,9 +19,8 @@ fn about() -> ErrorContext {
     }
 }
 
-// G5
 #[test]
-fn failures_name_the_way_out() {
+fn failures_say_what_to_do() {
     let mut headers = HeaderMap::new();
     headers.insert("retry-after", HeaderValue::from_static("30"));
     let mut long = HeaderMap::new();
@@ -44,7 +43,7 @@ fn failures_name_the_way_out() {
 }
 
 #[test]
-fn an_empty_400_is_an_overflow_where_the_host_says_so() {
+fn an_empty_400_is_an_overflow_at_hosts_that_document_it() {
     let class = |empty_400_is_overflow| {
         let about = ErrorContext {
             empty_400_is_overflow,
@@ -55,9 +54,9 @@ fn an_empty_400_is_an_overflow_where_the_host_says_so() {
     assert_eq!((class(true), class(false)), (Overflow, Client));
 }
 
-/// A server that quotes the request says nothing about what is in it.
+/// A server's quote of the request says nothing about the error.
 #[test]
-fn words_of_the_conversation_refuse_nothing() {
+fn quoted_conversation_does_not_change_the_class() {
     let quoting = [
         r#"{"detail":[{"type":"missing","loc":["body","messages",0],"msg":"Field required","input":{"role":"user","content":"moderation of billing, flagged by the content filter"}}]}"#,
         r#"{"object":"error","type":"BadRequestError","code":400,"message":"[{'type': 'missing', 'loc': ('body',), 'msg': 'Field required', 'input': {'content': 'moderation and billing'}}]"}"#,
@@ -66,7 +65,7 @@ fn words_of_the_conversation_refuse_nothing() {
         let error = from_response(400, &HeaderMap::new(), body.as_bytes(), &about());
         assert_eq!(error.class, Client, "{body}");
     }
-    // Nor what is in it about its length, its model or the time to wait.
+    // A quote also says nothing about length, model or waiting time.
     for words in [
         "prompt is too long: 213462 tokens > 200000 maximum",
         "Request too large for x: Limit 1, Requested 2",
@@ -88,7 +87,7 @@ fn words_of_the_conversation_refuse_nothing() {
             let seen = (error.class, error.retry_after_ms);
             assert_eq!(seen, (Client, None), "{body}");
         }
-        // A request that is quoted makes no limit of the rate out of an overflow.
+        // A quoted request doesn't turn an overflow into a rate limit.
         let quoted = json!({ "error": { "message": "prompt is too long" }, "input": "rate limit" });
         let body = quoted.to_string();
         let error = from_response(400, &HeaderMap::new(), body.as_bytes(), &about());
@@ -99,7 +98,7 @@ fn words_of_the_conversation_refuse_nothing() {
     assert_eq!(error.class, Refused);
 }
 
-// G1, F5: only a model that is not there has a stand-in; a request that is wrong has none.
+// Only a missing model leads to a fallback; an invalid request doesn't.
 #[test]
 fn every_status_has_its_class() {
     let cases: &[(u16, ErrorClass, &[&str])] = &[
@@ -274,9 +273,9 @@ fn every_status_has_its_class() {
     }
 }
 
-// G4, F12: the words of each vendor, as they come.
+// Each vendor's own words.
 #[test]
-fn an_overflow_is_known_in_every_vendors_words() {
+fn every_vendors_overflow_message_is_recognized() {
     for words in [
         // Anthropic
         "prompt is too long: 213462 tokens > 200000 maximum",
@@ -332,7 +331,7 @@ fn an_overflow_is_known_in_every_vendors_words() {
 }
 
 #[test]
-fn the_server_may_say_whether_to_retry() {
+fn the_server_can_say_whether_to_retry() {
     for (status, header, expected) in [
         (429, "false", (Retryable, true)),
         (500, "false", (Retryable, true)),
@@ -395,7 +394,7 @@ fn an_error_event_has_its_class_without_a_status() {
 }
 
 #[test]
-fn the_words_are_a_persons() {
+fn errors_are_readable_without_json_or_html() {
     let show = |status, body: &str| {
         from_response(status, &HeaderMap::new(), body.as_bytes(), &about()).to_string()
     };
@@ -453,9 +452,8 @@ fn a_key_is_redacted_however_a_server_escapes_it() {
     }
 }
 
-// G3
 #[test]
-fn the_servers_wait_is_read() {
+fn the_servers_waiting_time_is_read() {
     let wait = |pairs: &[(&'static str, String)]| {
         let headers = pairs
             .iter()
@@ -484,7 +482,7 @@ fn the_servers_wait_is_read() {
 }
 
 #[test]
-fn a_wait_is_read_out_of_words() {
+fn a_waiting_time_is_read_from_an_error_message() {
     for (words, expected) in [
         ("Please try again in 1.2s.", Some(1200)),
         ("Please retry in 30 seconds", Some(30_000)),

@@ -1,4 +1,4 @@
-//! How answers end on Anthropic's wire, and what a server's own tools leave behind.
+//! How answers end on Anthropic's wire, and what a server's own tools leave in the stream.
 
 use serde_json::{Value, json};
 use tiller::llm::anthropic::AnthropicDecoder;
@@ -19,7 +19,7 @@ fn fold(events: &[Value]) -> (AssistantMessage, Vec<StreamEvent>) {
     )
 }
 
-/// A text that was opened, and closed.
+/// A text block, opened and closed.
 fn text() -> Vec<Value> {
     vec![
         json!({ "type": "message_start", "message": { "id": "m" } }),
@@ -40,7 +40,7 @@ fn class(events: &[StreamEvent]) -> Option<ErrorClass> {
 }
 
 #[test]
-fn a_stop_reason_and_no_open_block_make_a_whole_answer() {
+fn an_answer_is_complete_with_a_stop_reason_and_no_open_block() {
     let mut events = text();
     events.push(delta(&json!("end_turn"), &Value::Null));
     let (message, seen) = fold(&events);
@@ -48,7 +48,7 @@ fn a_stop_reason_and_no_open_block_make_a_whole_answer() {
         (message.stop_reason, class(&seen)),
         (StopReason::Stop, None)
     );
-    // Without a reason, or in the middle of a block, something is missing.
+    // Without a reason, or within a block, something is missing.
     for missing in [2, 3] {
         let mut cut = events.clone();
         cut.remove(missing);
@@ -89,7 +89,7 @@ fn only_a_known_stop_reason_is_success() {
 }
 
 #[test]
-fn a_refusal_says_its_category_and_the_way_out() {
+fn a_refusal_says_its_category_and_what_to_do() {
     let mut events = text();
     let details = json!({ "type": "refusal", "category": "cyber", "explanation": "Not\nthis." });
     events.push(delta(&json!("refusal"), &details));
@@ -103,7 +103,7 @@ fn a_refusal_says_its_category_and_the_way_out() {
     assert!(error.hint.as_ref().unwrap().contains("models.fallback"));
 }
 
-/// OpenAI refuses reasoning that is sent back without the item behind it.
+/// OpenAI rejects reasoning that returns without the item after it.
 #[test]
 fn reasoning_before_a_tool_of_the_server_is_not_sent_back() {
     let reasoning =
@@ -153,7 +153,7 @@ fn the_default_model_can_be_told_not_to_think_first() {
 }
 
 #[test]
-fn no_model_is_listed_that_only_the_batch_api_serves() {
+fn batch_only_models_are_not_listed() {
     let catalog = Catalog::default();
     let snapshot = catalog.current();
     let batch: Vec<_> = snapshot

@@ -1,5 +1,5 @@
-//! What is Google's own: finish reasons, blocked prompts, errors in three places, parts of every
-//! kind, and the parts of a request that no other wire has.
+//! Details of Google's API: finish reasons, blocked prompts, errors in three places, all kinds of
+//! parts, and request parts that no other wire has.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -89,18 +89,18 @@ fn every_finish_reason_has_its_meaning() {
                 .ends_with(&format!("({reason}): Because of it.")),
             "{error}"
         );
-        assert!(error.hint.is_some(), "{reason}: no way out");
+        assert!(error.hint.is_some(), "{reason}: no hint");
         assert_eq!(message.stop_reason, StopReason::Error);
         assert_eq!(
             Message::Assistant(message).text(),
             "Half",
-            "what came stays"
+            "the partial answer was lost"
         );
     }
 }
 
 #[test]
-fn what_is_no_answer_says_what_it_is() {
+fn a_response_without_an_answer_becomes_a_clear_error() {
     use ErrorClass::{Auth, Overflow, Quota, Refused, Retryable};
     let blocked = json!({
         "promptFeedback": { "blockReason": "PROHIBITED_CONTENT", "blockReasonMessage": "No." },
@@ -176,9 +176,9 @@ fn what_is_no_answer_says_what_it_is() {
     }
 }
 
-/// The vendor's servers write the body of an error as it is, into a stream that has begun.
+/// Google's servers write the body of an error unchanged into a stream that has begun.
 #[test]
-fn an_error_between_the_events_is_read() {
+fn an_error_between_events_is_read() {
     let begun = format!("data: {}\r\n\r\n", parts(json!([{ "text": "Half" }])));
     let body = "{\r\n  \"error\": {\r\n    \"code\": 400,\r\n    \"message\": \"The input token count (9) exceeds the maximum number of tokens allowed (8).\",\r\n    \"status\": \"INVALID_ARGUMENT\"\r\n  }\r\n}\r\n";
     for body in [body.to_owned(), format!("[{body}]\n")] {
@@ -192,7 +192,7 @@ fn an_error_between_the_events_is_read() {
 }
 
 #[test]
-fn signatures_stay_where_they_came() {
+fn signatures_stay_on_their_parts() {
     let (message, _) = fold(&[
         parts(json!([{ "text": "Let me ", "thought": true }])),
         parts(json!([{ "text": "see.", "thought": true, "thoughtSignature": "c2lnMQ==" }])),
@@ -237,7 +237,7 @@ fn signatures_stay_where_they_came() {
         known("And more.", "c2lnMw=="),
         called("x1", json!({ "path": "a" }), Some("c2lnNA==")),
         called("local_3_r_1", json!({}), None),
-        // An id that comes twice could not be told apart.
+        // tiller drops an id that occurs twice, because results couldn't be matched.
         called("local_3_r_2", json!({}), None),
         known("", "c2lnNQ=="),
     ];
@@ -245,7 +245,6 @@ fn signatures_stay_where_they_came() {
     assert_eq!(message.stop_reason, StopReason::ToolUse);
 }
 
-// R 40, 41, 43, 50
 #[test]
 fn tokens_and_their_price() {
     let used = |usage: Value| {
@@ -270,7 +269,7 @@ fn tokens_and_their_price() {
     assert!((usage.cost.total - (50.0 + 6.0 + 500.0) / 1e6).abs() < 1e-12);
     let long = used(json!({ "promptTokenCount": 200_001, "candidatesTokenCount": 1 }));
     assert!((long.cost.total - (400_002.0 + 20.0) / 1e6).abs() < 1e-9);
-    // A total that has the thoughts among the candidates' tokens.
+    // A total that includes the thinking in the candidates' tokens.
     let within = used(json!({
         "promptTokenCount": 10, "candidatesTokenCount": 20, "thoughtsTokenCount": 15, "totalTokenCount": 30,
     }));
@@ -300,9 +299,9 @@ fn signed_call(id: &str, signature: Option<&str>) -> Content {
     })
 }
 
-/// Gemini 3 refuses a step whose first call is not signed.
+/// Gemini 3 rejects a step whose first call has no signature.
 #[test]
-fn unsigned_calls_are_marked_as_such_for_models_that_check() {
+fn unsigned_calls_get_a_marker_for_models_that_check() {
     let other = Model::new("anthropic", "claude", Api::AnthropicMessages, "");
     let conversation = |own: &Model| {
         vec![
@@ -360,25 +359,20 @@ fn unsigned_calls_are_marked_as_such_for_models_that_check() {
     let skip = "skip_thought_signature_validator";
     let (signatures, ids) = seen("gemini-3.8-flash");
     assert_eq!(signatures, [skip, "-", "b3du", "-", skip]);
-    assert_eq!(
-        ids,
-        ["a", "b", "c", "d", "-"],
-        "an id of ours is none of theirs"
-    );
+    assert_eq!(ids, ["a", "b", "c", "d", "-"], "tiller's own id was sent");
     assert_eq!(seen("gemini-4-argon").0, signatures);
-    // What is streamed may be as long as that of the others.
+    // Google's limit for streamed answers is as long as the others'.
     let argon = Catalog::default()
         .current()
         .known("google", "gemini-4-argon");
     assert_eq!(argon.unwrap().max_output, 65_536);
     let (signatures, ids) = seen("gemini-2.5-pro");
     assert_eq!(signatures, ["-", "-", "b3du", "-", "-"]);
-    assert_eq!(ids, ["-"; 5], "it knows no ids");
+    assert_eq!(ids, ["-"; 5], "the model knows no ids");
 }
 
-// M7, R 25
 #[test]
-fn pictures_stand_where_the_model_looks_for_them() {
+fn pictures_go_where_the_model_reads_them() {
     let conversation = |own: &Model| {
         let mut gif = image();
         if let Content::Image(image) = &mut gif {
@@ -462,11 +456,10 @@ fn the_request_around_the_conversation() {
     assert_eq!(keys, ["contents", "generationConfig"]);
 }
 
-// R 37
 #[test]
-fn thinking_is_asked_for_by_generation() {
+fn each_generation_gets_thinking_in_its_own_form() {
     let three = "low medium high";
-    // Model, the words for its levels, the level asked for, the output limit; what is sent.
+    // Model, level names, chosen level, output limit; the fields sent.
     for (id, words, level, limit, expected) in [
         ("gemini-2.5-pro", "", "off", 65_536, "false 128"),
         ("gemini-2.5-pro", "", "high", 65_536, "true 32000"),
@@ -529,7 +522,7 @@ fn thinking_is_asked_for_by_generation() {
     assert_eq!(body["generationConfig"]["thinkingConfig"], Value::Null);
 }
 
-/// The arguments of a call that comes in these pieces.
+/// The arguments of a call that arrives in these pieces.
 fn arguments(pieces: &[Value]) -> Value {
     let call = json!({ "functionCall": { "name": "read", "partialArgs": pieces } });
     let (message, _) = fold(&[parts(json!([call])), stop("STOP")]);
@@ -540,7 +533,7 @@ fn arguments(pieces: &[Value]) -> Value {
 }
 
 #[test]
-fn pieces_of_arguments_find_their_places() {
+fn argument_pieces_are_assembled_by_path() {
     let text = |path: &str, text: &str| json!({ "jsonPath": path, "stringValue": text });
     let begun = |path: &str, text: &str| json!({ "jsonPath": path, "stringValue": text, "willContinue": true });
     let cases = [
@@ -571,7 +564,7 @@ fn pieces_of_arguments_find_their_places() {
                 "n m": { "it\"s": 3 }, "f": 0.5, "none": null,
             }),
         ),
-        // What cannot be is passed over.
+        // Pieces with an impossible path are ignored.
         (
             vec![
                 text("location", "x"),
@@ -596,7 +589,7 @@ fn pieces_of_arguments_find_their_places() {
 
 proptest! {
     #[test]
-    fn no_path_of_a_piece_breaks_anything(path in "[$.\\[\\]'\"\\\\a0-9 é]{0,24}", text in ".{0,4}") {
+    fn no_path_of_a_piece_panics(path in "[$.\\[\\]'\"\\\\a0-9 é]{0,24}", text in ".{0,4}") {
         arguments(&[json!({ "jsonPath": path, "stringValue": text, "willContinue": true })]);
         arguments(&[json!({ "jsonPath": format!("${path}"), "stringValue": text })]);
     }

@@ -1,5 +1,5 @@
-//! Conversations over every wire and back to the first: tools and thinking at each stop, in every
-//! order, and in any disorder. Each server refuses what its vendor would.
+//! Conversations that move over every wire and back to the first. They have tools and thinking at
+//! each stop, in each order, with random damage. Each mock server rejects what its vendor would.
 
 use futures_util::StreamExt;
 use proptest::prelude::*;
@@ -29,9 +29,8 @@ fn orders(wires: &[Wire]) -> Vec<Vec<Wire>> {
     orders
 }
 
-// M8, M9, M11
 #[tokio::test]
-async fn a_conversation_goes_over_every_wire_and_back() {
+async fn a_conversation_moves_over_every_wire_and_back() {
     for mut order in orders(&Wire::ALL) {
         order.push(order[0]);
         let replies = order.iter().enumerate().flat_map(|(stop, _)| {
@@ -70,7 +69,7 @@ async fn a_conversation_goes_over_every_wire_and_back() {
         assert_eq!(requests.len(), 2 * order.len());
         let last = &requests[requests.len() - 1];
         let said = last.said();
-        // Nobody's words are lost on the way; thinking is, but for the model's own.
+        // All text survives the trip. Only the model's own thinking does.
         for (stop, wire) in order.iter().enumerate() {
             let has = |part: &str| {
                 said.iter().any(|said| match said {
@@ -99,7 +98,7 @@ async fn a_conversation_goes_over_every_wire_and_back() {
         assert_eq!(
             own.count(),
             2,
-            "{order:?}: the first and the last stop are its own"
+            "{order:?}: only the first and the last stop have its own data"
         );
         let calls = said.iter().map(|said| match said {
             Said::Assistant { calls, .. } => calls.len(),
@@ -110,12 +109,12 @@ async fn a_conversation_goes_over_every_wire_and_back() {
         assert_eq!(
             last.results()[0].lines().next(),
             Some("contents"),
-            "results stand in the order of their calls"
+            "results must be in the order of their calls"
         );
     }
 }
 
-/// A request that offers a tool for free text too.
+/// A request that also offers a free-text tool.
 fn offer(model: Model, messages: Vec<Message>) -> Request {
     let patch = ToolSpec {
         custom: Some(CustomFormat {
@@ -129,7 +128,7 @@ fn offer(model: Model, messages: Vec<Message>) -> Request {
     request
 }
 
-/// An answer that the person cut off after so many events.
+/// An answer that the user aborts after this many events.
 async fn cut_off(wires: &Client, request: Request, events: usize) -> AssistantMessage {
     let mut message = AssistantMessage {
         api: request.model.api.as_str().into(),
@@ -161,11 +160,9 @@ fn redacted() -> Reply {
         .and_call("grep", json!({ "path": "b" }))
 }
 
-/// What the same model said comes back to it as it was, however far the conversation went in
-/// between.
-// M8 to M11, R 22 to R 24
+/// A model gets its own messages back unchanged, wherever the conversation went in between.
 #[tokio::test]
-async fn what_a_model_said_comes_back_to_it_untouched() {
+async fn a_model_gets_its_own_messages_back_unchanged() {
     for home in Wire::ALL {
         let stops = [home]
             .into_iter()
@@ -219,14 +216,14 @@ async fn what_a_model_said_comes_back_to_it_untouched() {
         }
         let requests = server.requests();
         let last = requests.last().unwrap();
-        // Its own part stands there byte for byte, opaque parts and all.
+        // The model's own part is there byte for byte, including opaque parts.
         let first_stop = first_stop.as_array().unwrap().clone();
         let again = conversation(home, &last.body);
         let again = again.as_array().unwrap();
         assert_eq!(first_stop[..], again[..first_stop.len()], "{home:?}");
         let text = last.text();
-        assert!(!text.contains("Broken"), "what failed is never sent");
-        // What was withheld by others says nothing to this one.
+        assert!(!text.contains("Broken"), "a failed answer was sent");
+        // Thinking that another model encrypted is useless to this model.
         let opaque = text.matches("b3BhcXVl").count();
         let keeps = matches!(home, Wire::Anthropic | Wire::Responses);
         let own = if keeps { 2 } else { 0 };
@@ -235,7 +232,7 @@ async fn what_a_model_said_comes_back_to_it_untouched() {
     }
 }
 
-/// The conversation in a request, without marks for the cache.
+/// The conversation in a request, without cache markers.
 fn conversation(wire: Wire, body: &Value) -> Value {
     fn unmarked(value: &mut Value) {
         match value {
@@ -261,7 +258,7 @@ fn conversation(wire: Wire, body: &Value) -> Value {
 /// it is cut.
 type Stop = (usize, usize, u8, usize, u8, usize);
 
-/// Two models of each wire, of generations that differ in what they take.
+/// Two models of each wire, from generations that accept different requests.
 fn models(server: &ModelServer) -> Vec<[Model; 2]> {
     let of = |wire: Wire| {
         let new = model(wire, &server.url(wire));
@@ -281,7 +278,7 @@ fn models(server: &ModelServer) -> Vec<[Model; 2]> {
     Wire::ALL.into_iter().map(of).collect()
 }
 
-/// What a server says at a stop; a stream that is to be cut off never ends.
+/// What a server sends at a stop. A stream to be cut never ends.
 fn reply((_, _, kind, _, _, _): &Stop) -> Reply {
     let call = || {
         Reply::new()
@@ -327,7 +324,7 @@ fn results(calls: &[ToolCall], form: u8) -> Vec<Message> {
         .map(|(at, call)| result(&call.id, content(at), form.is_multiple_of(2)))
         .collect();
     match form {
-        // As after a crash: some, or none, or in another order.
+        // As after a crash: some results, none, or another order.
         5 => all.clear(),
         6 => drop(all.pop()),
         7 => all.reverse(),
@@ -338,7 +335,7 @@ fn results(calls: &[ToolCall], form: u8) -> Vec<Message> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
-    // M8, DESIGN: the next request after anything at all is valid for its provider.
+    // After any conversation at all, the next request is valid for its provider.
     #[test]
     fn any_walk_over_the_wires_is_valid_at_each_step(
         stops in proptest::collection::vec((0usize..4, 0usize..2, 0u8..10, 0usize..3, 0u8..8, 1usize..8), 1..9),

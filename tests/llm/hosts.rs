@@ -1,5 +1,5 @@
-//! The hosts of Chat Completions, one by one: what each is sent, how its reasoning is read, and in
-//! which form it goes back.
+//! Each host of Chat Completions: what tiller sends, how it reads the reasoning, and in which form
+//! it sends the reasoning back.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn body(request: &Request) -> Value {
     serde_json::from_slice(&bytes).unwrap()
 }
 
-/// An answer of the model's own and one of another's, each with a call, then a person's words.
+/// An answer by this model and one by another model, each with a call, then a user message.
 fn conversation(model: &Model, signature: &str) -> Vec<Message> {
     let other = Model::new("elsewhere", "m", Api::OpenAiChat, "");
     vec![
@@ -58,7 +58,7 @@ fn conversation(model: &Model, signature: &str) -> Vec<Message> {
     ]
 }
 
-/// What a request holds beside model, messages, tools and stream.
+/// The fields of a request besides model, messages, tools and stream.
 fn settings(body: &Value) -> Value {
     let mut body = body.clone();
     for key in ["model", "messages", "tools", "stream"] {
@@ -67,7 +67,7 @@ fn settings(body: &Value) -> Value {
     body
 }
 
-/// What an answer holds beside its role, calls and text, in short.
+/// The fields of an answer besides its role, calls and text, in short form.
 fn reasoning(line: &Value) -> Value {
     let mut line = line.clone();
     for key in ["role", "tool_calls"] {
@@ -77,7 +77,7 @@ fn reasoning(line: &Value) -> Value {
 }
 
 #[test]
-fn each_host_is_asked_in_its_own_way() {
+fn each_host_gets_its_own_settings() {
     use ThinkingLevel::{High, Low, Off};
     let usage = json!({ "include_usage": true });
     let usual = &[][..];
@@ -288,9 +288,8 @@ fn each_host_is_asked_in_its_own_way() {
     }
 }
 
-// R 22, R 39
 #[test]
-fn each_host_gets_back_what_it_wants() {
+fn each_host_gets_reasoning_back_in_its_form() {
     let details = r#"[{"type":"reasoning.text","text":"Hm.","signature":"s","index":0},{"type":"reasoning.encrypted","data":"e","id":"c"}]"#;
     let own = "functions.read:0";
     let other = "toolu_0123456789_odd_id";
@@ -365,7 +364,7 @@ fn each_host_gets_back_what_it_wants() {
             ["", ""],
             json!({}),
         ),
-        // As sessions of older versions have it.
+        // Sessions of older versions have this form.
         (
             "mistral",
             "reasoning_content",
@@ -403,7 +402,7 @@ fn each_host_gets_back_what_it_wants() {
         let mut foreign = reasoning(&lines[4]);
         assert_eq!(foreign["content"], Value::Null, "{provider}");
         foreign.as_object_mut().unwrap().remove("content");
-        assert_eq!(foreign, of_others, "{provider}: what others said");
+        assert_eq!(foreign, of_others, "{provider}: another model's answer");
         for (answer, id) in [(2, ids[0]), (4, ids[1])] {
             let sent = lines[answer]["tool_calls"][0]["id"].as_str().unwrap();
             assert_eq!(lines[answer + 1]["tool_call_id"], sent, "{provider}");
@@ -422,7 +421,7 @@ fn each_host_gets_back_what_it_wants() {
 }
 
 #[test]
-fn what_users_may_say_of_their_servers() {
+fn users_can_set_the_quirks_of_their_servers() {
     let mut model = host("lab", "m");
     model.quirks.answer_after_results = true;
     model.quirks.empty_tools = true;
@@ -458,9 +457,8 @@ fn what_users_may_say_of_their_servers() {
     assert_eq!(body["messages"][7]["content"][1]["type"], "image_url");
 }
 
-// R 44, R 45
 #[test]
-fn marks_for_the_cache_stand_before_the_last_two_answers() {
+fn cache_markers_are_before_the_last_two_answers() {
     let marked = |messages: Vec<Message>| {
         let model = host("openrouter", "anthropic/claude");
         let body = body(&request(model, messages));
@@ -477,7 +475,7 @@ fn marks_for_the_cache_stand_before_the_last_two_answers() {
     assert_eq!(marked(whole), [0, 3, 6]);
 }
 
-/// Folds what each chunk's delta is to an answer of `model`.
+/// Joins the deltas of these chunks to an answer of `model`.
 fn read(model: &Model, deltas: &[Value]) -> AssistantMessage {
     let chunk = |delta| json!({ "id": "c", "choices": [{ "index": 0, "delta": delta }] });
     let mut chunks: Vec<Value> = deltas.iter().map(chunk).collect();
@@ -498,9 +496,9 @@ fn read(model: &Model, deltas: &[Value]) -> AssistantMessage {
     message
 }
 
-/// Each answer goes back as it came, whatever the form of its reasoning.
+/// Each answer returns in the form it arrived in.
 #[test]
-fn reasoning_is_read_in_every_form_and_goes_back_in_the_same() {
+fn reasoning_is_read_in_every_form_and_returns_in_the_same() {
     let piece = json!({ "index": 0, "id": "c1", "type": "function", "function": { "name": "read", "arguments": "{}" } });
     let detail = |text: &str, signature: Option<&str>| json!({ "type": "reasoning.text", "text": text, "signature": signature, "index": 0 });
     let secret = json!({ "type": "reasoning.encrypted", "data": "e", "id": "c1", "index": 1 });
@@ -562,7 +560,7 @@ fn reasoning_is_read_in_every_form_and_goes_back_in_the_same() {
             ],
             json!({ "content": "Yes.", "reasoning_details": [detail("Hm.", Some("sig"))] }),
         ),
-        // Details alone, before, and after everything else.
+        // Details only, details first, and details last.
         (
             "openrouter",
             vec![
@@ -616,7 +614,7 @@ fn reasoning_is_read_in_every_form_and_goes_back_in_the_same() {
 }
 
 #[test]
-fn a_template_may_take_its_switch_as_arguments() {
+fn a_template_can_take_its_thinking_switch_as_arguments() {
     let mut model = host("lab", "m");
     model.quirks.thinking = ThinkingFormat::TemplateArgs;
     let body = body(&request(model, vec![Message::user("x", 0)]));
@@ -627,7 +625,7 @@ fn a_template_may_take_its_switch_as_arguments() {
     assert_eq!(body["reasoning_effort"], "medium");
 }
 
-/// What comes of an answer whose last chunk is `last`.
+/// The result of an answer whose last chunk is `last`.
 fn ending(called: bool, last: &Value) -> (AssistantMessage, Vec<StreamEvent>) {
     let call = json!([{ "id": "c1", "function": { "name": "read", "arguments": "{}" } }]);
     let delta = if called {
@@ -674,9 +672,9 @@ fn only_a_known_finish_reason_is_success() {
     }
 }
 
-/// Some servers never give a reason: what says something and holds no open call is whole.
+/// Some servers never send a reason. An answer with content and no open call is then complete.
 #[test]
-fn an_end_mark_without_a_finish_reason_ends_only_a_whole_answer() {
+fn an_end_marker_without_a_finish_reason_ends_only_a_complete_answer() {
     let call = |arguments: &str| json!({ "tool_calls": [{ "index": 0, "id": "c", "function": { "name": "read", "arguments": arguments } }] });
     for (delta, whole) in [
         (json!({ "content": "Hi" }), true),
@@ -728,7 +726,7 @@ fn a_service_tier_has_its_own_price() {
 }
 
 #[test]
-fn what_the_provider_bills_beats_the_prices() {
+fn the_billed_cost_overrides_the_listed_prices() {
     for (counts, expected) in [
         (json!({}), 4.0),
         (json!({ "cost": 0.5 }), 0.5),
@@ -765,7 +763,7 @@ fn what_the_provider_bills_beats_the_prices() {
     assert!((message.usage.cost.total - 0.5).abs() < 1e-9);
 }
 
-/// The reasoning and the text of an answer whose text comes in `pieces`.
+/// The reasoning and the text of an answer whose text arrives in `pieces`.
 fn tagged<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, String) {
     let model = host("lab", "m");
     let deltas = pieces.into_iter().map(|piece| json!({ "content": piece }));
@@ -782,7 +780,7 @@ fn tagged<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, String) {
 }
 
 #[test]
-fn reasoning_between_tags_stands_before_the_answer() {
+fn tagged_reasoning_comes_before_the_answer() {
     for (all, thinking, text) in [
         ("<think>\nhm\n</think>\n\nyes", "hm\n", "yes"),
         ("\n <think>hm</think>", "hm", ""),
@@ -816,7 +814,7 @@ proptest! {
 }
 
 #[test]
-fn reasoning_details_are_put_together() {
+fn reasoning_details_are_joined() {
     let text =
         |text: &str, index: u64| json!({ "type": "reasoning.text", "text": text, "index": index });
     let deltas = [

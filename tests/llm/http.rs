@@ -1,9 +1,9 @@
-//! Addresses: joined, recognised, shown.
+//! Joining, recognizing and displaying addresses.
 
 use tiller::llm::http::{is_loopback, join, shown};
 
 #[test]
-fn addresses_are_joined_forgivingly() {
+fn addresses_are_joined_with_any_slashes() {
     let messages = "/v1/messages";
     let chat = "/chat/completions";
     for (base, path, expected) in [
@@ -37,7 +37,7 @@ fn addresses_are_joined_forgivingly() {
 }
 
 #[test]
-fn addresses_of_this_machine_are_known() {
+fn local_addresses_are_recognized() {
     for url in [
         "http://127.0.0.1:11434/v1",
         "http://127.1.2.3",
@@ -67,7 +67,7 @@ fn addresses_of_this_machine_are_known() {
 }
 
 #[test]
-fn shown_addresses_hold_no_secret() {
+fn displayed_addresses_have_no_secrets() {
     assert_eq!(shown("https://me:pw@host:1/p?key=1#x"), "https://host:1/p");
     assert_eq!(shown("http://host"), "http://host");
     assert_eq!(shown("nonsense?x"), "nonsense");

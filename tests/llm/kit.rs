@@ -1,4 +1,4 @@
-//! What the tests of this folder share: models, conversations, a way to read a whole stream.
+//! What the tests of this folder share: models, conversations, and reading a whole stream.
 
 use std::sync::{Arc, LazyLock};
 
@@ -15,7 +15,7 @@ use tiller::llm::{
 
 use crate::support::model_server::{ModelServer, Wire};
 
-/// The model the server's wire is spoken to with.
+/// The model for the server's wire.
 pub fn model(wire: Wire, base_url: &str) -> Model {
     let mut model = match wire {
         Wire::Anthropic => Model::new(
@@ -38,8 +38,8 @@ pub fn model(wire: Wire, base_url: &str) -> Model {
     with_quirks(model)
 }
 
-/// `model` with what the built-in catalogue knows of its host; one of Anthropic's as at home, where it
-/// is spoken to in ways that no gateway knows.
+/// `model` with the built-in facts about its host. Anthropic's models get the facts of Anthropic's
+/// own host, which gateways don't share.
 pub fn with_quirks(mut model: Model) -> Model {
     static CATALOG: LazyLock<Catalog> = LazyLock::new(Catalog::default);
     let address = model.base_url.clone();
@@ -121,7 +121,7 @@ pub fn fold<'a>(
     (message, events)
 }
 
-/// `events` as they are sent.
+/// `events` as bytes on the wire.
 pub fn sse(events: &[Value]) -> String {
     let events = events.iter().map(|event| format!("data: {event}\n\n"));
     events.collect()

@@ -1,5 +1,5 @@
-//! Model servers of this machine, played by small servers of the test: what they say is what the real
-//! ones say (the files in `local/`), and some are something else, slow or broken.
+//! Local model servers, played by small test servers. Their answers are those of real servers (the
+//! files in `local/`). Some servers are something else, slow or broken.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use tiller::llm::{Model, ThinkingLevel, WindowSource, window_check};
 
 use crate::support::local_server::{LLAMA, LM_STUDIO, PROPS, ROUTER, SHOW, TAGS, ollama, play};
 
-/// Long enough for a loaded machine.
+/// Long enough for a busy machine.
 const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(20);
 
 fn at<const N: usize>(servers: [(LocalServer, u16); N]) -> ServerAddrs {
@@ -35,7 +35,7 @@ fn models(found: &[DiscoveredServer]) -> Vec<&Model> {
 }
 
 #[tokio::test]
-async fn ollama_tells_its_models_windows_and_what_they_can() {
+async fn ollama_reports_its_models_windows_and_capabilities() {
     let server = ollama();
     let found = local::discover(&ollama_at(server.port), DISCOVERY_TIMEOUT).await;
     let models = models(&found);
@@ -50,7 +50,8 @@ async fn ollama_tells_its_models_windows_and_what_they_can() {
     assert_eq!(
         told,
         [
-            // The window its Modelfile sets; what Ollama loads a model with; what it has in memory.
+            // The window in its Modelfile, the window that Ollama loads a model with, and the
+            // window in memory.
             (
                 "ollama/deepseek-r1:latest".to_owned(),
                 (24_576, "model"),
@@ -75,10 +76,9 @@ async fn ollama_tells_its_models_windows_and_what_they_can() {
     );
     assert_eq!(models[2].thinking_word(ThinkingLevel::Off), Some("none"));
     let best = local::best(&found).expect("a model");
-    assert_eq!(best.id, "qwen3:8b", "the one in memory");
+    assert_eq!(best.id, "qwen3:8b", "the loaded model must be the best");
 }
 
-// F1
 #[tokio::test]
 async fn the_window_of_an_ollama_model_is_an_estimate_until_it_is_loaded() {
     let server = play(&[
@@ -89,7 +89,7 @@ async fn the_window_of_an_ollama_model_is_an_estimate_until_it_is_loaded() {
         (None, 4096),
         (Some("8192"), 8192),
         (Some(" 8192 "), 8192),
-        // More than the model has.
+        // More than the model supports.
         (Some("131072"), 40_960),
         (Some("0"), 4096),
         (Some("much"), 4096),
@@ -100,7 +100,7 @@ async fn the_window_of_an_ollama_model_is_an_estimate_until_it_is_loaded() {
         let model = models(&found)[2].clone();
         assert_eq!(model.context_window, tokens, "{variable:?}");
         assert_eq!(model.window_source, WindowSource::Estimate);
-        // An estimate refuses nothing and warns of nothing.
+        // An estimated window causes no errors and no warnings.
         assert_eq!(
             window_check::check_min(&model, window_check::MIN_CONTEXT),
             None
@@ -109,7 +109,7 @@ async fn the_window_of_an_ollama_model_is_an_estimate_until_it_is_loaded() {
         assert_eq!(
             local::loaded_window(model.clone()).await,
             None,
-            "not in memory"
+            "the model is not loaded"
         );
         let loaded = ollama();
         let model = Model {
@@ -121,12 +121,16 @@ async fn the_window_of_an_ollama_model_is_an_estimate_until_it_is_loaded() {
             window_source: WindowSource::Model,
             ..model
         };
-        assert_eq!(local::loaded_window(known).await, None, "known already");
+        assert_eq!(
+            local::loaded_window(known).await,
+            None,
+            "a known window was asked again"
+        );
     }
 }
 
 #[tokio::test]
-async fn lm_studio_and_llama_cpp_tell_theirs() {
+async fn lm_studio_and_llama_cpp_report_their_models() {
     let studio = play(&[("/api/v0/models", LM_STUDIO.to_owned())]);
     let llama = play(&[
         ("/v1/models", LLAMA.to_owned()),
@@ -185,8 +189,8 @@ async fn a_llama_cpp_with_many_models_keeps_their_names() {
 }
 
 #[tokio::test]
-async fn what_is_something_else_has_no_models() {
-    // 8080 is anybody's port.
+async fn other_servers_have_no_models() {
+    // Any program can use port 8080.
     for body in [
         "<html>hello</html>",
         "",
@@ -217,7 +221,7 @@ async fn what_is_something_else_has_no_models() {
 }
 
 #[tokio::test]
-async fn silence_and_absence_cost_no_more_than_was_allowed() {
+async fn a_silent_or_missing_server_costs_no_more_than_the_timeout() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
     let addrs = at(LocalServer::ALL.map(|server| (server, port)));
@@ -240,7 +244,7 @@ async fn silence_and_absence_cost_no_more_than_was_allowed() {
 }
 
 #[tokio::test]
-async fn names_mean_what_the_servers_have() {
+async fn names_resolve_to_the_servers_models() {
     let server = ollama();
     let addrs = ollama_at(server.port);
     let found = local::discover(&addrs, DISCOVERY_TIMEOUT).await;
@@ -255,7 +259,7 @@ async fn names_mean_what_the_servers_have() {
         ("ollama/qwen", "ollama/qwen3:8b", None),
         ("qwen3:low", "ollama/qwen3:8b", Some(ThinkingLevel::Low)),
         ("llava", "ollama/llava:13b", None),
-        // Pulled after the look.
+        // A model pulled after the discovery.
         ("ollama/gemma3:1b", "ollama/gemma3:1b", None),
     ] {
         let (model, thinking) = local::resolve(name, &found, &addrs)
@@ -280,7 +284,7 @@ async fn names_mean_what_the_servers_have() {
 }
 
 #[test]
-fn addresses_of_this_machine_are_read() {
+fn local_addresses_are_parsed() {
     for (text, expected) in [
         ("127.0.0.1:11434", "http://127.0.0.1:11434"),
         ("127.0.0.1", "http://127.0.0.1:7"),
@@ -306,7 +310,7 @@ fn addresses_of_this_machine_are_read() {
 }
 
 #[test]
-fn other_machines_are_refused_with_the_way_out() {
+fn other_machines_are_refused_with_a_hint() {
     for text in [
         "192.168.1.5:11434",
         "example.com",
@@ -328,7 +332,7 @@ fn other_machines_are_refused_with_the_way_out() {
 }
 
 #[test]
-fn ollama_is_where_its_own_variable_says() {
+fn ollamas_own_variable_sets_its_address() {
     for (settled, host, expected) in [
         (None, None, Some("127.0.0.1:11434")),
         (None, Some("0.0.0.0:9"), Some("127.0.0.1:9")),

@@ -1,4 +1,4 @@
-//! The model layer from outside: the catalog, recorded streams, request bodies, real sockets.
+//! The model layer from outside: the catalogue, recorded streams, request bodies, real sockets.
 #![expect(
     clippy::unwrap_used,
     reason = "a helper of a test fails the test by panicking"

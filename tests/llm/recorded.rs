@@ -1,5 +1,5 @@
-//! Streams recorded from real servers: whatever the split, they fold to the message their files say;
-//! cut anywhere, they end in a clear error.
+//! Streams recorded from real servers. In any split they fold to the message in their file; cut
+//! anywhere, they end in a clear error.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -69,7 +69,7 @@ fn fold<'a>(
     }
 }
 
-/// The message in the words of the recordings' files.
+/// The message in the format of the recordings' files.
 fn seen(message: &AssistantMessage) -> (String, String, Vec<Value>) {
     let (mut text, mut thinking, mut calls) = (String::new(), String::new(), Vec::new());
     for block in &message.content {
@@ -86,7 +86,7 @@ fn seen(message: &AssistantMessage) -> (String, String, Vec<Value>) {
     (text, thinking, calls)
 }
 
-/// The message of a recording, which has one beginning and one end.
+/// The message of a recording, which has exactly one start and one end.
 fn whole(wire: &str, recording: &Recording) -> AssistantMessage {
     let name = &recording.name;
     let (message, events) = fold(wire, [recording.bytes.as_slice()]);
@@ -145,7 +145,7 @@ fn stop_reason(expected: &Value) -> StopReason {
         Some("tool_use" | "tool_calls") => StopReason::ToolUse,
         Some("max_tokens" | "length") => StopReason::Length,
         Some("refusal") => StopReason::Error,
-        // A server that names no reason after a call.
+        // Some servers give no reason after a call.
         None if expected["tool_calls"][0].is_object() => StopReason::ToolUse,
         other => panic!("{other:?}"),
     }
@@ -191,7 +191,7 @@ fn anthropic_streams_fold_to_what_their_files_say() {
             .map(|block| block["signature"].as_str().unwrap())
             .collect();
         assert_eq!(signatures, expected, "{name}");
-        // Server tools leave no block behind.
+        // Server tools leave no block.
         let blocks: Vec<&str> = message
             .content
             .iter()
@@ -243,7 +243,7 @@ fn chat_streams_fold_to_what_their_files_say() {
     }
 }
 
-/// The cost in US dollars that the host itself names, in its last usage.
+/// The cost in US dollars that the host reports in its last usage.
 fn billed(recording: &Recording) -> Option<f64> {
     let text = String::from_utf8_lossy(&recording.bytes);
     let mut events = text
@@ -253,7 +253,7 @@ fn billed(recording: &Recording) -> Option<f64> {
     events.find_map(|data| serde_json::from_str::<Value>(data).ok()?["usage"]["cost"].as_f64())
 }
 
-// R 40, R 50: Google's counts, signatures where they came, calls without ids.
+// Google's counts, signatures on their parts, and calls without ids.
 #[test]
 fn gemini_streams_fold_to_what_their_files_say() {
     let all = recordings("gemini");
@@ -274,7 +274,7 @@ fn gemini_streams_fold_to_what_their_files_say() {
             expected["thinking_text"].as_str().unwrap(),
             "{name}"
         );
-        // The files list each piece of a call as one; only those with a name begin one.
+        // The files list each piece of a call separately. Only a piece with a name begins a call.
         let known = expected["tool_calls"].as_array().unwrap();
         let known: Vec<&Value> = known.iter().filter(|it| it["name"].is_string()).collect();
         let calls: Vec<_> = message.tool_calls().collect();
@@ -377,7 +377,8 @@ fn responses_streams_fold_to_what_their_files_say() {
                 _ => None,
             })
             .collect();
-        // Each time an item is shown it is encrypted anew; the vendor wants the finished item's.
+        // The vendor encrypts an item again each time it sends it, and wants the finished item's
+        // version.
         let text = String::from_utf8(recording.bytes.clone()).unwrap();
         let finished: Vec<Value> = text
             .lines()
@@ -385,7 +386,7 @@ fn responses_streams_fold_to_what_their_files_say() {
             .filter(|event: &Value| event["type"] == "response.output_item.done")
             .map(|event| event["item"].clone())
             .collect();
-        // What stands before an item of the server's own tools goes with it.
+        // An item before one of the server's own tools is dropped with it.
         let ours = ["message", "function_call", "custom_tool_call", "reasoning"];
         let goes = |pair: &&[Value]| {
             pair[0]["type"] == "reasoning" && !ours.contains(&pair[1]["type"].as_str().unwrap())
@@ -394,10 +395,10 @@ fn responses_streams_fold_to_what_their_files_say() {
         assert_eq!(
             stored.len() + gone,
             items.len(),
-            "{name}: every item is kept"
+            "{name}: an item is missing"
         );
         for stored in &stored {
-            assert!(finished.contains(stored), "{name}: whole and as it came");
+            assert!(finished.contains(stored), "{name}: an item was changed");
             let same = |item: &&Value| item["encrypted_content"].is_string();
             assert_eq!(
                 stored["encrypted_content"].is_string(),
@@ -441,7 +442,7 @@ fn responses_streams_fold_to_what_their_files_say() {
 }
 
 #[test]
-fn byte_by_byte_is_the_same() {
+fn a_stream_byte_by_byte_folds_to_the_same() {
     for wire in WIRES {
         for recording in recordings(wire) {
             let whole = fold(wire, [recording.bytes.as_slice()]);
@@ -452,7 +453,7 @@ fn byte_by_byte_is_the_same() {
 }
 
 #[test]
-fn line_ends_of_every_kind_are_the_same() {
+fn all_kinds_of_line_ends_fold_to_the_same() {
     for wire in WIRES {
         for recording in recordings(wire) {
             let whole = fold(wire, [recording.bytes.as_slice()]).0;
@@ -461,7 +462,7 @@ fn line_ends_of_every_kind_are_the_same() {
                 .replace("\r\n", "\n");
             for end in ["\r\n", "\r"] {
                 let other = format!("\u{feff}{}", text.replace('\n', end));
-                // A mark before a line that is no field changes nothing either.
+                // A byte order mark before a line that isn't a field changes nothing either.
                 assert_eq!(
                     fold(wire, [other.as_bytes()]).0,
                     whole,
@@ -476,7 +477,7 @@ fn line_ends_of_every_kind_are_the_same() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn any_split_is_the_same(wire in 0..WIRES.len(), pick in any::<prop::sample::Index>(), cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..20)) {
+    fn any_split_folds_to_the_same(wire in 0..WIRES.len(), pick in any::<prop::sample::Index>(), cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..20)) {
         let wire = WIRES[wire];
         let all = recordings(wire);
         let recording = &all[pick.index(all.len())];
@@ -498,7 +499,8 @@ fn a_stream_cut_anywhere_ends_in_a_clear_error_or_is_complete() {
     for wire in WIRES {
         for recording in recordings(wire) {
             let (whole, _) = fold(wire, [recording.bytes.as_slice()]);
-            // Every byte of short recordings; of long ones enough to hit every kind of place.
+            // Every byte of short recordings. For long ones, enough cuts to hit every kind of
+            // place.
             let step = 1 + recording.bytes.len() / 400;
             for end in (0..recording.bytes.len()).step_by(step) {
                 let (message, events) = fold(wire, [&recording.bytes[..end]]);

@@ -1,5 +1,5 @@
-//! The Responses wire alone: what only this one has. What all wires share stands in the tables of
-//! `bodies` and `sockets`.
+//! What only the Responses wire has. The tables of `bodies` and `sockets` cover what all wires
+//! share.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn input(model: &Model, messages: Vec<Message>) -> Vec<Value> {
     body["input"].as_array().unwrap().clone()
 }
 
-/// Keys of the items, for a look at the order.
+/// Keys of the items, to check their order.
 fn kinds(items: &[Value]) -> Vec<&str> {
     items
         .iter()
@@ -51,9 +51,8 @@ fn reasoning(id: &str, encrypted: Option<&str>) -> String {
         .to_string()
 }
 
-// K23
 #[tokio::test]
-async fn a_custom_tool_goes_there_and_back() {
+async fn a_custom_tool_call_round_trips() {
     let first = Reply::new()
         .think("Easy.")
         .and_call("apply_patch", json!({ "input": "*** Begin\nä\n*** End" }))
@@ -92,7 +91,7 @@ async fn a_custom_tool_goes_there_and_back() {
     ]
     .map(Into::into)
     .to_vec();
-    // The server refuses what does not fit together, ids and encrypted thoughts included.
+    // The mock server rejects inconsistent items, including ids and encrypted thinking.
     let (message, _) = answer(&wires, hello).await;
     assert_eq!(Message::Assistant(message).text(), "Done.");
     let sent = server.request(1).body;
@@ -144,9 +143,8 @@ fn a_model_without_custom_tools_gets_functions() {
     assert_eq!(body["input"][2]["type"], "function_call_output");
 }
 
-// M8, M9, R 23
 #[test]
-fn what_is_the_models_own_goes_back_whole() {
+fn a_model_gets_its_own_items_back_whole() {
     let own = ours();
     let signed = |said: &str, signature: &str| {
         Content::Text(tiller::llm::Text {
@@ -179,7 +177,7 @@ fn what_is_the_models_own_goes_back_whole() {
     assert_eq!(items[3]["call_id"], "call_1");
     assert_eq!(items[4]["call_id"], "call_1");
 
-    // Another model's: its thoughts become words, its ids and phases are nobody's.
+    // Another model's answer: its thinking becomes text, and its ids and phases are dropped.
     let mut other = ours();
     other.id = "gpt-5".into();
     let items = input(&own, turn(&other));
@@ -199,9 +197,9 @@ fn what_is_the_models_own_goes_back_whole() {
     assert!(items[3].get("id").is_none());
 }
 
-// An id is tied to the reasoning before it: the server looks for what is not there.
+// An id is tied to the reasoning before it. The server would look for the missing reasoning.
 #[test]
-fn reasoning_that_cannot_go_back_takes_the_ids_with_it() {
+fn reasoning_that_cannot_return_drops_its_ids() {
     let own = ours();
     let no_items = ["{}", "c2ln", "[1]", r#"{"type":"message"}"#].map(str::to_owned);
     let lost = no_items.into_iter().chain([
@@ -228,7 +226,7 @@ fn reasoning_that_cannot_go_back_takes_the_ids_with_it() {
         );
         assert!(items[1].get("id").is_none(), "{stored}");
     }
-    // Open models show their thoughts in plain words instead.
+    // Open models show their thinking as plain text instead.
     let open = json!({
         "id": "rs_1", "type": "reasoning", "summary": [],
         "content": [{ "type": "reasoning_text", "text": "Hm." }],
@@ -243,7 +241,7 @@ fn reasoning_that_cannot_go_back_takes_the_ids_with_it() {
 }
 
 #[test]
-fn other_wires_take_its_calls_by_the_calls_id() {
+fn other_wires_get_its_calls_by_call_id() {
     for (wire, pointer) in [
         (Wire::Anthropic, "/messages/1/content/0/id"),
         (Wire::Chat, "/messages/2/tool_calls/0/id"),
@@ -268,9 +266,8 @@ fn other_wires_take_its_calls_by_the_calls_id() {
     }
 }
 
-// M7
 #[test]
-fn pictures_of_results_go_where_the_host_takes_them() {
+fn pictures_in_results_go_where_the_host_accepts_them() {
     let conversation = |model: &Model| {
         vec![
             Message::user("x", 0),
@@ -312,12 +309,12 @@ fn pictures_of_results_go_where_the_host_takes_them() {
     let items = input(&local, conversation(&local));
     assert!(
         !Value::Array(items).to_string().contains("input_image"),
-        "a note stands for them"
+        "a note replaces them"
     );
 }
 
 #[test]
-fn the_request_is_what_the_vendor_wants() {
+fn the_request_has_the_fields_the_vendor_requires() {
     let sent = |change: &dyn Fn(&mut tiller::llm::Request)| -> Value {
         let mut request = request(ours(), vec![Message::user("x", 0)]);
         change(&mut request);
@@ -333,16 +330,16 @@ fn the_request_is_what_the_vendor_wants() {
         request.tools.clear();
         request.model.reasoning = false;
     });
-    assert_eq!(short["max_output_tokens"], 16, "the smallest there is");
+    assert_eq!(short["max_output_tokens"], 16, "16 is the API's minimum");
     assert_eq!(short["prompt_cache_key"], "é".repeat(64));
     for key in ["instructions", "tools", "include", "reasoning"] {
         assert!(short.get(key).is_none(), "{key}");
     }
 }
 
-// OpenAI sums up thoughts for verified organizations only.
+// OpenAI summarizes thinking only for verified organizations.
 #[tokio::test]
-async fn without_summaries_the_answer_comes_all_the_same() {
+async fn without_thinking_summaries_the_answer_still_arrives() {
     let refusal = json!({ "error": {
         "message": "Your organization must be verified to generate reasoning summaries.",
         "type": "invalid_request_error", "param": "reasoning.summary", "code": "unsupported_value",
@@ -376,7 +373,7 @@ async fn without_summaries_the_answer_comes_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_server_that_only_knows_chat_is_told_apart() {
+async fn a_chat_only_server_is_recognized() {
     for (body, hinted) in [
         ("404 page not found", true),
         (r#"{"detail":"Not Found"}"#, true),
@@ -410,9 +407,9 @@ fn completed(output: Value) -> Value {
     })
 }
 
-/// What servers make of the same answer: a thought, a sentence and two calls.
+/// How servers stream the same answer: thinking, a sentence and two calls.
 #[test]
-fn any_way_of_streaming_folds_to_the_same() {
+fn all_ways_of_streaming_fold_to_the_same() {
     let thought = json!({
         "id": "rs_1", "type": "reasoning", "encrypted_content": "e",
         "summary": [{ "type": "summary_text", "text": "A." }, { "type": "summary_text", "text": "B." }],
@@ -514,7 +511,7 @@ fn any_way_of_streaming_folds_to_the_same() {
     let deltas = whole(added(&right));
     let without_begin: Vec<Value> = {
         let mut events = added(&right);
-        // Only what has a name can do without.
+        // Only items with a name can omit it.
         events[0].remove(0);
         events[1].remove(0);
         events.concat()
@@ -636,9 +633,8 @@ fn any_way_of_streaming_folds_to_the_same() {
     }
 }
 
-// G1, R 17
 #[test]
-fn every_ending_is_told() {
+fn every_ending_is_reported() {
     let ends = |status: &str, rest: Value| {
         let mut response = rest;
         response["status"] = json!(status);
@@ -735,7 +731,7 @@ fn every_ending_is_told() {
             class(ErrorClass::Retryable),
             "Provider returned error",
         ),
-        // The status is the response's own.
+        // The status in the response itself.
         (
             json!({ "type": "response.completed", "response": { "status": "failed", "error": { "code": "server_error", "message": "m" } } }),
             class(ErrorClass::Retryable),
@@ -789,10 +785,10 @@ fn a_call_that_contradicts_its_pieces_is_never_run() {
         matches!(last, Some(StreamEvent::Error(error)) if error.class == ErrorClass::Retryable),
         "{last:?}"
     );
-    // The same in another spelling is the same.
+    // The same arguments in another spelling match.
     let (message, _) = run("{\"path\":\"a\"}", "{ \"path\": \"a\" }");
     assert_eq!(message.stop_reason, StopReason::ToolUse);
-    // A piece that was lost is made up for.
+    // The final event restores a lost piece.
     let (message, _) = run("{\"pa", "{\"path\":\"a\"}");
     let call = message.tool_calls().next().unwrap();
     assert_eq!(call.arguments, json!({ "path": "a" }));
@@ -812,9 +808,9 @@ fn late_encrypted_thoughts_and_reused_ids() {
     let stored: Value =
         serde_json::from_str(thinking.thinking_signature.as_deref().unwrap()).unwrap();
     assert_eq!(stored["encrypted_content"], "e");
-    assert_eq!(stored["summary"], json!([]), "servers want one");
+    assert_eq!(stored["summary"], json!([]), "servers require a summary");
 
-    // Servers that count their calls anew in each answer.
+    // Servers that restart their call numbers in each answer.
     let own = ours();
     let turn = |words: &str| {
         [
@@ -835,7 +831,6 @@ fn late_encrypted_thoughts_and_reused_ids() {
     assert_eq!(items[4]["output"], "two");
 }
 
-// R 36, 43
 #[test]
 fn tokens_are_counted_once() {
     let usage = |usage: Value| {
@@ -857,7 +852,7 @@ fn tokens_are_counted_once() {
         (20, 60, 20, 30)
     );
     assert_eq!((counted.reasoning, counted.total_tokens), (Some(12), 130));
-    // Reasoning beside the output instead of in it.
+    // Reasoning tokens reported next to the output instead of within it.
     let beside = usage(json!({
         "input_tokens": 100, "output_tokens": 30, "total_tokens": 142,
         "output_tokens_details": { "reasoning_tokens": 12 },
@@ -872,7 +867,7 @@ fn tokens_are_counted_once() {
     );
 }
 
-/// Events as a broken server may send them: every kind, about any item, in any order.
+/// Events of a broken server: all kinds, about any item, in any order.
 fn events() -> impl Strategy<Value = Vec<Value>> {
     let item = (0u8..6, 0u8..3, 0u8..4).prop_map(|(kind, id, form)| {
         let kind = [
@@ -947,7 +942,7 @@ fn events() -> impl Strategy<Value = Vec<Value>> {
 
 proptest! {
     #[test]
-    fn no_stream_is_too_broken(events in events()) {
+    fn a_broken_stream_still_ends_in_order(events in events()) {
         let (message, out) = fold(&events);
         let mut begun: Vec<bool> = Vec::new();
         for (at, event) in out.iter().enumerate() {
@@ -985,10 +980,10 @@ proptest! {
     }
 }
 
-/// GPT-6 keeps what is cached when the effort changes: the field of the request stays as it was, and the
-/// change is an item before the user's turn that it holds for. Each request begins with the one before.
+/// GPT-6 keeps its cache when the effort changes. The request's field stays, and an item before the
+/// user's turn sets the new effort. Each request begins with the one before.
 #[test]
-fn another_effort_is_an_item_of_the_conversation() {
+fn a_changed_effort_is_an_item_of_the_conversation() {
     let model = Catalog::default()
         .current()
         .known("openai", "gpt-6.1-sol")
@@ -1056,7 +1051,7 @@ fn another_effort_is_an_item_of_the_conversation() {
         "message",
     ];
     assert_eq!(kinds(&requests[4]), expected);
-    // Elsewhere it is a field of each request.
+    // At other hosts it's a field of each request.
     let away = with_quirks(Model {
         base_url: "https://gateway.example/v1".into(),
         ..model.clone()
@@ -1066,9 +1061,9 @@ fn another_effort_is_an_item_of_the_conversation() {
     assert!(!kinds(&request).contains(&"\"high\"".to_owned()));
 }
 
-/// A session that begins without thinking has its thoughts back when the level is raised.
+/// A session that begins without thinking gets thinking once the user raises the level.
 #[test]
-fn a_session_that_begins_without_thinking_may_think_later() {
+fn a_session_that_begins_without_thinking_can_think_later() {
     let sol = Catalog::default().current().known("openai", "gpt-6-sol");
     let sol = sol.unwrap();
     let mut answer = said(&sol, StopReason::Stop, vec![text("1")]);

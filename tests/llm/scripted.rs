@@ -1,4 +1,4 @@
-//! The scripted provider: what it says at each place of a conversation, and the demo's own script.
+//! The scripted provider: its answer at each place of a conversation, and the demo's own script.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,7 @@ const SCRIPT: &str = r#"
     steps = [{ text = "You said {message}. " }]
 "#;
 
-/// The next answer of `script`, and how long it took.
+/// The next answer of `script`, and its duration.
 async fn next(script: Script, messages: &[Arc<Message>]) -> (AssistantMessage, Duration) {
     let mut request = request(demo_model(), Vec::new());
     request.messages = messages.to_vec();
@@ -43,7 +43,7 @@ async fn next(script: Script, messages: &[Arc<Message>]) -> (AssistantMessage, D
     (answer, started.elapsed())
 }
 
-/// The blocks of the answer to `conversation`, one a line.
+/// The blocks of the answer to `conversation`, one per line.
 async fn answer(conversation: &[Message]) -> String {
     let messages: Vec<_> = conversation.iter().cloned().map(Arc::new).collect();
     let (answer, _) = next(Script::parse(SCRIPT).unwrap(), &messages).await;
@@ -73,7 +73,7 @@ fn ended(stop_reason: StopReason) -> Message {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_place_in_the_script_is_read_off_the_conversation() {
+async fn the_conversation_decides_the_place_in_the_script() {
     use StopReason::{Aborted, Error, Stop, ToolUse};
     let first = "(let me see)\nI search now.\ncall_N_1 grep {\"limit\":2,\"pattern\":\"a b\"}\ncall_N_2 ls {}";
     let calls = "call_N_1 grep {\"limit\":2,\"pattern\":\"a b\"}\ncall_N_2 ls {}";
@@ -103,7 +103,7 @@ async fn the_place_in_the_script_is_read_off_the_conversation() {
             vec![user("go"), called(ToolUse), fine(), ended(Stop)],
             String::new(),
         ),
-        // The script is over; replies to messages are not. Any case will do.
+        // The script is over, but replies to messages remain. Case doesn't matter.
         (
             vec![
                 user("go"),
@@ -114,7 +114,7 @@ async fn the_place_in_the_script_is_read_off_the_conversation() {
             ],
             "About keys.".into(),
         ),
-        // A failed command is part of the script; a response that was cut is not.
+        // A failed command is part of the script; an interrupted answer isn't.
         (
             vec![user("go"), called(ToolUse), failed("[exit code 1]")],
             "All done.".into(),
@@ -132,7 +132,7 @@ async fn the_place_in_the_script_is_read_off_the_conversation() {
         let expected = expected.replace('N', &(answers.count() + 1).to_string());
         assert_eq!(answer(&conversation).await, expected, "{conversation:?}");
     }
-    // A call that was skipped or cut is made again.
+    // A skipped or interrupted call comes again.
     for words in [
         "Skipped due to user message.",
         "Execution cancelled",
@@ -146,12 +146,12 @@ async fn the_place_in_the_script_is_read_off_the_conversation() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_takes_its_time_and_quotes_a_message_short() {
+async fn an_answer_has_delays_and_quotes_a_message_in_short() {
     let go = [Arc::new(user("go"))];
     let (answer, took) = next(Script::parse(SCRIPT).unwrap(), &go).await;
     assert_eq!(answer.stop_reason, StopReason::ToolUse);
     assert!(answer.usage.output > 0);
-    // Three words of text at 20 ms and the pause; thinking and arguments cost nothing here.
+    // Three words of text at 20 ms each, and the pause. Thinking and arguments take no time here.
     assert_eq!(took, Duration::from_millis(65));
 
     let long = [Arc::new(user(&"ä".repeat(500)))];
@@ -161,7 +161,7 @@ async fn an_answer_takes_its_time_and_quotes_a_message_short() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_holds_back_only_what_follows_it() {
+async fn a_pause_delays_only_what_follows() {
     let script =
         "prompt = 'go'\n[[reply]]\nsteps = [{ pause_ms = 5 }, { text = 'a' }, { pause_ms = 7 }]";
     let mut request = request(demo_model(), Vec::new());
@@ -185,7 +185,7 @@ async fn a_pause_holds_back_only_what_follows_it() {
 }
 
 #[test]
-fn a_misspelt_key_is_refused() {
+fn a_misspelled_key_is_an_error() {
     for wrong in [
         "replies = []",
         "[[reply]]\nsteps = [{ txt = 'a' }]",
@@ -196,7 +196,7 @@ fn a_misspelt_key_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_demo_has_everything_and_ends_in_time() {
+async fn the_demo_shows_every_feature_and_ends_in_time() {
     let prompt = demo_script().prompt;
     let mut messages = vec![Arc::new(Message::user(prompt, 0))];
     let (mut length, mut answers) = (Duration::ZERO, Vec::new());

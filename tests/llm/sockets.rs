@@ -1,4 +1,4 @@
-//! Whole exchanges over real sockets: answers, and everything that can go wrong on the way.
+//! Exchanges over real sockets: answers, and everything that can go wrong on the way.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -22,7 +22,6 @@ fn hello(wire: Wire, server: &ModelServer) -> tiller::llm::Request {
     )
 }
 
-// R 9, 12, 29
 #[tokio::test]
 async fn an_answer_arrives_whole_on_every_wire() {
     for wire in Wire::ALL {
@@ -86,7 +85,7 @@ async fn an_answer_arrives_whole_on_every_wire() {
 }
 
 #[tokio::test]
-async fn the_next_request_gives_everything_back() {
+async fn the_next_request_sends_everything_back() {
     for wire in Wire::ALL {
         let first = Reply::new()
             .think("Hm.")
@@ -111,14 +110,13 @@ async fn the_next_request_gives_everything_back() {
         );
         assert!(
             !server.request(1).text().contains("never sent"),
-            "details stay here"
+            "details must not be sent"
         );
     }
 }
 
-// G1, G3, G5, R 17, R 18
 #[tokio::test]
-async fn refusals_before_the_stream_are_classified() {
+async fn errors_before_the_stream_are_classified() {
     let cases = [
         (Failure::RateLimit, ErrorClass::Retryable),
         (Failure::Overloaded, ErrorClass::Retryable),
@@ -130,7 +128,7 @@ async fn refusals_before_the_stream_are_classified() {
         (Failure::Invalid, ErrorClass::Client),
     ];
     for wire in Wire::ALL {
-        // OpenAI's 403 is about the country, the others' about the key.
+        // OpenAI's 403 is about the country; the others' is about the key.
         let forbidden = match wire {
             Wire::Chat | Wire::Responses => ErrorClass::Client,
             Wire::Anthropic | Wire::Google => ErrorClass::Auth,
@@ -166,14 +164,14 @@ async fn refusals_before_the_stream_are_classified() {
             assert_eq!(
                 Message::Assistant(message).text(),
                 "Half an ans",
-                "what came stays"
+                "the partial answer was lost"
             );
         }
     }
 }
 
 #[tokio::test]
-async fn answers_that_are_no_stream_say_so() {
+async fn a_response_without_a_stream_is_reported() {
     let cases = [
         (
             502,
@@ -256,7 +254,7 @@ async fn answers_that_are_no_stream_say_so() {
 }
 
 #[tokio::test]
-async fn an_endless_error_body_is_read_in_part_only() {
+async fn only_the_start_of_an_endless_error_body_is_read() {
     let body = "x".repeat(5_000_000);
     let server = ModelServer::start(Script::of([Reply::http(500, "text/plain", &body)]));
     let (_, events) = answer(&wires(&server), hello(Wire::Chat, &server)).await;
@@ -264,7 +262,7 @@ async fn an_endless_error_body_is_read_in_part_only() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_is_an_error_that_may_be_tried_again() {
+async fn a_broken_stream_is_a_retryable_error() {
     for wire in Wire::ALL {
         for cut in [Cut::Close, Cut::Reset, Cut::End] {
             let server = ModelServer::start(Script::of([Reply::text("Half an ans").cut(cut)]));
@@ -281,7 +279,7 @@ async fn a_stream_that_breaks_off_is_an_error_that_may_be_tried_again() {
                 "lost the connection"
             };
             assert!(error.message.contains(words), "{wire:?} {cut:?}: {error}");
-            assert!(error.hint.is_some(), "{wire:?} {cut:?}: no way out");
+            assert!(error.hint.is_some(), "{wire:?} {cut:?}: no hint");
             if cut != Cut::Reset {
                 assert_eq!(Message::Assistant(message).text(), "Half an ans");
             }
@@ -290,7 +288,7 @@ async fn a_stream_that_breaks_off_is_an_error_that_may_be_tried_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_silent_server_is_given_up() {
+async fn a_silent_server_times_out() {
     for wire in Wire::ALL {
         let silent = [
             Reply::text("Half").stall(),
@@ -308,7 +306,6 @@ async fn a_silent_server_is_given_up() {
     }
 }
 
-// H1
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dropping_the_stream_closes_the_socket() {
     for wire in Wire::ALL {
@@ -330,10 +327,10 @@ async fn dropping_the_stream_closes_the_socket() {
 
         let server = ModelServer::start(Script::of([Reply::text("x").hold_headers("never")]));
         let mut stream = wires(&server).stream(hello(wire, &server));
-        // The request leaves while the stream is polled, and only then.
+        // The request leaves only while the stream is polled.
         while server.requests().is_empty() {
             let first = tokio::time::timeout(Duration::from_millis(20), stream.next()).await;
-            assert!(first.is_err(), "no headers yet");
+            assert!(first.is_err(), "the stream began before the headers");
         }
         drop(stream);
         server.wait_disconnect(0);
@@ -359,7 +356,7 @@ async fn a_finished_answer_leaves_its_connection_for_the_next() {
                 "data: {\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
             }
         };
-        // Answers twice on one connection and takes no other.
+        // Answers twice on one connection and accepts no other.
         let server = std::thread::spawn(move || {
             let (mut socket, _) = listener.accept().unwrap();
             drop(listener);
@@ -384,7 +381,7 @@ async fn a_finished_answer_leaves_its_connection_for_the_next() {
             )
             .await;
             assert_eq!(message.stop_reason, StopReason::Stop, "{wire:?} {events:?}");
-            // The end of the body is read behind our back; give it the chance to be.
+            // The client reads the end of the body in the background, so give it time.
             for _ in 0..200 {
                 tokio::task::yield_now().await;
             }
@@ -446,7 +443,7 @@ async fn a_server_that_is_not_there_is_named() {
 }
 
 #[tokio::test]
-async fn speaking_tls_to_a_plain_server_fails_in_words() {
+async fn tls_to_a_plain_server_fails_with_a_clear_error() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let server = std::thread::spawn(move || {
@@ -467,7 +464,7 @@ async fn speaking_tls_to_a_plain_server_fails_in_words() {
 }
 
 #[tokio::test]
-async fn a_key_that_a_server_echoes_is_not_shown() {
+async fn a_key_echoed_by_a_server_is_redacted() {
     let body = r#"{"error":{"message":"Incorrect API key provided: test-key-openai."}}"#;
     let server = ModelServer::start(Script::of([Reply::http(401, "application/json", body)]));
     let (message, events) = answer(&wires(&server), hello(Wire::Chat, &server)).await;
@@ -481,7 +478,7 @@ async fn a_key_that_a_server_echoes_is_not_shown() {
 }
 
 #[tokio::test]
-async fn headers_of_the_user_and_of_the_session_go_along_on_every_wire() {
+async fn every_wire_sends_the_headers_of_user_and_session() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("models.toml");
     for wire in Wire::ALL {
@@ -512,7 +509,7 @@ async fn headers_of_the_user_and_of_the_session_go_along_on_every_wire() {
 }
 
 #[tokio::test]
-async fn a_missing_key_costs_no_request() {
+async fn a_missing_key_fails_before_any_request() {
     let server = ModelServer::start(Script::of([]));
     let wires = Client::new(Arc::default(), Keys::default(), None);
     let (_, events) = answer(&wires, hello(Wire::Anthropic, &server)).await;
@@ -526,7 +523,7 @@ async fn a_missing_key_costs_no_request() {
 }
 
 #[tokio::test]
-async fn an_answer_without_anything_is_an_error() {
+async fn an_empty_answer_is_an_error() {
     let server = ModelServer::start(Script::of([Reply::http(
         200,
         "text/event-stream",
@@ -541,9 +538,9 @@ async fn an_answer_without_anything_is_an_error() {
     );
 }
 
-// Warming up must not look like a request to a server that is near.
+// A server could take the warm-up for a request, and a nearby server doesn't need it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn warming_sends_nothing_to_a_plain_server() {
+async fn warming_up_sends_nothing_to_a_plain_server() {
     let server = ModelServer::start(Script::of([Reply::text("ok")]));
     let wires = wires(&server);
     wires.warm(&model(Wire::Chat, &server.url(Wire::Chat)));

@@ -1,4 +1,4 @@
-//! Server-sent events, read from bytes in any split.
+//! Server-sent events, parsed from bytes in any split.
 
 use proptest::prelude::*;
 use tiller::llm::sse::{SseParser, TooLarge};
@@ -16,7 +16,7 @@ fn parse(pieces: &[&[u8]]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The format's definition, written for clearness: the whole text at once.
+/// The format's definition, written for clarity: it parses the whole text at once.
 fn reference(bytes: &[u8]) -> Vec<(String, String)> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut lines: Vec<Vec<u8>> = vec![Vec::new()];
@@ -57,7 +57,7 @@ fn reference(bytes: &[u8]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn lines_of_every_kind() {
+fn lines_of_every_kind_are_parsed() {
     type Case<'a> = (&'a [u8], &'a [(&'a str, &'a str)]);
     let cases: &[Case] = &[
         (b"data: a\n\ndata: b\n\n", &[("", "a"), ("", "b")]),
@@ -92,7 +92,7 @@ fn lines_of_every_kind() {
 
 proptest! {
     #[test]
-    fn any_split_gives_what_the_definition_says(
+    fn any_split_parses_as_the_definition_says(
         text in "(data|event|id|: |:|a|é|€|\u{feff}|\n|\r|\r\n| ){0,40}",
         cuts in proptest::collection::vec(0usize..200, 0..8),
     ) {
@@ -115,7 +115,7 @@ fn an_endless_event_is_refused() {
     let mut fed = 0;
     while parser.push(b"data: 0123456789\n", |_| {}).is_ok() {
         fed += 1;
-        assert!(fed < 20, "many lines of one event count together");
+        assert!(fed < 20, "the lines of one event must count together");
     }
     assert_eq!(
         SseParser::with_limit(10).push(&[b'x'; 11], |_| {}),
@@ -126,12 +126,12 @@ fn an_endless_event_is_refused() {
         assert_eq!(
             parser.push(b"data: 0123456789\n\n", |_| {}),
             Ok(()),
-            "events of their own do not"
+            "separate events must not count together"
         );
     }
 }
 
-/// Looking at the whole line again with each piece would take minutes here.
+/// If the parser scanned the line again with each piece, this test would take minutes.
 #[test]
 fn a_long_line_in_small_pieces_is_one_event() {
     let line = vec![b'x'; 8 << 20];

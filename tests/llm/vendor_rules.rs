@@ -1,6 +1,6 @@
-//! The default model of every listed provider, as users get it, against a server with that vendor's
-//! rules (`vendor_rules.toml`): the first request, the second one with a picture and a steering
-//! message, the same at other thinking levels, and the last one that the window holds.
+//! The default model of each listed provider, as users get it, against a server with that vendor's
+//! rules (`vendor_rules.toml`). The second request has a picture and a steering message, and
+//! repeats at other thinking levels. The last one just fits the window.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,9 +16,9 @@ use tiller::llm::{
 
 use super::kit::{self, answer, call, result, said, text, thought, tool, user};
 
-/// What a token of the texts here has, in bytes: fewer than tiller reckons with.
+/// Bytes per token of these texts. tiller's estimate is higher.
 const BYTES_PER_TOKEN: f64 = 2.6;
-/// What the last request leaves of the window, in tokens.
+/// How many tokens the last request leaves free in the window.
 const LEFT: u64 = 6_000;
 
 #[derive(Deserialize)]
@@ -57,20 +57,21 @@ struct Vendor {
     more: Vec<String>,
 }
 
-/// A vendor as its server holds requests against its rules.
+/// A vendor's server that checks requests against its rules.
 struct Server {
     vendor: Vendor,
     api: Api,
     window: u64,
     output: u64,
-    /// Whether the tokens of a minute are counted: the account of the last request is a larger one.
+    /// True if the server counts tokens per minute. The last request runs with a larger account, so
+    /// it doesn't.
     minute: bool,
 }
 
 type Refusal = (u16, String);
 
 impl Server {
-    /// Holds a request against the rules.
+    /// Checks a request against the rules.
     fn check(&self, path: &str, body: &Value) -> Result<(), Refusal> {
         let refuse = |words: String| Err((400, words));
         let vendor = &self.vendor;
@@ -145,7 +146,7 @@ impl Server {
         }
     }
 
-    /// Roles, ids, reasoning and pictures.
+    /// Checks roles, ids, reasoning and pictures.
     fn conversation(&self, body: &Value) -> Result<(), Refusal> {
         let vendor = &self.vendor;
         let refuse = |words: String| Err((400, words));
@@ -208,7 +209,7 @@ impl Server {
     }
 }
 
-/// The word for how hard to think, wherever it is.
+/// The request's effort level, in whichever field it is.
 fn effort(body: &Value) -> Option<&str> {
     let places = [
         "/reasoning_effort",
@@ -221,7 +222,7 @@ fn effort(body: &Value) -> Option<&str> {
         .find_map(|place| body.pointer(place)?.as_str())
 }
 
-/// All texts of a request but pictures, in tokens.
+/// All texts of a request except pictures, in tokens.
 fn tokens(body: &Value) -> u64 {
     fn bytes(value: &Value) -> usize {
         match value {
@@ -301,10 +302,10 @@ fn ok(api: Api) -> String {
     }
 }
 
-/// What a server said to each request.
+/// The server's answers to each request.
 type Log = Arc<Mutex<Vec<Result<(), Refusal>>>>;
 
-/// A server with `rules`, and what it says to each request.
+/// A server with `rules`, and its answers to each request.
 fn serve(rules: Server) -> (String, Log) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -319,7 +320,7 @@ fn serve(rules: Server) -> (String, Log) {
     (address, log)
 }
 
-/// Answers one request; nothing at the end of the connection.
+/// Answers one request, or does nothing if the connection has ended.
 fn one(stream: &TcpStream, rules: &Server, log: &Log) -> Option<()> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
@@ -356,7 +357,7 @@ fn one(stream: &TcpStream, rules: &Server, log: &Log) -> Option<()> {
     stream.write_all(text.as_bytes()).ok()
 }
 
-/// A whole picture of one point.
+/// A complete image of one pixel.
 fn point() -> Content {
     let data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
     Content::Image(Image {
@@ -365,7 +366,7 @@ fn point() -> Content {
     })
 }
 
-/// The conversation behind one call that read a picture, with a steering message.
+/// The conversation after a call that read a picture, with a steering message.
 fn steered(model: &Model) -> Vec<Message> {
     let thinking = match model.api {
         Api::AnthropicMessages => thought("Hm.", Some("c2lnbmVk")),
@@ -408,7 +409,7 @@ fn request(model: &Model, messages: Vec<Message>, thinking: ThinkingLevel) -> Re
     }
 }
 
-/// The conversation when all but `LEFT` tokens of a window are used.
+/// The conversation once all but `LEFT` tokens of a window are used.
 fn long(model: &Model, window: u64) -> Vec<Message> {
     let used = tokens(&json!([
         include_str!("../../assets/system.md"),
@@ -416,7 +417,7 @@ fn long(model: &Model, window: u64) -> Vec<Message> {
     ]));
     let rest = usize::try_from(window - LEFT - used).unwrap();
     let mut messages = steered(model);
-    // A prime's worth of pieces, so that no answer is of a remarkable length.
+    // A prime number of pieces, so that no message has a round length.
     for at in 0..17 {
         #[expect(
             clippy::cast_precision_loss,
@@ -435,7 +436,7 @@ fn long(model: &Model, window: u64) -> Vec<Message> {
 }
 
 #[tokio::test]
-async fn every_default_model_keeps_its_vendors_rules() {
+async fn every_default_model_follows_its_vendors_rules() {
     let rules: Rules = toml::from_str(include_str!("vendor_rules.toml")).unwrap();
     assert!(rules.wires.values().all(|wire| !wire.source.is_empty()));
     let catalog = Catalog::default();
@@ -465,8 +466,8 @@ async fn every_default_model_keeps_its_vendors_rules() {
         let client = Client::new(Arc::new(Catalog::default()), keys, None);
         use ThinkingLevel::{High, Low, Max, Medium, Off};
         let longest = window.min(model.context_window);
-        // Groq's smallest account holds less than prompt and output limit take together, which only its
-        // refusal tells.
+        // Groq's smallest account allows less than prompt plus output limit, and tiller learns that
+        // only from the rejection.
         let first = if provider == "groq" { 2 } else { 1 };
         let conversations = [
             (

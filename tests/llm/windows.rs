@@ -1,4 +1,5 @@
-//! Windows of models: whose figure counts, which are too small, and answers that hide a full one.
+//! Context windows: which number applies, which windows are too small, and answers that hide an
+//! overflow.
 
 use tiller::llm::window_check::{MIN_CONTEXT, check_min, warning};
 use tiller::llm::{
@@ -13,9 +14,8 @@ fn model(window: u64) -> Model {
     }
 }
 
-// F2
 #[test]
-fn the_model_knows_better_than_the_settings_and_they_better_than_the_default() {
+fn the_models_window_overrides_settings_and_settings_override_the_default() {
     for (model, config, tokens, source) in [
         (200_000, 50_000, 200_000, "model"),
         (200_000, 0, 200_000, "model"),
@@ -27,9 +27,8 @@ fn the_model_knows_better_than_the_settings_and_they_better_than_the_default() {
     }
 }
 
-// F1, F3, F4
 #[test]
-fn a_window_is_refused_warned_of_or_taken_in_silence() {
+fn a_small_window_is_rejected_or_warned_about() {
     for (tokens, refused, warned) in [
         (0, false, false),
         (1, true, true),
@@ -48,15 +47,14 @@ fn a_window_is_refused_warned_of_or_taken_in_silence() {
     }
 }
 
-// G4
 #[test]
-fn an_empty_success_may_be_an_overflow() {
+fn an_empty_success_can_be_an_overflow() {
     let text = || vec![Content::text("Hi")];
     let blank = || vec![Content::text(" \n")];
     let thought = || vec![Content::Thinking(Thinking::default())];
     let raw = Some("model_context_window_exceeded");
     let (stop, length) = (StopReason::Stop, StopReason::Length);
-    // content, stop reason, the vendor's word, prompt, output, window; is it one?
+    // Content, stop reason, the vendor's word, prompt, output, window; true for an overflow.
     for case in [
         (vec![], stop, None, 100, 0, 1000, false),
         (vec![], stop, None, 1001, 0, 1000, true),

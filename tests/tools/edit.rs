@@ -1,4 +1,4 @@
-//! `edit`: its texts, its tolerance, and the bytes it must not touch.
+//! The `edit` tool: its texts, its tolerance, and the bytes it must not touch.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -27,22 +27,20 @@ fn refused(before: &[u8], args: Value) -> String {
     error
 }
 
-// K1, K5, K8
 #[test]
 fn one_unique_text_is_replaced_literally() {
     let (bytes, text) = edited(b"a $1 b\n", pair("$1", "$0\\1"));
     assert_eq!(bytes, b"a $0\\1 b\n");
     assert_eq!(text, "Successfully edited f (1 replacement)");
-    // What a regular expression would take for a group, a class or a repetition.
+    // Texts that a regular expression would read as a group, a class or a repetition.
     for (old, new) in [("b", "[$1]${1}$&\\1"), (".*", "x"), ("(b)", "$1")] {
         let (bytes, _) = edited(format!("a {old} c\n").as_bytes(), pair(old, new));
         assert_eq!(bytes, format!("a {new} c\n").as_bytes(), "{old:?} {new:?}");
     }
 }
 
-// K2, K3, K4, K11, I3
 #[test]
-fn refusals_have_their_texts() {
+fn each_refusal_has_its_text() {
     let cases = [
         (
             pair("x", "y"),
@@ -115,7 +113,7 @@ fn refusals_have_their_texts() {
 }
 
 #[test]
-fn all_forms_of_the_arguments() {
+fn all_forms_of_the_arguments_are_accepted() {
     let edits = json!([{"old_text": "a", "new_text": "b"}, {"old_text": "b", "new_text": "a"}]);
     let cases = [
         (json!({"file_path": "f", "edits": edits}), "b a c c"),
@@ -148,9 +146,8 @@ fn all_forms_of_the_arguments() {
     );
 }
 
-// K6, K7
 #[test]
-fn bytes_around_the_change_stay() {
+fn bytes_around_the_change_are_kept() {
     let cases: [(&[u8], &str, &str, &[u8]); 7] = [
         (
             b"\xef\xbb\xbfa\r\nb\r\n",
@@ -171,9 +168,8 @@ fn bytes_around_the_change_stay() {
     }
 }
 
-// K6
 #[test]
-fn new_lines_take_the_ends_of_those_they_replace() {
+fn new_lines_take_the_line_ends_of_the_replaced_ones() {
     for (before, old, new, after) in [
         ("a\r\nb\r\n", "b", "b\nc", "a\r\nb\r\nc\r\n"),
         ("a\nb\r\nc\n", "a\nb\nc", "X\na\nb\nc", "X\na\nb\r\nc\n"),
@@ -190,7 +186,7 @@ fn new_lines_take_the_ends_of_those_they_replace() {
 }
 
 #[test]
-fn what_matches_in_spite_of_spaces_and_typography() {
+fn spaces_and_typography_may_differ() {
     for (before, old, new, after) in [
         ("x = \u{201c}q\u{201d}; y", "x = \"q\";", "X", "X y"),
         ("a\u{a0}\u{2014}\u{a0}b", "a - b", "X", "X"),
@@ -198,7 +194,7 @@ fn what_matches_in_spite_of_spaces_and_typography() {
         ("one\ntwo\n", "one \ntwo", "X", "X\n"),
         ("foo\nfoobar", "foo ", "X", "X\nfoobar"),
         ("a \u{2014}\n", "\ta -\n", "\tX\n", "X\n"),
-        // Lines that the edit leaves as they are keep their bytes.
+        // Lines that the edit doesn't change keep their bytes.
         (
             "say \u{201c}hi\u{201d}\nold  \nend\n",
             "say \"hi\"\nold\nend",
@@ -223,7 +219,7 @@ fn what_matches_in_spite_of_spaces_and_typography() {
 }
 
 #[test]
-fn tolerance_is_told() {
+fn a_tolerant_match_is_reported() {
     let (bytes, text) = edited(
         "s = \u{2018}q\u{2019}  \nt\n".as_bytes(),
         pair("s = 'q'\nt", "u\nt"),
@@ -237,7 +233,7 @@ fn tolerance_is_told() {
 }
 
 #[test]
-fn indentation_may_differ_by_one_shift() {
+fn indentation_can_differ_by_one_shift() {
     for (before, old, new, after, verb) in [
         (
             "    if a:\n        b\n\n    end\n",
@@ -288,9 +284,9 @@ fn indentation_may_differ_by_one_shift() {
     }
 }
 
-// Control bytes as read and grep show them.
+// Control bytes in the form that read and grep show them in.
 #[test]
-fn control_bytes_can_be_written_as_they_are_shown() {
+fn control_bytes_match_in_their_displayed_form() {
     let (bytes, text) = edited(
         b"a \x1b[31mred\x7f\n",
         pair("\\x1b[31mred\\x7F", "\\x1b[32mgreen\\x41"),
@@ -302,7 +298,7 @@ fn control_bytes_can_be_written_as_they_are_shown() {
     );
     let (bytes, _) = edited(b"\\x1b \x1b", pair("\\x1b", "\\x1c"));
     assert_eq!(bytes, b"\\x1c \x1b");
-    // These are never shown so.
+    // read and grep never show these in that form.
     for (content, old) in [
         (&b"a\tb"[..], "a\\x09b"),
         (b"a\r\nb", "a\\x0d\\x0ab"),
@@ -313,7 +309,6 @@ fn control_bytes_can_be_written_as_they_are_shown() {
     }
 }
 
-// K9, K10, I6
 #[test]
 fn details_show_the_change() {
     let tools = TestTools::new();
@@ -337,7 +332,7 @@ fn details_show_the_change() {
 }
 
 #[test]
-fn a_file_changed_behind_the_models_back() {
+fn an_edit_of_a_changed_file_applies_only_if_its_place_is_certain() {
     let tools = TestTools::new();
     let stale = || {
         tools.put("f", "a\nb b\nc\n");
@@ -365,7 +360,7 @@ fn a_file_changed_behind_the_models_back() {
         tools.ok("edit", args);
         assert_eq!(tools.bytes("f"), after.as_bytes());
     }
-    // Nor is a difference too long to show one that was seen.
+    // A difference too long to show doesn't count as a read.
     let long = "b\n".repeat(100);
     tools.put("f", "b\n");
     tools.ok("read", json!({"file_path": "f"}));
@@ -381,9 +376,8 @@ fn a_file_changed_behind_the_models_back() {
     assert!(error.starts_with("Could not find the exact text in f.") && error.contains("-3 c"));
 }
 
-// C5
 #[test]
-fn edits_of_one_file_at_the_same_time_are_all_made_in_order() {
+fn parallel_edits_of_one_file_all_apply_in_order() {
     let tools = TestTools::new();
     tools.put("f", "0");
     std::os::unix::fs::symlink("f", tools.path("link")).unwrap();
@@ -423,7 +417,7 @@ const PIECES: &[&[u8]] = &[
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    // Whatever surrounds the unique text, and however its lines end, stays byte for byte.
+    // All bytes around the unique text stay the same, with any line ends.
     #[test]
     fn every_byte_outside_the_edit_is_kept(
         before in prop::collection::vec(prop::sample::select(PIECES), 0..30),
@@ -439,7 +433,7 @@ proptest! {
 }
 
 #[test]
-fn no_other_change_is_made_than_the_one_that_was_shown() {
+fn only_the_displayed_change_is_made() {
     let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+2\n*** End Patch";
     for (tool, args) in [
         (

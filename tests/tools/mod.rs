@@ -112,7 +112,7 @@ impl TestTools {
             .map_err(|error| error.message)
     }
 
-    /// The text for the model of a call that went well.
+    /// The text for the model after a successful call.
     pub fn ok(&self, name: &str, args: Value) -> String {
         match self.call(name, args) {
             Ok(output) => text(&output),
@@ -120,7 +120,7 @@ impl TestTools {
         }
     }
 
-    /// The error's text of a call that did not.
+    /// The error text of a failed call.
     pub fn err(&self, name: &str, args: Value) -> String {
         match self.call(name, args) {
             Ok(output) => panic!("{name} succeeded: {}", text(&output)),
@@ -128,7 +128,7 @@ impl TestTools {
         }
     }
 
-    /// Runs several futures of tools at the same time.
+    /// Runs several tool calls at the same time.
     pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
         self.runtime.block_on(future)
     }
@@ -154,7 +154,7 @@ pub fn fifo(path: &Path) {
     nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU).unwrap();
 }
 
-// The whole first request, prompt included, has 10 kB.
+// The whole first request, including the prompt, is limited to 10 kB.
 #[test]
 fn the_specs_are_small_and_strict() {
     let tools = TestTools::new();
@@ -215,7 +215,7 @@ fn each_tool_says_what_a_call_does() {
             json!({"input": patch}),
             writes(&["a", "b", "c"]),
         ),
-        // Without the prefix that diffs put before a path, unless there is a file that has it.
+        // A diff's path prefix is dropped, unless a file has it in its name.
         (
             "apply_patch",
             json!({"input": prefixed}),

@@ -1,4 +1,5 @@
-//! `apply_patch`: what it does to bytes, what it says, and that it is all or nothing.
+//! The `apply_patch` tool: what it does to bytes, what it reports, and that it applies all or
+//! nothing.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -25,7 +26,7 @@ fn err(tools: &TestTools, body: &str) -> String {
     assert_eq!(
         tree(&tools.path("")),
         before,
-        "a refused patch changes nothing"
+        "a refused patch changed a file"
     );
     error
 }
@@ -45,14 +46,14 @@ fn refused(before: &str, hunks: &str) -> String {
 }
 
 #[test]
-fn hunks_find_their_place() {
+fn hunks_apply_at_their_place() {
     let twice = "class A\n  def f\n    x\nclass B\n  def f\n    x\n";
     for (before, hunks, after) in [
         ("a\nb\nc\n", "@@\n a\n-b\n+B", "a\nB\nc\n"),
-        // Only the first hunk may go without its header.
+        // Only the first hunk can omit its header.
         ("a\nb\nc\n", "-a\n+A\n@@\n-c\n+C", "A\nb\nC\n"),
         ("a\nb\na\nb\n", "@@\n-a\n+1\n@@\n-a\n+2", "1\nb\n2\nb\n"),
-        // The first hit counts.
+        // The first match wins.
         ("a\na\n", "@@\n-a\n+1", "1\na\n"),
         (
             twice,
@@ -64,21 +65,21 @@ fn hunks_find_their_place() {
             "@@ class B @@\n   def f\n-    x\n+    y",
             "class A\n  def f\n    x\nclass B\n  def f\n    y\n",
         ),
-        // A context line that is also the first line of the hunk; one that is only part of its line.
+        // A context line that is also the hunk's first line, and one that is only part of its line.
         (
             "fn a(x) {\n  1\n}\n",
             "@@ fn a\n-  1\n+  2",
             "fn a(x) {\n  2\n}\n",
         ),
         ("fn a\n1\n", "@@ fn a\n fn a\n-1\n+2", "fn a\n2\n"),
-        // Only additions: below the context line, else at the end.
+        // A hunk with only additions goes below the context line, or at the end.
         ("a\nb\n", "@@ a\n+x", "a\nx\nb\n"),
         ("a\nb\n", "@@\n+x\n*** End of File", "a\nb\nx\n"),
         ("", "@@\n+x", "x\n"),
         ("a\n\nb\n", "@@\n+x\n\n", "a\n\nb\nx\n"),
         ("x\na\nx\n", "@@\n-x\n+y\n*** End of File", "x\na\ny\n"),
         ("x\na\n", "@@\n-x\n+y\n*** End of File", "y\na\n"),
-        // Numbers as in a diff are hints.
+        // Line numbers as in a diff are hints.
         ("a\na\na\n", "@@ -2,1 +2,1 @@ fn x\n-a\n+b", "a\nb\na\n"),
         ("a\nb\n", "@@ -1,0 +2,1 @@\n+x", "a\nx\nb\n"),
         (
@@ -86,10 +87,10 @@ fn hunks_find_their_place() {
             "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n\\ No newline at end of file",
             "A\nb\n",
         ),
-        // Space around hunks is no part of them; empty lines in them are.
+        // Blank space around a hunk isn't part of it. Blank lines within a hunk are.
         ("a\n\nb\n", "@@\n a\n\n-b\n+c\n\n", "a\n\nc\n"),
         ("a\nb\n", "\n@@\n-a\n+A\n\n\n@@\n-b\n+B\n", "A\nB\n"),
-        // Out of order, sharing context, without the leading space.
+        // Out of order, with shared context, without the leading space.
         ("a\nb\nc\n", "@@\n-c\n+C\n@@\n-a\n+A", "A\nb\nC\n"),
         ("a\nb\nc\n", "@@\n-a\n+A\n b\n@@\n b\n-c\n+C", "A\nb\nC\n"),
         (
@@ -110,12 +111,12 @@ fn hunks_find_their_place() {
 }
 
 #[test]
-fn bytes_no_hunk_speaks_of_stay() {
+fn bytes_outside_all_hunks_stay() {
     for (before, hunks, after) in [
         ("a\r\nb\nc\r\n", "@@\n-b\n+B\n+x", "a\r\nB\nx\nc\r\n"),
         ("a\r\nb\r\n", "@@\n a\n+x", "a\r\nx\r\nb\r\n"),
         ("\u{feff}a\nb\n", "@@\n-a\n+A", "\u{feff}A\nb\n"),
-        // No final line end before, none after.
+        // The file has no final line end before or after.
         ("a\nb", "@@\n-b\n+B", "a\nB"),
         ("a\nb", "@@\n b\n+c", "a\nb\nc"),
         ("a\nb", "@@\n-a\n+A", "A\nb"),
@@ -133,7 +134,7 @@ fn bytes_no_hunk_speaks_of_stay() {
 }
 
 #[test]
-fn what_was_overlooked_is_named() {
+fn ignored_differences_are_named() {
     for (before, hunks, after, level) in [
         (
             "a  \nb\n",
@@ -141,7 +142,7 @@ fn what_was_overlooked_is_named() {
             "a  \nc\n",
             "trailing spaces and Unicode quotes, dashes and spaces",
         ),
-        // New lines are written as they are.
+        // New lines are written exactly as given.
         (
             "def f():\n    x = 1\n",
             "@@\n def f():\n-x = 1\n+    x = 2",
@@ -167,7 +168,7 @@ fn what_was_overlooked_is_named() {
         text.ends_with("M f (hunk 2 applied at a different position than given)"),
         "{text}"
     );
-    // Which of several places is meant, indentation alone does not say.
+    // Indentation alone doesn't decide between several places.
     let text = refused("  a\n\ta\n", "@@\n-a\n+b");
     assert!(
         text.contains(
@@ -213,7 +214,7 @@ fn lenient_forms_that_models_write() {
         &body.replace(": f", &format!(": {}", absolute.display())),
     );
     assert_eq!(tools.bytes("f"), b"b\n");
-    // The text of a custom call.
+    // The text of a custom tool call.
     tools.ok(
         "apply_patch",
         json!({ "input": wrapped("*** Delete File: f") }),
@@ -222,7 +223,7 @@ fn lenient_forms_that_models_write() {
 }
 
 #[test]
-fn faults_are_told_with_their_line() {
+fn errors_name_their_line() {
     for (patch, expected) in [
         ("", "it has no file section"),
         ("*** Begin Patch\n*** End Patch", "it has no file section"),
@@ -280,7 +281,7 @@ fn faults_are_told_with_their_line() {
 }
 
 #[test]
-fn a_miss_says_what_is_there_instead() {
+fn a_hunk_without_a_match_shows_the_text_found_instead() {
     let file: String = (1..=30).fold(String::new(), |text, n| text + &format!("line {n}\n"));
     let text = refused(&file, "@@\n line 9\n-line ten\n+x\n line 11");
     assert_eq!(
@@ -327,7 +328,7 @@ fn a_miss_says_what_is_there_instead() {
 }
 
 #[test]
-fn every_failure_is_told_and_no_file_is_touched() {
+fn every_failure_is_reported_and_changes_no_file() {
     let tools = TestTools::new();
     tools.put("a", "1\n");
     tools.put("b", "2\n");
@@ -349,7 +350,7 @@ fn every_failure_is_told_and_no_file_is_touched() {
 }
 
 #[test]
-fn sections_see_what_sections_before_them_did() {
+fn each_section_sees_the_changes_of_earlier_ones() {
     let tools = TestTools::new();
     tools.put("a", "1\n2\n");
     let text = ok(
@@ -385,7 +386,7 @@ fn permissions_links_and_names_are_kept() {
         .permissions()
         .mode();
     assert_eq!(mode & 0o777, 0o750);
-    // What a link names is not deleted with it.
+    // Deleting a link doesn't delete its target.
     symlink("bin/go", tools.path("other")).unwrap();
     ok(&tools, "*** Delete File: other");
     assert!(!tools.path("other").is_symlink());
@@ -405,18 +406,18 @@ fn permissions_links_and_names_are_kept() {
 }
 
 #[test]
-fn a_write_that_fails_takes_the_others_back() {
+fn a_failed_write_rolls_back_the_others() {
     let tools = TestTools::new();
     tools.put("a", "1\n");
     tools.put("gone", "x\n");
-    // `n` cannot be both a file and a folder: known only when it is written.
+    // `n` can't be both a file and a folder. Only the write finds that out.
     let text = err(
         &tools,
         "*** Update File: a\n@@\n-1\n+2\n*** Delete File: gone\n*** Add File: deep/er/x\n+x\n*** Add File: n\n+x\n*** Add File: n/m\n+x",
     );
     assert!(text.contains("Failed to write file"), "{text}");
     assert!(!tools.path("deep").exists() && !tools.path("n").exists());
-    // What cannot even be put beside its file is known before the first file changes.
+    // If a file's new version can't be placed beside it, the patch fails before the first change.
     let changed = || {
         let meta = fs::metadata(tools.path("a")).unwrap();
         (meta.ctime(), meta.ctime_nsec())
@@ -447,7 +448,7 @@ fn a_write_that_fails_takes_the_others_back() {
             .is_err()
     );
     assert_eq!(tools.bytes("a"), b"1\n");
-    // Nothing was left behind.
+    // No temporary file is left.
     let names: Vec<_> = tree(&tools.path("")).into_keys().collect();
     assert!(
         names
@@ -458,7 +459,7 @@ fn a_write_that_fails_takes_the_others_back() {
 }
 
 #[test]
-fn a_file_that_changed_is_patched_only_where_nothing_can_be_mistaken() {
+fn a_changed_file_is_patched_only_if_the_place_is_certain() {
     let tools = TestTools::new();
     tools.put("f", "a\nb\n");
     tools.put("g", "a\n");
@@ -493,7 +494,7 @@ fn a_file_that_changed_is_patched_only_where_nothing_can_be_mistaken() {
         );
         tools.put("g", format!("other {body}\n"));
     }
-    // Nor is a section safe because one before it was.
+    // A certain section doesn't make a later one certain.
     tools.put("f", "a\nseen\n");
     tools.ok("read", json!({ "file_path": "f" }));
     for last in [
@@ -508,7 +509,7 @@ fn a_file_that_changed_is_patched_only_where_nothing_can_be_mistaken() {
             "{text}"
         );
     }
-    // The refusal counts as a read, and so does a patch of ours.
+    // The refusal counts as a read, and so does a patch by the model.
     tools.put("g", "z\n");
     err(&tools, "*** Delete File: g");
     ok(&tools, "*** Delete File: g");
@@ -516,7 +517,6 @@ fn a_file_that_changed_is_patched_only_where_nothing_can_be_mistaken() {
     ok(&tools, "*** Add File: h\n+2");
 }
 
-// I5, I6, K9
 #[test]
 fn details_have_a_diff_for_each_file() {
     let tools = TestTools::new();
@@ -597,7 +597,7 @@ fn large_files_and_many_hunks_take_linear_time() {
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
-// Refused by its size: to read its holes would take minutes.
+// The size alone must refuse it, because reading the holes would take minutes.
 #[test]
 fn a_huge_file_is_refused_before_it_is_read() {
     let tools = TestTools::new();
@@ -615,7 +615,7 @@ fn a_huge_file_is_refused_before_it_is_read() {
 }
 
 #[test]
-fn calls_for_the_same_files_wait_for_each_other_and_never_for_ever() {
+fn calls_for_the_same_files_wait_for_each_other_without_deadlock() {
     let tools = TestTools::new();
     for name in ["a", "b", "c"] {
         tools.put(name, "0\n");
@@ -635,7 +635,7 @@ fn calls_for_the_same_files_wait_for_each_other_and_never_for_ever() {
         assert_eq!(
             tools.bytes(name).len(),
             2 + 30 * 2,
-            "each saw the one before it"
+            "each call must see the one before it"
         );
     }
 }
@@ -700,7 +700,7 @@ proptest! {
     }
 
     #[test]
-    fn hunks_with_little_context_find_their_place(
+    fn hunks_with_little_context_apply_at_their_place(
         keep in prop::collection::vec(0..10u8, 5..60),
         context in 1..4usize,
     ) {
@@ -719,7 +719,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_breaks_the_tool(
+    fn no_text_makes_the_tool_panic(
         lines in prop::collection::vec(
             "\\*\\*\\* (Begin Patch|End Patch|Add File: x|Update File: f|Delete File: f|Move to: y|End of File)|@@.{0,4}|[-+ \\\\]?[ab\\PC]{0,4}|.{0,6}",
             0..14,

@@ -1,4 +1,4 @@
-//! `apply_patch` against the public scenarios in `tests/conformance/apply_patch`.
+//! The `apply_patch` tool against the public scenarios in `tests/conformance/apply_patch`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ fn scenarios() -> Vec<PathBuf> {
     found
 }
 
-/// Every file below `folder` by its path there.
+/// All files below `folder`, by relative path.
 pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     fn walk(at: &Path, root: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
         let Ok(entries) = fs::read_dir(at) else {
@@ -30,7 +30,7 @@ pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
                 walk(&path, root, found);
             } else {
                 let name = path.strip_prefix(root).unwrap().to_path_buf();
-                // A link to nothing is there, too.
+                // A dangling link is in the list, too.
                 found.insert(name, fs::read(&path).unwrap_or_default());
             }
         }
@@ -40,9 +40,8 @@ pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-// K23
 #[test]
-fn every_public_scenario_holds() {
+fn every_public_scenario_passes() {
     let scenarios = scenarios();
     assert_eq!(scenarios.len(), 25);
     for scenario in scenarios {

@@ -1,4 +1,4 @@
-//! `read`: pages, limits, pictures, and everything that is not a file of text.
+//! The `read` tool: pages, limits, pictures, and everything that isn't a text file.
 
 use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -18,10 +18,10 @@ fn numbered(count: usize) -> String {
 }
 
 #[test]
-fn texts_come_as_they_are() {
+fn texts_are_returned_unchanged() {
     let tools = TestTools::new();
     let cases: [(&[u8], &str); 12] = [
-        // What a magic number begins may be a text all the same.
+        // A text can begin like a magic number.
         (b"BM is short for benchmark", "BM is short for benchmark"),
         (b"MZ and GIF89a are magic", "MZ and GIF89a are magic"),
         (b"#!/bin/sh\n", "#!/bin/sh\n"),
@@ -54,7 +54,7 @@ fn texts_come_as_they_are() {
 }
 
 #[test]
-fn paths_are_understood_as_models_write_them() {
+fn paths_are_accepted_in_the_forms_models_write() {
     let tools = TestTools::new();
     let odd = "it\u{2019}s 5\u{202f}PM.png";
     for name in ["a.txt", "a%b", "@b.txt", odd, "caf\u{e9}.md", "@types/c.ts"] {
@@ -80,7 +80,7 @@ fn paths_are_understood_as_models_write_them() {
     }
     let error = tools.err("read", json!({"file_path": "~"}));
     assert_eq!(error, "~ is a folder, not a file. Use ls to list it.");
-    // A new file must not land in one that looks alike.
+    // A new file must not go into a folder with a similar name.
     tools.ok(
         "write",
         json!({"file_path": "it's 5 PM.png", "content": "new"}),
@@ -88,9 +88,8 @@ fn paths_are_understood_as_models_write_them() {
     assert_eq!(tools.bytes(odd), odd.as_bytes());
 }
 
-// J9
 #[test]
-fn pages_say_where_to_go_on() {
+fn pages_say_where_to_continue() {
     let tools = TestTools::new();
     tools.put("f", numbered(2500));
     let whole = tools.ok("read", json!({"file_path": "f"}));
@@ -118,7 +117,6 @@ fn pages_say_where_to_go_on() {
     );
 }
 
-// J6, J8
 #[test]
 fn limits_can_be_set_and_cut_between_lines() {
     let tools = TestTools::with(&ToolSettings {
@@ -144,9 +142,9 @@ fn limits_can_be_set_and_cut_between_lines() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    // Whole lines only, and no more than asked.
+    // A page has whole lines only, and no more than the limit.
     #[test]
-    fn a_page_is_whole_lines_within_bounds(
+    fn a_page_has_whole_lines_within_its_limits(
         content in "[a\u{e9}\u{1f600}\n]{0,60}",
         offset in 1..12_usize,
         limit in 1..6_usize,
@@ -188,7 +186,7 @@ proptest! {
 }
 
 #[test]
-fn details_hold_what_the_screen_needs() {
+fn details_have_what_the_screen_needs() {
     let tools = TestTools::new();
     tools.put("src/f", numbered(30));
     let output = tools
@@ -209,7 +207,7 @@ fn details_hold_what_the_screen_needs() {
 }
 
 #[test]
-fn what_is_no_text_file_is_refused_at_once() {
+fn a_file_that_is_not_text_is_refused_at_once() {
     let tools = TestTools::new();
     std::fs::create_dir(tools.path("dir")).unwrap();
     fifo(&tools.path("fifo"));
@@ -330,7 +328,6 @@ fn utf_16_is_decoded() {
     }
 }
 
-// H9
 #[test]
 fn a_cancelled_call_ends() {
     let tools = TestTools::new();
@@ -357,9 +354,8 @@ fn encoded(width: u32, height: u32, format: ImageFormat, noise: bool) -> Vec<u8>
     bytes.into_inner()
 }
 
-// I15, J10
 #[test]
-fn pictures_are_shown_and_made_to_fit() {
+fn pictures_are_sent_and_scaled_to_fit() {
     let tools = TestTools::new();
     let small = encoded(40, 30, ImageFormat::Png, false);
     let cases = [
@@ -418,7 +414,7 @@ fn pictures_are_shown_and_made_to_fit() {
             "{name}"
         );
         if (mime, name.ends_with("bmp")) == (decoded_mime(&bytes), false) && width == 40 {
-            assert_eq!(sent, bytes, "{name} was not left alone");
+            assert_eq!(sent, bytes, "{name} was changed");
         }
         assert!(
             text(&output).starts_with(&format!("Picture {name} [image/")),

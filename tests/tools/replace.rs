@@ -1,4 +1,4 @@
-//! `replace`: Gemini's shape, `edit` beneath.
+//! The `replace` tool: Gemini's form of `edit`.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn args(old: &str, new: &str, more: &Value) -> Value {
 }
 
 #[test]
-fn what_it_does_and_says() {
+fn replace_edits_like_edit_and_reports_it() {
     for (old, new, more, after, text) in [
         (
             "b",
@@ -79,7 +79,7 @@ fn what_it_does_and_says() {
         "Successfully wrote 4 bytes to f"
     );
     assert_eq!(tools.bytes("f"), b"new\n");
-    // Each of the two understands the other's names.
+    // Each of the two tools accepts the other's parameter names.
     tools.put("f", "a\n");
     tools.ok(
         "replace",

@@ -1,4 +1,4 @@
-//! `grep`, `find` and `ls`: texts, limits, order, and what they leave out.
+//! The `grep`, `find` and `ls` tools: texts, limits, order, and what they leave out.
 
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
@@ -36,7 +36,6 @@ fn grep(pattern: &str, more: Value) -> Value {
     args
 }
 
-// K12, K13
 #[test]
 fn grep_finds_lines_in_order() {
     let tools = tree();
@@ -106,9 +105,8 @@ fn grep_finds_lines_in_order() {
     }
 }
 
-// K13, K15
 #[test]
-fn a_working_directory_that_is_gone_is_named() {
+fn a_deleted_working_directory_is_named() {
     let tools = tree();
     std::fs::remove_dir_all(tools.path("")).unwrap();
     for (tool, args) in [
@@ -125,7 +123,7 @@ fn a_working_directory_that_is_gone_is_named() {
 }
 
 #[test]
-fn ignore_files_count_also_outside_repositories() {
+fn ignore_files_apply_outside_repositories_too() {
     let tools = TestTools::new();
     tools.put(".gitignore", "*.log\n");
     tools.put("a.rs", "fn one() {}\n");
@@ -136,7 +134,6 @@ fn ignore_files_count_also_outside_repositories() {
     assert_eq!(found, "a.rs");
 }
 
-// K13
 #[test]
 fn grep_says_when_there_is_more() {
     let tools = tree();
@@ -147,7 +144,7 @@ fn grep_says_when_there_is_more() {
     );
     let exactly = tools.ok("grep", grep("fn", json!({"limit": 4})));
     assert!(!exactly.contains("Showing"), "{exactly}");
-    // Context of a match that is not shown is not shown either.
+    // The context of an omitted match is omitted too.
     assert_eq!(
         tools.ok(
             "grep",
@@ -155,7 +152,7 @@ fn grep_says_when_there_is_more() {
         ),
         "a.rs:1: fn one() {}\na.rs-2- let x = 1;\n[Showing first 1 matches. Use limit=2 for more.]"
     );
-    // Also where it is of the next file.
+    // This also holds if the next match is in the next file.
     tools.put("two/a", "last\n");
     tools.put("two/b", "one\ntwo\nlast\n");
     assert_eq!(
@@ -182,7 +179,7 @@ fn grep_says_when_there_is_more() {
     );
 }
 
-// K12, K14: what a call that names only its pattern gets.
+// What a call gets that gives only a pattern.
 #[test]
 fn defaults_are_as_documented() {
     let tools = TestTools::new();
@@ -197,12 +194,14 @@ fn defaults_are_as_documented() {
     let found = tools.ok("find", json!({"pattern": "*"}));
     assert_eq!(found.lines().count(), 1001);
     assert!(found.ends_with("\n[Showing first 1000 results. Use limit=2000 for more.]"));
-    assert!(!found.contains("names/\n"), "only files unless asked");
+    assert!(
+        !found.contains("names/\n"),
+        "folders must be listed only on request"
+    );
 }
 
-// K12, K14
 #[test]
-fn the_schemas_name_what_a_call_may_say() {
+fn the_schemas_list_all_parameters() {
     let tools = TestTools::new();
     /// Name, type and default of a parameter.
     type Parameter = (&'static str, &'static str, Value);
@@ -243,7 +242,6 @@ fn the_schemas_name_what_a_call_may_say() {
     assert_eq!(*kinds, json!(["file", "directory", "any"]));
 }
 
-// J12
 #[test]
 fn grep_output_is_bounded() {
     let tools = TestTools::new();
@@ -273,7 +271,7 @@ fn grep_output_is_bounded() {
 }
 
 #[test]
-fn grep_refuses_what_it_cannot_do() {
+fn grep_refuses_what_it_cannot_search() {
     let tools = tree();
     fifo(&tools.path("fifo"));
     symlink("loop", tools.path("loop")).unwrap();
@@ -308,7 +306,7 @@ fn grep_refuses_what_it_cannot_do() {
     for (args, expected) in cases {
         assert_eq!(tools.err("grep", args), expected);
     }
-    // Pipes and loops on the way are passed by.
+    // Pipes and link loops on the way are skipped.
     assert_eq!(
         tools.ok("grep", grep("three", json!({}))),
         "a/b.rs:1: fn three() {}"
@@ -316,7 +314,7 @@ fn grep_refuses_what_it_cannot_do() {
 }
 
 #[test]
-fn paths_in_results_can_be_read() {
+fn read_accepts_the_paths_in_results() {
     let tools = tree();
     let mut inner = tools.context();
     inner.cwd = tools.path("a");
@@ -391,7 +389,6 @@ fn unreadable_places_are_counted() {
     std::fs::set_permissions(tools.path("a"), std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-// K14, K15
 #[test]
 fn find_lists_names_in_order() {
     let tools = tree();
@@ -437,7 +434,7 @@ fn find_lists_names_in_order() {
 }
 
 #[test]
-fn what_globs_mean() {
+fn globs_match_paths() {
     for (pattern, path, expected) in [
         ("*.rs", "a/b.rs", true),
         ("*.rs", "b.rs", true),
@@ -516,7 +513,7 @@ fn a_search_stops_in_time_and_says_so() {
 }
 
 #[test]
-fn a_time_limit_may_be_longer_than_the_clock_counts() {
+fn a_time_limit_can_exceed_the_clocks_range() {
     let tools = TestTools::with(&ToolSettings {
         search_timeout_s: u64::MAX,
         ..ToolSettings::default()
@@ -529,7 +526,7 @@ fn a_time_limit_may_be_longer_than_the_clock_counts() {
 #[test]
 fn a_cancelled_search_ends_at_once() {
     let tools = TestTools::new();
-    // A file without line ends, far longer than one wants to wait for.
+    // A file without line ends, far too long to wait for.
     let file = File::create(tools.path("endless")).unwrap();
     file.set_len(1 << 40).unwrap();
     std::os::unix::fs::FileExt::write_all_at(&file, &[b'a'; 4096], 0).unwrap();
@@ -543,16 +540,16 @@ fn a_cancelled_search_ends_at_once() {
     assert!(started.elapsed() < Duration::from_secs(5));
 }
 
-/// The text of a call that must end by itself.
+/// The text of a call that must end without help.
 fn ends(tools: &TestTools, tool: &str, args: Value, context: ToolContext) -> String {
     let call = tools.tool(tool).execute(args, context);
     let ended = tools.block_on(async { tokio::time::timeout(Duration::from_secs(20), call).await });
-    text(&ended.expect("the search waits for something").unwrap())
+    text(&ended.expect("the search hung").unwrap())
 }
 
-// git stores links, so a repository can hold any of these.
+// git stores links, so a repository can contain any of these.
 #[test]
-fn ignore_files_that_are_not_regular_files_are_not_opened_and_named() {
+fn irregular_ignore_files_are_named_and_not_opened() {
     let kinds: [fn(&Path); 4] = [
         fifo,
         |path| symlink("/dev/zero", path).unwrap(),
@@ -592,7 +589,7 @@ fn ignore_files_that_are_not_regular_files_are_not_opened_and_named() {
 }
 
 #[test]
-fn what_is_left_out_is_counted_and_the_first_are_named() {
+fn omitted_entries_are_counted_and_the_first_are_named() {
     let tools = TestTools::new();
     for n in 0..8 {
         fifo(
@@ -625,7 +622,8 @@ fn ignore_patterns_are_used_up_to_a_limit() {
     );
 }
 
-// The nearest file decides, .ignore before .gitignore before .git/info/exclude.
+// The nearest file wins, and within a folder the order is `.ignore`, `.gitignore`,
+// `.git/info/exclude`.
 #[test]
 fn ignore_files_have_their_usual_precedence() {
     let tools = TestTools::new();
@@ -650,13 +648,13 @@ fn ignore_files_have_their_usual_precedence() {
     }
     let found = tools.ok("find", json!({"pattern": "*.{log,rs,tmp}"}));
     assert_eq!(found, "b.tmp\ndeep/again.log\ndeep/top.rs\nkept.log");
-    // The rules above the folder that is searched count too.
+    // The rules above the searched folder apply too.
     let found = tools.ok("find", json!({"pattern": "*", "path": "deep"}));
     assert_eq!(found, "deep/.gitignore\ndeep/again.log\ndeep/top.rs");
 }
 
-// As in git and ripgrep: `.gitignore` and `.git/info/exclude` count up to the repository's root,
-// `.ignore` also above it.
+// As in git and ripgrep, `.gitignore` and `.git/info/exclude` apply up to the repository's root.
+// `.ignore` also applies from above it.
 #[test]
 fn the_ignore_files_of_git_do_not_reach_into_another_repository() {
     let tools = TestTools::new();
@@ -665,7 +663,7 @@ fn the_ignore_files_of_git_do_not_reach_into_another_repository() {
     tools.put(".ignore", "*.tmp\n");
     tools.put("inner/.git/HEAD", "");
     tools.put("inner/.gitignore", "own.rs\n");
-    // In a linked working tree and in a submodule `.git` is a file.
+    // In a linked working tree and in a submodule, `.git` is a file.
     tools.put("linked/.git", "gitdir: ../elsewhere\n");
     tools.put("hidden/.git/HEAD", "");
     for name in [
@@ -686,7 +684,7 @@ fn the_ignore_files_of_git_do_not_reach_into_another_repository() {
         ("inner", "inner/c.bak inner/c.rs inner/deep/d.rs"),
         ("inner/deep", "inner/deep/d.rs"),
         ("linked", "linked/e.rs"),
-        // A folder that is asked for is searched.
+        // A folder that the call names is searched even if it's ignored.
         ("hidden", "hidden/f.rs"),
         ("plain", "No files found"),
     ];
@@ -700,9 +698,10 @@ fn the_ignore_files_of_git_do_not_reach_into_another_repository() {
     );
 }
 
-// Anchored patterns of the list begin at the repository's root, elsewhere at the folder searched.
+// Anchored patterns in the user's list start at the repository's root. Elsewhere they start at the
+// searched folder.
 #[test]
-fn the_ignore_list_of_the_user_holds_in_each_repository() {
+fn the_users_ignore_list_applies_in_each_repository() {
     let find = |path| json!({"pattern": "*.{rs,log}", "path": path});
     let (server, sandbox) = job::stage_with(vec![
         Reply::text("Look.")
@@ -740,7 +739,7 @@ fn the_ignore_list_of_the_user_holds_in_each_repository() {
 }
 
 #[test]
-fn short_lines_beside_a_very_long_one_are_found() {
+fn short_lines_near_a_very_long_one_are_found() {
     let tools = TestTools::new();
     let long = "x".repeat(20 << 20);
     tools.put("wide", format!("needle 1\n{long} needle\nneedle 3\n{long}"));
@@ -753,7 +752,7 @@ fn short_lines_beside_a_very_long_one_are_found() {
 }
 
 #[test]
-fn control_bytes_are_shown() {
+fn control_bytes_are_escaped() {
     let tools = TestTools::new();
     tools.put("f", "a\tb\u{1b}[31mred\u{7f}\u{1}\nplain\rline\r\n");
     assert_eq!(
@@ -767,7 +766,7 @@ fn control_bytes_are_shown() {
     );
 }
 
-/// What grep should say of these files, done the slow way.
+/// The expected grep output for these files, computed in the slow way.
 fn naive(files: &[(String, String)], word: &str, limit: usize) -> String {
     let mut sorted = files.to_vec();
     sorted.sort();

@@ -1,4 +1,4 @@
-//! Which tools the model may use, and which of the editing tools it is offered.
+//! Which tools the model can use, and which editing tool it gets.
 
 use tiller::agent::toolbox::Lookup;
 use tiller::agent::tools::builtin;
@@ -7,7 +7,7 @@ use tiller::llm::EditFormat::{self, ApplyPatch, Edit, Replace};
 
 const ALL: &str = "read bash edit apply_patch replace write grep find ls";
 
-/// The built-in tools with these names, as far as `selection` allows them.
+/// The built-in tools with these names that `selection` allows.
 fn select(names: &str, selection: &str) -> Result<Toolbox, String> {
     let mut tools = builtin(&ToolSettings::default());
     tools.retain(|tool| names.split(' ').any(|name| name == tool.spec().name));
@@ -20,9 +20,8 @@ fn offered(names: &str, selection: &str, format: EditFormat) -> String {
     names.join(" ")
 }
 
-// K23, Q 9 to 11
 #[test]
-fn one_shape_of_editing_is_offered_and_policy_is_for_all_of_them() {
+fn one_editing_tool_is_offered_and_a_selection_applies_to_all() {
     let every = "read edit apply_patch replace write";
     for (tools, selection, format, expected) in [
         (every, "", Edit, "read edit write"),
@@ -43,9 +42,8 @@ fn one_shape_of_editing_is_offered_and_policy_is_for_all_of_them() {
     }
 }
 
-// K20, K21
 #[test]
-fn sets_lists_and_signs() {
+fn a_selection_can_have_sets_lists_and_signs() {
     for (selection, expected) in [
         ("", "read bash edit write grep find ls"),
         ("all", "read bash edit write grep find ls"),
@@ -67,7 +65,7 @@ fn sets_lists_and_signs() {
 }
 
 #[test]
-fn wrong_names_are_told() {
+fn unknown_names_are_reported() {
     let error = select(ALL, "reed").err().unwrap();
     assert!(
         error.starts_with("unknown tool 'reed' (did you mean 'read'?). Tools: read, bash, "),
@@ -78,9 +76,8 @@ fn wrong_names_are_told() {
     assert!("all,all".parse::<ToolSelection>().is_ok());
 }
 
-// K22
 #[test]
-fn blocked_is_not_unknown() {
+fn a_blocked_tool_is_not_unknown() {
     let toolbox = select(ALL, "-edit").unwrap();
     assert!(matches!(toolbox.find("read"), Lookup::Tool(_)));
     assert!(matches!(toolbox.find("apply_patch"), Lookup::Blocked));
@@ -88,7 +85,7 @@ fn blocked_is_not_unknown() {
 }
 
 #[test]
-fn the_first_of_two_tools_with_one_name_counts() {
+fn of_two_tools_with_one_name_the_first_wins() {
     let settings = ToolSettings::default();
     let twice = builtin(&settings).into_iter().chain(builtin(&settings));
     let once = builtin(&settings).len();

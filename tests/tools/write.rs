@@ -1,4 +1,4 @@
-//! `write`: all or nothing, and what surrounds a file stays as it was.
+//! The `write` tool: it writes all or nothing, and keeps a file's metadata and links.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
@@ -19,7 +19,7 @@ fn names(tools: &TestTools) -> Vec<String> {
 }
 
 #[test]
-fn new_files_and_folders() {
+fn write_makes_new_files_and_folders() {
     let tools = TestTools::new();
     let output = tools
         .call(
@@ -45,7 +45,7 @@ fn new_files_and_folders() {
 }
 
 #[test]
-fn replacing_shows_the_difference_and_keeps_the_mode() {
+fn replacing_a_file_shows_the_difference_and_keeps_the_mode() {
     let tools = TestTools::new();
     let path = tools.put("run.sh", "a\nb\n");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o751)).unwrap();
@@ -71,7 +71,6 @@ fn difference(old: &str, new: &str) -> DiffDetails {
     }
 }
 
-// K9, K10
 #[test]
 fn changed_lines_are_shown_with_four_lines_around_them() {
     let many = |count: usize| (1..=count).fold(String::new(), |text, n| text + &format!("l{n}\n"));
@@ -107,7 +106,7 @@ fn changed_lines_are_shown_with_four_lines_around_them() {
     );
 }
 
-/// Applies a shown difference to the lines of the old text.
+/// Applies a displayed difference to the lines of the old text.
 fn apply(old: &[String], diff: &str) -> Vec<String> {
     let mut lines = old.to_vec();
     let mut removed = 0;
@@ -157,13 +156,13 @@ fn links_stay_links() {
     assert_eq!(tools.bytes("hard"), b"new");
     assert_eq!(tools.path("real/file").metadata().unwrap().ino(), inode);
     assert_eq!(tools.bytes("real/later"), b"made");
-    // In place, shorter than before.
+    // Written in place, shorter than before.
     tools.ok("write", json!({"file_path": "hard", "content": "n"}));
     assert_eq!(tools.bytes("real/file"), b"n");
 }
 
 #[test]
-fn what_cannot_be_written_is_refused_and_left_alone() {
+fn an_unwritable_path_is_refused_and_unchanged() {
     let tools = TestTools::new();
     let path = tools.put("locked", "old");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
@@ -192,7 +191,7 @@ fn what_cannot_be_written_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_written_gets_the_file_in_place() {
+fn a_file_in_a_read_only_folder_is_written_in_place() {
     let tools = TestTools::new();
     tools.put("dir/file", "old");
     let inode = tools.path("dir/file").metadata().unwrap().ino();
@@ -209,7 +208,7 @@ fn a_folder_that_may_not_be_written_gets_the_file_in_place() {
 }
 
 #[test]
-fn a_new_file_lands_where_its_path_says() {
+fn a_new_file_goes_where_its_path_says() {
     let tools = TestTools::new();
     let mut context = tools.context();
     context.cwd = tools.path("\u{65b0}\u{3000}folder");
@@ -238,12 +237,11 @@ fn a_new_file_lands_where_its_path_says() {
     assert_eq!(text(&output.unwrap()), "Patch applied:\nA p q");
     assert!(at("p q").exists());
     let around = std::fs::read_dir(tools.path("")).unwrap().count();
-    assert_eq!(around, 1, "nothing beside the working directory");
+    assert_eq!(around, 1, "a file was made outside the working directory");
 }
 
-// H5
 #[test]
-fn whoever_reads_the_old_file_reads_it_to_its_end() {
+fn a_reader_of_the_old_file_can_read_it_to_its_end() {
     let tools = TestTools::new();
     let reader = std::fs::File::open(tools.put("f", "old")).unwrap();
     tools.ok("write", json!({"file_path": "f", "content": "new"}));
@@ -252,7 +250,7 @@ fn whoever_reads_the_old_file_reads_it_to_its_end() {
 }
 
 #[test]
-fn a_path_that_names_a_folder_gets_no_file() {
+fn a_path_with_a_trailing_slash_is_refused() {
     let tools = TestTools::new();
     let error = tools.err("write", json!({"file_path": "new/", "content": "x"}));
     assert_eq!(
@@ -282,7 +280,7 @@ fn extended_attributes_are_kept() {
 }
 
 #[test]
-fn what_a_killed_write_left_is_removed_by_the_next() {
+fn the_next_write_removes_leftovers_of_a_killed_one() {
     let tools = TestTools::new();
     let old = tools.put(".tiller-old.tmp", "half");
     tools.put(".tiller-new.tmp", "another is at work");
@@ -295,7 +293,7 @@ fn what_a_killed_write_left_is_removed_by_the_next() {
     tools.ok("write", json!({"file_path": "f", "content": "x"}));
     assert!(!old.exists());
     assert_eq!(names(&tools), [".tiller-new.tmp", "f", "tiller-old.tmp"]);
-    // A folder is searched once.
+    // tiller searches each folder only once.
     tools.put(".tiller-new.tmp", "half");
     let file = std::fs::File::open(tools.path(".tiller-new.tmp")).unwrap();
     file.set_modified(std::time::SystemTime::UNIX_EPOCH)
@@ -304,9 +302,8 @@ fn what_a_killed_write_left_is_removed_by_the_next() {
     assert_eq!(names(&tools), [".tiller-new.tmp", "f", "tiller-old.tmp"]);
 }
 
-// H5
 #[test]
-fn a_cancelled_write_leaves_nothing_behind() {
+fn a_cancelled_write_leaves_no_files() {
     let tools = TestTools::new();
     tools.put("f", "old");
     let context = tools.context();
@@ -321,7 +318,7 @@ fn a_cancelled_write_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_file_changed_behind_the_models_back_is_not_overwritten_unseen() {
+fn a_file_changed_by_someone_else_is_not_overwritten_unseen() {
     let tools = TestTools::new();
     tools.put("f", "a\nb\n");
     tools.ok("read", json!({"file_path": "f"}));
@@ -333,24 +330,24 @@ fn a_file_changed_behind_the_models_back_is_not_overwritten_unseen() {
          1 a\n-2 b\n+2 user"
     );
     assert_eq!(tools.bytes("f"), b"a\nuser\n");
-    // The refusal showed it, so now the model knows.
+    // The refusal showed the change, so now the model knows it.
     tools.ok("write", write);
     assert_eq!(tools.bytes("f"), b"mine\n");
-    // What it wrote itself it knows too; and touching is no change.
+    // The model knows its own writes, and a new timestamp alone isn't a change.
     std::fs::File::open(tools.path("f"))
         .unwrap()
         .set_modified(std::time::SystemTime::UNIX_EPOCH)
         .unwrap();
     tools.ok("write", json!({"file_path": "f", "content": "again\n"}));
-    // Nor does it matter that a large file was read in pieces.
+    // A large file read in pieces counts as read.
     tools.put("large", "line\n".repeat(90_000));
     tools.ok("read", json!({"file_path": "large"}));
     tools.ok("write", json!({"file_path": "large", "content": ""}));
 }
 
-// An edit of a changed file says that it had changed, not what: the rest is still unread.
+// An edit of a changed file mentions the change but doesn't show it. The rest is still unread.
 #[test]
-fn an_edit_of_a_changed_file_is_no_read_of_it() {
+fn an_edit_of_a_changed_file_does_not_count_as_a_read() {
     let patch = |body: &str| json!({"patch": format!("*** Begin Patch\n{body}\n*** End Patch")});
     let pair = |old: &str, new: &str| json!({"file_path": "f", "old_text": old, "new_text": new});
     let edits = [
@@ -393,7 +390,7 @@ fn an_edit_of_a_changed_file_is_no_read_of_it() {
                 "{tool} {args}: {error}"
             );
             assert_eq!(tools.bytes(name), b"a\nB b\nuser\n");
-            // All of the difference was shown.
+            // The whole difference was shown.
             tools.ok(tool, args);
         }
     }
@@ -433,7 +430,7 @@ fn a_refusal_that_shows_too_little_does_not_count_as_a_read() {
 }
 
 #[test]
-fn the_texts_of_files_read_long_ago_are_forgotten() {
+fn texts_of_files_read_long_ago_are_dropped() {
     let tools = TestTools::new();
     let content = "some words in a line\n".repeat(10_000);
     for number in 0..40 {
@@ -459,9 +456,8 @@ fn binary_and_huge_files_can_be_replaced() {
     assert_eq!(tools.bytes("huge"), b"small\n");
 }
 
-// H5
 #[test]
-fn what_could_not_be_put_back_is_not_written_in_place() {
+fn a_file_that_could_not_be_restored_is_not_written_in_place() {
     let tools = TestTools::new();
     let file = std::fs::File::create(tools.path("huge")).unwrap();
     file.set_len(65 << 20).unwrap();
@@ -475,7 +471,7 @@ fn what_could_not_be_put_back_is_not_written_in_place() {
     assert_eq!(tools.path("huge").metadata().unwrap().len(), 65 << 20);
 }
 
-/// A folder on a disk of 64 KB; none where one may not mount.
+/// A folder on a disk of 64 KB, or none if the test can't mount one.
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
@@ -498,9 +494,8 @@ impl Drop for SmallDisk {
     }
 }
 
-// H5
 #[test]
-fn a_full_disk_costs_nothing() {
+fn a_full_disk_loses_no_data() {
     let Some(disk) = SmallDisk::new() else {
         return;
     };

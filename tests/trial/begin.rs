@@ -1,4 +1,4 @@
-//! What a trial begins with, and that nothing is left of one that is discarded.
+//! What a trial begins with, and that a discarded trial leaves nothing.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -9,14 +9,14 @@ use tokio_util::sync::CancellationToken;
 use super::fixture::{Repo, files, git, write};
 
 #[test]
-fn a_trial_begins_with_the_files_as_they_are() {
+fn a_trial_begins_with_the_current_files() {
     let repo = Repo::mixed();
     let before = repo.picture();
     let trial = repo.start();
     let mut wanted = files(&repo.root, true);
     wanted.retain(|path, _| !path.starts_with("build") && path != "debug.log");
     assert_eq!(files(&trial.tree, true), wanted);
-    // What is staged here is staged there; HEAD is the same, on no branch.
+    // Both trees have the same staged files and the same HEAD; the trial is on no branch.
     for question in [
         &["status", "--porcelain"][..],
         &["diff", "--cached"],
@@ -53,12 +53,12 @@ fn a_discarded_trial_leaves_nothing() {
     assert_eq!(repo.picture(), before);
     assert_eq!(fs::read_dir(&repo.home).unwrap().count(), 0);
     assert!(!repo.path(".git/worktrees").exists());
-    // A second time there is nothing to do.
+    // Removing it again does nothing.
     remove(&trial).unwrap();
 }
 
 #[test]
-fn the_files_of_the_trial_that_was_discarded_last_are_kept() {
+fn the_files_of_the_last_discarded_trial_are_kept() {
     let repo = Repo::mixed();
     let before = repo.picture();
     for text in ["one\n", "two\n"] {
@@ -72,7 +72,7 @@ fn the_files_of_the_trial_that_was_discarded_last_are_kept() {
 }
 
 #[test]
-fn a_trial_is_removed_whatever_became_of_its_git_file() {
+fn a_trial_is_removed_even_if_its_git_file_was_changed() {
     for damage in ["gone", "garbage"] {
         let repo = Repo::mixed();
         let before = repo.picture();
@@ -90,7 +90,7 @@ fn a_trial_is_removed_whatever_became_of_its_git_file() {
 }
 
 #[test]
-fn a_trial_that_is_stopped_leaves_nothing() {
+fn a_trial_stopped_while_it_begins_leaves_nothing() {
     let repo = Repo::mixed();
     let before = repo.picture();
     let cancel = CancellationToken::new();
@@ -102,7 +102,7 @@ fn a_trial_that_is_stopped_leaves_nothing() {
 }
 
 #[test]
-fn its_record_is_read_back() {
+fn a_trials_record_is_read_back() {
     let repo = Repo::mixed();
     let trial = repo.start();
     let json = serde_json::to_string(&trial).unwrap();

@@ -1,4 +1,4 @@
-//! A repository with something in every state, and pictures of folders to compare.
+//! A repository with a file in every state, and pictures of folders to compare.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -42,7 +42,7 @@ impl Repo {
         repo
     }
 
-    /// Something in every state.
+    /// A repository with a file in every state.
     pub fn mixed() -> Self {
         let repo = Self::with(&[
             (".gitignore", "*.log\nbuild/\n"),
@@ -140,7 +140,7 @@ pub fn write(root: &Path, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Path, mode and bytes of all files below a folder, without those of git.
+/// Path, mode and bytes of all files below a folder, without git's files.
 pub fn files(root: &Path, modes: bool) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![root.to_owned()];

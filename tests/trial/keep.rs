@@ -1,4 +1,4 @@
-//! What keeping comes to: changes of the trial, of the user, and of both.
+//! Keeping a trial: changes of the trial, of the user, and of both.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -8,7 +8,7 @@ use tiller::agent::trial::{self, Trial, TrialError};
 
 use super::fixture::{Repo, files, git, keep, write};
 
-/// Does something to a working tree.
+/// Changes a working tree.
 type Act = fn(&Path);
 
 fn nothing(_: &Path) {}
@@ -34,7 +34,7 @@ fn start() -> (Repo, Trial) {
 }
 
 #[test]
-fn what_the_trial_did_is_taken_over() {
+fn the_trials_changes_are_applied() {
     let acts: [(&str, Act); 14] = [
         ("change", |root| write(root, "clean", "new\n")),
         ("change of a change", |root| {
@@ -93,7 +93,7 @@ fn what_the_trial_did_is_taken_over() {
 }
 
 #[test]
-fn what_the_user_did_meanwhile_stays() {
+fn the_users_changes_meanwhile_stay() {
     let acts: [(&str, Act, Act); 7] = [
         (
             "other file",
@@ -171,7 +171,7 @@ fn what_the_user_did_meanwhile_stays() {
 }
 
 #[test]
-fn where_both_collide_nothing_is_written_and_the_files_are_named() {
+fn on_a_conflict_nothing_is_written_and_the_files_are_named() {
     let acts: [(&str, Act, Act, &str); 11] = [
         (
             "same line",
@@ -262,7 +262,7 @@ fn where_both_collide_nothing_is_written_and_the_files_are_named() {
         let (repo, trial) = start();
         mine(&repo.root);
         tried(&trial.tree);
-        // Another change, that alone could be taken over.
+        // Another change, which could be applied alone.
         write(&trial.tree, "clean", "tried\n");
         let before = repo.picture();
         let error = keep(&trial).expect_err(name).to_string();
@@ -275,7 +275,7 @@ fn where_both_collide_nothing_is_written_and_the_files_are_named() {
 }
 
 #[test]
-fn commits_of_the_trial_are_taken_over_as_files() {
+fn commits_of_the_trial_are_applied_as_file_changes() {
     let (repo, trial) = start();
     let before = repo.git(&["log", "--all", "--oneline"]);
     write(&trial.tree, "clean", "committed\n");
@@ -288,7 +288,7 @@ fn commits_of_the_trial_are_taken_over_as_files() {
 }
 
 #[test]
-fn permissions_and_other_names_of_a_file_stay() {
+fn permissions_and_hard_links_of_a_file_stay() {
     let (repo, trial) = start();
     repo.mode("clean", 0o600);
     fs::hard_link(repo.path("text"), repo.path("build/text")).unwrap();
@@ -304,7 +304,7 @@ fn permissions_and_other_names_of_a_file_stay() {
 }
 
 #[test]
-fn a_keep_that_fails_in_the_middle_is_taken_back() {
+fn a_keep_that_fails_in_the_middle_is_rolled_back() {
     if nix::unistd::Uid::effective().is_root() {
         return;
     }

@@ -1,4 +1,4 @@
-//! Trials on real git repositories in temporary folders: how one begins, is discarded and is kept.
+//! Trials on real git repositories in temporary folders: beginning, discarding and keeping one.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod fixture;

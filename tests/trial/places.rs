@@ -1,4 +1,4 @@
-//! Folders of which a trial can be made, and those of which it cannot, each with its reason.
+//! Folders that can have a trial, and folders that can't, each with its reason.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -53,7 +53,7 @@ fn a_folder_without_a_trial_says_why_and_what_to_do() {
 }
 
 #[test]
-fn a_trial_in_a_folder_below_works_there() {
+fn a_trial_begun_in_a_subfolder_works_there() {
     let repo = Repo::mixed();
     fs::create_dir_all(repo.path("build/empty")).unwrap();
     for below in ["src/deep", "build/empty"] {
@@ -69,7 +69,7 @@ fn a_trial_in_a_folder_below_works_there() {
 }
 
 #[test]
-fn a_folder_reached_through_a_link_is_the_same() {
+fn a_trial_through_a_link_belongs_to_the_real_folder() {
     let repo = Repo::mixed();
     let link = repo.home.parent().unwrap().join("link");
     fs::create_dir_all(link.parent().unwrap()).unwrap();
@@ -80,7 +80,7 @@ fn a_folder_reached_through_a_link_is_the_same() {
 }
 
 #[test]
-fn a_worktree_has_trials_of_its_own() {
+fn a_worktree_has_its_own_trials() {
     let repo = Repo::mixed();
     let side = repo.home.with_file_name("side");
     repo.git(&[
@@ -109,7 +109,7 @@ fn a_worktree_has_trials_of_its_own() {
 }
 
 #[test]
-fn submodules_and_repositories_within_are_copied_and_merged_back() {
+fn submodules_and_nested_repositories_are_copied_and_merged_back() {
     let inner = Repo::with(&[("lib.rs", "lib\n"), (".gitignore", "out\n")]);
     let repo = Repo::mixed();
     repo.git(&[
@@ -193,7 +193,7 @@ fn a_sparse_checkout_stays_sparse() {
 }
 
 #[test]
-fn no_filter_hook_or_setting_of_the_repository_has_a_say() {
+fn filters_hooks_and_settings_of_the_repository_are_not_used() {
     let repo = Repo::with(&[("a.bin", "pointer\n"), ("text", "a\nb\n")]);
     let witness = repo.home.with_file_name("witness");
     let touch = format!("touch '{}'; cat", witness.display());
@@ -230,7 +230,7 @@ fn no_filter_hook_or_setting_of_the_repository_has_a_say() {
 }
 
 #[test]
-fn names_may_be_any_bytes() {
+fn names_can_be_any_bytes() {
     let repo = Repo::mixed();
     let odd = OsStr::from_bytes(b"src/\xff\xfe \"x\"\n\ttab");
     fs::write(repo.root.join(odd), "odd\n").unwrap();
@@ -246,7 +246,7 @@ fn names_may_be_any_bytes() {
 }
 
 #[test]
-fn trials_that_are_kept_below_the_repository_are_not_part_of_it() {
+fn trials_stored_in_the_repository_are_not_part_of_it() {
     let mut repo = Repo::mixed();
     repo.home = repo.path(".local/share/tiller/try");
     let trial = repo.start();
@@ -258,11 +258,11 @@ fn trials_that_are_kept_below_the_repository_are_not_part_of_it() {
 }
 
 #[test]
-fn what_is_no_file_is_left_alone() {
+fn special_files_are_left_alone() {
     let repo = Repo::mixed();
     let pipe = repo.path("pipe");
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    // A folder in the place of tracked files is a link now.
+    // A link now replaces a folder of tracked files.
     fs::rename(repo.path("src"), repo.path("build/src")).unwrap();
     symlink("build/src", repo.path("src")).unwrap();
     let trial = repo.start();
@@ -276,7 +276,7 @@ fn what_is_no_file_is_left_alone() {
 }
 
 #[test]
-fn a_merge_under_way_is_no_hindrance() {
+fn a_trial_can_begin_during_a_merge() {
     let repo = Repo::with(&[("a", "one\n")]);
     repo.git(&["checkout", "-q", "-b", "side"]);
     repo.write("a", "two\n");

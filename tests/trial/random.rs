@@ -1,5 +1,5 @@
-//! Random work in both trees: a discard leaves everything as it was, a keep gives what a merge path by
-//! path would give, or nothing.
+//! Random work in both trees. A discard leaves everything as before. A keep gives the result of a
+//! merge path by path, or changes nothing.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -13,7 +13,7 @@ use super::fixture::{Repo, files, git, keep};
 
 const PATHS: [&str; 9] = ["a", "b", "d/a", "d/b", "d/e/a", "f", "g/a", "x.log", "run"];
 
-/// One thing that is done to a working tree.
+/// One change to a working tree.
 #[derive(Clone, Debug)]
 enum Act {
     Write(usize, u8),
@@ -42,7 +42,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Does what can be done; what cannot, a user could not do either.
+/// Does what is possible. A user couldn't do the rest either.
 fn perform(root: &Path, act: &Act) {
     let path = |at: &usize| root.join(PATHS[*at]);
     let lines = |text: u8| format!("{text}\n").repeat(12);
@@ -100,14 +100,14 @@ fn repo(before: &[Act]) -> Repo {
 
 type Files = BTreeMap<String, String>;
 
-/// Files, modes to run and links, without what is ignored.
+/// Files, executable modes and links, without ignored files.
 fn tracked(root: &Path) -> Files {
     let mut found = files(root, false);
     found.retain(|path, _| !path.starts_with("x."));
     found
 }
 
-/// What a merge path by path gives; none where both have changed one differently.
+/// The result of a merge path by path, or none if both sides changed a path differently.
 fn merged(base: &Files, ours: &Files, theirs: &Files) -> Option<Files> {
     let paths = base.keys().chain(ours.keys()).chain(theirs.keys());
     let mut found = Files::new();
@@ -127,7 +127,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_discard_leaves_everything(
+    fn a_discard_changes_nothing(
         before in prop::collection::vec(act(), 0..6),
         tried in prop::collection::vec(act(), 0..10),
     ) {
@@ -166,7 +166,7 @@ proptest! {
                 let found = tracked(&repo.root);
                 match merged(&base, &ours, &theirs) {
                     Some(wanted) => prop_assert_eq!(found, wanted),
-                    // Texts or a mode and a text were merged.
+                    // Texts were merged, or a mode and a text.
                     None => prop_assert!(kept.merged > 0 || !kept.changed.is_empty()),
                 }
                 for part in ["index", "refs", "head"] {

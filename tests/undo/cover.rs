@@ -1,4 +1,4 @@
-//! What is covered, by whom, and what is said of the rest.
+//! What undo covers, for whom, and what tiller reports about the rest.
 
 use std::fs;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn a_turn_of_tools_and_commands_is_undone_and_redone() {
 }
 
 #[test]
-fn files_that_commands_changed_are_known_while_their_turn_is_open_too() {
+fn command_changes_are_known_while_their_turn_is_open() {
     let mut place = Place::with(&[("a", "1\n"), ("b", "1\n"), ("c", "1\n")]);
     let changed = |place: &Place| {
         let mut changed = place.undo.changed_by_commands("session").unwrap();
@@ -65,7 +65,7 @@ fn files_that_commands_changed_are_known_while_their_turn_is_open_too() {
 }
 
 #[test]
-fn what_others_have_changed_since_is_named_and_stays() {
+fn later_changes_by_others_are_named_and_stay() {
     let mut place = Place::with(&[("a", "1\n"), ("b", "1\n")]);
     place.writes("First", &[("a", "2\n"), ("b", "2\n")]);
     place.write("a", "mine\n");
@@ -78,12 +78,12 @@ fn what_others_have_changed_since_is_named_and_stays() {
 }
 
 #[test]
-fn only_what_git_does_not_have_is_copied() {
+fn only_files_that_git_does_not_have_are_copied() {
     let big = "0123456789\n".repeat(20_000);
     let mut place = Place::with(&[("clean", &big), (".gitignore", "ignored\n")]);
     place.write("ignored", &big);
     place.write("dirty", "x\n");
-    // Of a file that was touched in the very moment git looked at it, nobody can be sure.
+    // git can't be sure about a file that changed at the very moment it looked.
     git(&place.root, &["update-index", "--refresh"]);
     place.command("First", |place| {
         fs::remove_file(place.root.join("dirty")).unwrap();
@@ -94,7 +94,7 @@ fn only_what_git_does_not_have_is_copied() {
 }
 
 #[test]
-fn files_that_are_too_large_are_named() {
+fn files_that_are_too_large_to_copy_are_named() {
     let big = "x".repeat(QUOTA as usize / 8 + 1);
     let mut place = Place::plain(&[("big", &big), ("small", "1\n")]);
     let covered = place.command("First", |place| {
@@ -112,7 +112,7 @@ fn files_that_are_too_large_are_named() {
 }
 
 #[test]
-fn a_folder_in_the_place_of_a_file_that_is_not_kept_stays() {
+fn a_folder_in_place_of_an_uncovered_file_stays() {
     let big = "x".repeat(QUOTA as usize / 8 + 1);
     let mut place = Place::plain(&[("big", &big)]);
     place.command("First", |place| {
@@ -129,9 +129,9 @@ fn a_folder_in_the_place_of_a_file_that_is_not_kept_stays() {
     assert!(place.root.join("big").is_dir());
 }
 
-/// Reading any of these never ends, or nearly so.
+/// Reading any of these takes forever, or nearly so.
 #[test]
-fn what_commands_leave_for_the_next_look_is_not_read_without_end() {
+fn endless_files_left_by_commands_are_not_read() {
     let hostile: [fn(&Path); 3] = [
         |root| {
             let index = root.join(".git/index");
@@ -163,7 +163,7 @@ fn what_commands_leave_for_the_next_look_is_not_read_without_end() {
 }
 
 #[test]
-fn what_only_comes_to_light_is_not_taken_for_new() {
+fn files_that_only_become_visible_are_not_taken_for_new() {
     let mut place = Place::with(&[(".gitignore", "secret\n")]);
     place.write("secret", "mine\n");
     wait_for_a_later_tick(&place.root.join("secret"));
@@ -180,7 +180,7 @@ fn what_only_comes_to_light_is_not_taken_for_new() {
     assert_eq!(place.read("new").unwrap(), "x\n");
 }
 
-/// Waits until the clock of files, which moves in ticks, has moved on since this one was made.
+/// Waits until the coarse clock of file times has advanced past this file's time.
 fn wait_for_a_later_tick(file: &Path) {
     let born = fs::metadata(file).unwrap().modified().unwrap();
     while born + Duration::from_millis(50) > SystemTime::now() {
@@ -189,7 +189,7 @@ fn wait_for_a_later_tick(file: &Path) {
 }
 
 #[test]
-fn a_turn_that_was_killed_is_completed_from_what_is_on_disk() {
+fn a_killed_turn_is_completed_from_the_disk() {
     let mut place = Place::with(&[("a", "1\n"), ("b", "1\n")]);
     place.write("dirty", "1\n");
     let before = picture(&place.root);
@@ -201,10 +201,10 @@ fn a_turn_that_was_killed_is_completed_from_what_is_on_disk() {
     place.write("b", "2\n");
     place.write("c", "2\n");
     fs::remove_file(place.root.join("dirty")).unwrap();
-    // As a kill: the journal stays, its lock goes.
+    // Like after a kill: the journal stays, its lock goes.
     let mut turns = Vec::new();
     let deadline = Instant::now() + Duration::from_secs(20);
-    // Another test that starts a program at this moment holds the lock with it until it has started.
+    // Another test that spawns a program right now inherits the lock until the program has started.
     while turns.is_empty() && Instant::now() < deadline {
         place.restart();
         turns = place.undo.recover("session", &[], &[]).unwrap();
@@ -218,7 +218,7 @@ fn a_turn_that_was_killed_is_completed_from_what_is_on_disk() {
 }
 
 #[test]
-fn an_undo_that_was_killed_is_completed_by_the_next() {
+fn the_next_undo_completes_a_killed_one() {
     let mut place = Place::with(&[("a", "1\n"), ("b", "1\n"), ("c", "1\n")]);
     let before = picture(&place.root);
     place.command("First", |place| {
@@ -226,7 +226,7 @@ fn an_undo_that_was_killed_is_completed_by_the_next() {
             place.write(path, "2\n");
         }
     });
-    // As if it was killed when half of the files were back.
+    // Like after a kill when half of the files were restored.
     let record = place
         .home
         .join("turns")
@@ -247,7 +247,7 @@ fn an_undo_that_was_killed_is_completed_by_the_next() {
         .recover("session", &place.turns, &place.turns)
         .unwrap();
     assert_eq!(turns, place.turns);
-    // Nobody has asked for it yet.
+    // The user hasn't asked for it yet.
     assert_eq!(place.read("b").unwrap(), "2\n");
     let preview = place.undo.preview(&turns, Undo).unwrap().unwrap();
     let named: Vec<_> = preview.files.iter().map(|file| &file.path).collect();
@@ -262,7 +262,7 @@ fn an_undo_that_was_killed_is_completed_by_the_next() {
 }
 
 #[test]
-fn two_programs_in_one_folder_undo_what_each_of_them_has_named() {
+fn two_programs_in_one_folder_each_undo_their_own_files() {
     let mut place = Place::with(&[("a", "1\n"), ("b", "1\n")]);
     let other = tiller::agent::undo::Undo::new(place.home.clone(), QUOTA);
     other.prompt("other", "Theirs");
@@ -290,7 +290,7 @@ fn two_programs_in_one_folder_undo_what_each_of_them_has_named() {
 }
 
 #[test]
-fn line_ends_that_git_converts_come_back() {
+fn line_ends_that_git_converts_are_restored() {
     let mut place = Place::with(&[("a", "1\r\n2\r\n"), (".gitattributes", "* text=auto\n")]);
     git(&place.root, &["add", "--renormalize", "."]);
     git(&place.root, &["commit", "-qm", "y"]);
@@ -304,7 +304,7 @@ fn line_ends_that_git_converts_come_back() {
 }
 
 #[test]
-fn the_oldest_turns_are_evicted_and_that_is_told() {
+fn the_oldest_turns_are_evicted_and_reported() {
     let mut place = Place::plain(&[("a", "1\n")]);
     let text = |at: usize| format!("{at}").repeat(1 << 19);
     let mut told = Vec::new();
@@ -324,7 +324,7 @@ fn the_oldest_turns_are_evicted_and_that_is_told() {
 }
 
 #[test]
-fn records_count_as_contents_do() {
+fn records_count_toward_the_limit_like_contents() {
     let mut place = Place::with(&[("a", "1\n")]);
     let long = "x".repeat(200);
     for turn in 0..12 {
@@ -334,7 +334,7 @@ fn records_count_as_contents_do() {
             }
         });
     }
-    // Another test that starts a program at this moment holds our lock with it until it has started.
+    // Another test that spawns a program right now inherits our lock until the program has started.
     let turns = place.home.join("turns");
     for _ in 0..20 {
         place.command("One more", |place| place.write("a", "x"));
@@ -354,7 +354,7 @@ fn records_count_as_contents_do() {
 }
 
 #[test]
-fn a_turn_in_the_folder_of_a_trial_that_has_ended_is_passed_over() {
+fn turns_in_the_folder_of_an_ended_trial_are_skipped() {
     let mut place = Place::with(&[("a", "1\n")]);
     place.writes("First", &[("a", "2\n")]);
     let trial = place.home.parent().unwrap().join("trials/one");
@@ -370,7 +370,7 @@ fn a_turn_in_the_folder_of_a_trial_that_has_ended_is_passed_over() {
 }
 
 #[test]
-fn what_is_damaged_or_strange_in_the_store_keeps_nothing_else_from_being_undone() {
+fn damage_in_the_store_does_not_block_other_undos() {
     let mut place = Place::with(&[("a", "1\n")]);
     place.undo.prompt("other", "Cut short");
     place.undo.before_command(&place.root).unwrap();
@@ -392,7 +392,7 @@ fn what_is_damaged_or_strange_in_the_store_keeps_nothing_else_from_being_undone(
 }
 
 #[test]
-fn a_copy_that_a_power_cut_has_emptied_is_never_written_back() {
+fn a_copy_emptied_by_a_power_cut_is_never_restored() {
     let mut place = Place::plain(&[("a", "1\n")]);
     place.command("First", |place| place.write("a", "2\n"));
     for folder in fs::read_dir(place.home.join("objects"))
@@ -413,7 +413,7 @@ fn a_copy_that_a_power_cut_has_emptied_is_never_written_back() {
 }
 
 #[test]
-fn what_the_user_makes_of_a_file_after_the_tool_is_not_the_turns_doing() {
+fn user_changes_after_the_tool_do_not_belong_to_the_turn() {
     let mut place = Place::with(&[("a", "1\n"), ("b", "1\n"), ("c", "1\n")]);
     place.undo.prompt("session", "First");
     let [a, b, c] = ["a", "b", "c"].map(|name| place.root.join(name));
@@ -425,7 +425,8 @@ fn what_the_user_makes_of_a_file_after_the_tool_is_not_the_turns_doing() {
         place.undo.after_write(paths).unwrap();
     }
     fs::write(&a, "mine\n").unwrap();
-    // Not so what is written once more, or what a command may have written since.
+    // A file that the tool writes again still belongs to the turn. So does one that a command may
+    // have changed.
     place
         .undo
         .before_write(&place.root, std::slice::from_ref(&b))
@@ -448,7 +449,7 @@ fn what_the_user_makes_of_a_file_after_the_tool_is_not_the_turns_doing() {
     place.undo.after_write(std::slice::from_ref(&c)).unwrap();
     place.undo.before_command(&place.root).unwrap();
     fs::write(&c, "3\n").unwrap();
-    // Also when all that is left of the turn is what it wrote down.
+    // This also holds if only the turn's journal is left.
     place.restart();
     place.turns = place
         .undo
@@ -459,14 +460,14 @@ fn what_the_user_makes_of_a_file_after_the_tool_is_not_the_turns_doing() {
 }
 
 #[test]
-fn hard_links_stay_links_or_part_as_they_were() {
+fn hard_links_are_restored_and_split_as_before() {
     let mut place = Place::plain(&[("a", "1\n"), ("c", "1\n"), ("d", "2\n")]);
     let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| place.root.join(name));
     fs::hard_link(&a, &b).unwrap();
     let inode = |path: &Path| std::os::unix::fs::MetadataExt::ino(&fs::metadata(path).unwrap());
     let before = inode(&a);
     place.command("First", |place| {
-        // One content under both names, and two names that become one file.
+        // Both names share one content, and two names become one file.
         place.write("a", "changed\n");
         fs::remove_file(&d).unwrap();
         fs::hard_link(&c, &d).unwrap();
@@ -480,7 +481,7 @@ fn hard_links_stay_links_or_part_as_they_were() {
 }
 
 #[test]
-fn what_git_tracks_although_it_ignores_it_is_covered_in_every_turn() {
+fn ignored_but_tracked_files_are_covered_in_every_turn() {
     let mut place = Place::with(&[("a.log", "1\n"), ("out/b", "1\n"), ("c", "1\n")]);
     place.write(".gitignore", "*.log\nout/\n");
     let change = |place: &Place, text: &str| {
@@ -501,7 +502,7 @@ fn what_git_tracks_although_it_ignores_it_is_covered_in_every_turn() {
     }
 }
 
-// A file of holes: to read it would take hours.
+// A sparse file, which would take hours to read.
 #[test]
 fn a_huge_file_is_covered_and_undone_without_being_read() {
     const SIZE: u64 = 8 << 40;

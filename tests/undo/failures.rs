@@ -1,6 +1,6 @@
-//! An undo of which a step fails, or that is killed in the middle of a file. It runs in a process of
-//! its own, whose files may not grow beyond a limit: what is larger cannot be written, as on a full
-//! disk; or, where the signal for that is not ignored, it kills the process in the middle of a write.
+//! Undo steps that fail, and an undo killed in the middle of a file. It runs in a separate process
+//! whose files can't exceed a size limit. A larger write fails, as on a full disk. If the limit's
+//! signal isn't ignored, it kills the process in the middle of a write instead.
 
 use std::cell::Cell;
 use std::env;
@@ -15,10 +15,10 @@ use super::fixture::{Place, QUOTA, picture};
 
 const HOME: &str = "TILLER_TEST_UNDO_HOME";
 const TURN: &str = "TILLER_TEST_UNDO_TURN";
-/// What a file of the limited process may hold, in bytes.
+/// The largest file of the limited process, in bytes.
 const LIMIT: usize = 32 * 1024;
 
-/// Not a test: undoes a turn and says which files failed.
+/// A helper process instead of a test: undoes a turn and reports which files failed.
 #[test]
 #[ignore = "run by the tests of this file"]
 fn limited() {
@@ -32,8 +32,8 @@ fn limited() {
     }
 }
 
-/// Undoes the last turn in a process that cannot write large files. Gives the files that failed;
-/// none where it was killed.
+/// Undoes the last turn in a process that can't write large files. Returns the files that failed,
+/// or none if the process was killed.
 fn undo_limited(place: &Place, is_killed: bool) -> Option<Vec<PathBuf>> {
     let trap = if is_killed { "" } else { "trap '' XFSZ; " };
     let script = format!("ulimit -c 0; ulimit -f {}; {trap}exec \"$@\"", LIMIT / 512);
@@ -55,7 +55,7 @@ fn undo_limited(place: &Place, is_killed: bool) -> Option<Vec<PathBuf>> {
     (!is_killed).then(|| failed.collect())
 }
 
-/// Large files, one with two names, that a turn has made small; and a small one.
+/// Large files that a turn has shrunk, one of them with two names, and a small file.
 fn place() -> Place {
     let large = "large\n".repeat(LIMIT / 2);
     let mut place = Place::plain(&[("large", &large), ("linked", &large), ("small", "1\n")]);
@@ -72,7 +72,7 @@ fn inode(path: &Path) -> u64 {
     fs::metadata(path).unwrap().ino()
 }
 
-/// Undoes what is left of the turn, and then goes forth and back again.
+/// Undoes the rest of the turn, then redoes and undoes it.
 fn finish(place: &mut Place, before: &std::collections::BTreeMap<String, String>) {
     place.restart();
     let known = place.turns.clone();
@@ -89,9 +89,10 @@ fn finish(place: &mut Place, before: &std::collections::BTreeMap<String, String>
     assert_eq!(linked, other);
 }
 
-/// Between turns it can be stopped: what came back is named, what did not too, and the next time does it.
+/// Undo can stop between turns. It names what it restored and what it didn't, and the next undo
+/// does the rest.
 #[test]
-fn going_back_many_turns_can_be_stopped() {
+fn undoing_many_turns_can_be_stopped() {
     let mut place = Place::plain(&[("a", "0\n"), ("b", "0\n")]);
     place.writes("one", &[("a", "1\n")]);
     place.writes("two", &[("a", "2\n"), ("b", "2\n")]);
@@ -126,13 +127,13 @@ fn going_back_many_turns_can_be_stopped() {
 }
 
 #[test]
-fn an_undo_that_fails_stays_open_names_the_files_and_can_be_repeated() {
+fn a_failed_undo_names_the_files_and_can_be_repeated() {
     let mut place = place();
     let after = picture(&place.root);
     let failed = undo_limited(&place, false).unwrap();
     let names = ["large", "linked", "other"].map(|name| place.root.join(name));
     assert_eq!(failed, names);
-    // What could not be written holds what it held, also the file that is overwritten.
+    // A file whose write failed keeps its content, even one that is overwritten in place.
     let now = picture(&place.root);
     for name in ["large", "linked", "other"] {
         assert_eq!(now[name], after[name], "{name}");
@@ -151,7 +152,7 @@ fn an_undo_that_fails_stays_open_names_the_files_and_can_be_repeated() {
 }
 
 #[test]
-fn an_undo_that_is_killed_in_a_file_with_two_names_is_finished_by_the_next() {
+fn the_next_undo_finishes_one_killed_in_a_hard_linked_file() {
     let mut place = place();
     fs::write(place.root.join("large"), "mine\n").unwrap();
     assert_eq!(undo_limited(&place, true), None);
@@ -168,7 +169,7 @@ fn an_undo_that_is_killed_in_a_file_with_two_names_is_finished_by_the_next() {
 }
 
 #[test]
-fn an_undo_that_was_cut_short_can_be_taken_back() {
+fn an_interrupted_undo_can_be_redone() {
     let mut place = place();
     let after = picture(&place.root);
     fs::write(place.root.join("large"), "mine\n").unwrap();
@@ -180,7 +181,7 @@ fn an_undo_that_was_cut_short_can_be_taken_back() {
     assert_eq!(place.go(Redo), None);
 }
 
-// An access control list in the form of the kernel: the owner, a user, the group, the mask, others.
+// An access control list in the kernel's format: owner, a user, group, mask, others.
 fn access_list() -> Vec<u8> {
     let entries: [(u16, u16, u32); 5] = [
         (1, 6, u32::MAX),
@@ -204,7 +205,7 @@ fn attributes_and_access_lists_survive_undo_and_redo() {
     xattr::set(&path, "user.note", b"keep").unwrap();
     let has_lists = match xattr::set(&path, LIST, &access_list()) {
         Ok(()) => true,
-        // Not every file system has them.
+        // Not every file system supports them.
         Err(error) => {
             assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
             false

@@ -1,4 +1,4 @@
-//! A repository with an undo store beside it, and pictures of folders to compare.
+//! A repository with an undo store, and pictures of folders to compare.
 #![allow(
     clippy::case_sensitive_file_extension_comparisons,
     reason = "the names are those of this test"
@@ -13,7 +13,7 @@ use std::process::Command;
 use tempfile::TempDir;
 use tiller::agent::undo::{Covered, Direction, Kept, Undo};
 
-/// A repository, and what keeps its changes.
+/// A repository and its undo store.
 pub struct Place {
     pub root: PathBuf,
     pub home: PathBuf,
@@ -26,7 +26,7 @@ pub struct Place {
 pub const QUOTA: u64 = 8 << 20;
 
 impl Place {
-    /// A folder with these files, in no repository.
+    /// A folder with these files that isn't a repository.
     pub fn plain(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().canonicalize().unwrap();
@@ -63,7 +63,7 @@ impl Place {
         fs::read_to_string(self.root.join(path)).ok()
     }
 
-    /// A turn that does `work` as one command.
+    /// A turn that does `work` in one command.
     pub fn command(&mut self, prompt: &str, work: impl FnOnce(&Self)) -> Covered {
         self.undo.prompt("session", prompt);
         let covered = self.undo.before_command(&self.root).unwrap();
@@ -73,7 +73,7 @@ impl Place {
         covered
     }
 
-    /// A turn that writes these files by name.
+    /// A turn whose tools write these files by name.
     pub fn writes(&mut self, prompt: &str, files: &[(&str, &str)]) {
         self.undo.prompt("session", prompt);
         for (path, text) in files {
@@ -85,7 +85,7 @@ impl Place {
         self.undo.close().unwrap();
     }
 
-    /// Undoes or redoes the next turn; none where there is none.
+    /// Undoes or redoes the next turn, or returns none if there is none.
     pub fn go(&self, direction: Direction) -> Option<Vec<Kept>> {
         let preview = self.undo.preview(&self.turns, direction).unwrap()?;
         let outcome = self.undo.go(&self.turns, direction, &preview.turn);
@@ -95,12 +95,12 @@ impl Place {
         Some(outcome.kept)
     }
 
-    /// Another program that finds what this one has left.
+    /// Another program that continues from what this one left.
     pub fn restart(&mut self) {
         self.undo = Undo::new(self.home.clone(), QUOTA);
     }
 
-    /// The bytes of all contents that are kept.
+    /// The number of bytes of all stored contents.
     pub fn kept_bytes(&self) -> u64 {
         let mut sum = 0;
         let mut open = vec![self.home.join("objects")];
@@ -118,8 +118,8 @@ impl Place {
     }
 }
 
-/// Every path below `root`, with type, mode and content; without what is below a `.git` or ends in
-/// `.log`.
+/// Every path below `root`, with type, mode and content, except files below a `.git` and `.log`
+/// files.
 pub fn picture(root: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![root.to_owned()];
@@ -147,7 +147,7 @@ pub fn picture(root: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// Every file of the repository's own, byte by byte.
+/// All files of the repository's own `.git`, byte by byte.
 pub fn git_picture(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![root.join(".git")];
@@ -168,7 +168,7 @@ pub fn git_picture(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// Whether git could do it.
+/// True if the git command succeeded.
 pub fn git(root: &Path, arguments: &[&str]) -> bool {
     let mut git = Command::new("git");
     git.args(["-c", "user.name=T", "-c", "user.email=t@example.com"])

@@ -1,5 +1,5 @@
-//! Undo on real files in temporary folders: what turns change is brought back byte by byte, whatever
-//! they were changed by, and the user's git stays as it is.
+//! Undo on real files in temporary folders. It restores what turns change byte by byte, whichever
+//! program changed it, and leaves the user's git unchanged.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod fixture;

@@ -1,5 +1,5 @@
-//! Random turns of tools and commands: undone turn by turn, the files are as they were before each;
-//! redone, as they were after. The user's git is as it was.
+//! Random turns of tools and commands. Undo restores the files from before each turn, redo those
+//! from after it. The user's git stays unchanged.
 #![allow(
     clippy::case_sensitive_file_extension_comparisons,
     reason = "the names are those of this test"
@@ -18,7 +18,7 @@ const PATHS: [&str; 10] = [
     "a", "b", "d/a", "d/b", "d/e/a", "f", "g/a", "n/a", "x.log", "run",
 ];
 
-/// One thing that is done to a working tree.
+/// One change to a working tree.
 #[derive(Clone, Debug)]
 enum Act {
     Write(usize, u8),
@@ -62,19 +62,19 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// One turn: its acts, each by a tool that names what it writes, or by a command.
+/// One turn: its changes, each made by a tool that names the file or by a command.
 fn turn() -> impl Strategy<Value = Vec<(bool, Act)>> {
     prop::collection::vec((any::<bool>(), act()), 1..6)
 }
 
-/// Does what can be done; what cannot, a command could not do either.
+/// Does what is possible. A command couldn't do the rest either.
 fn perform(root: &Path, act: &Act) {
     let path = |at: &usize| root.join(PATHS[*at]);
     let lines = |text: u8| format!("{text}\n").repeat(12);
     if let Act::Move(from, _) | Act::HardLink(from, _) = act
         && PATHS[*from].ends_with(".log")
     {
-        // What git ignored before is older than the turn, so it stays where it came to.
+        // A file that git ignored before is older than the turn, so it stays where it is now.
         return;
     }
     match act {
@@ -91,7 +91,7 @@ fn perform(root: &Path, act: &Act) {
         Act::RemoveFolder(at) => {
             let parent = path(at).parent().unwrap().to_owned();
             if parent != root {
-                // Not the repository in it, which nothing would bring back.
+                // The nested repository is excluded, because nothing would restore it.
                 for entry in fs::read_dir(&parent).into_iter().flatten().flatten() {
                     let _ = fs::remove_file(entry.path());
                 }
@@ -122,7 +122,7 @@ fn perform(root: &Path, act: &Act) {
     }
 }
 
-/// What an act would write, for a tool that says so before; none for what only a command does.
+/// The files that a change writes, for a tool that names them first; none for a command.
 fn named(act: &Act) -> Option<Vec<&'static str>> {
     match act {
         Act::Write(at, _) | Act::Append(at, _) | Act::Remove(at) => Some(vec![PATHS[*at]]),
@@ -133,7 +133,7 @@ fn named(act: &Act) -> Option<Vec<&'static str>> {
 
 fn carry_out(place: &mut Place, at: usize, turn: &[(bool, Act)]) {
     place.undo.prompt("session", &format!("Prompt {at}"));
-    // What the model still writes is looked ahead for, or not; nothing else must come of it.
+    // Half of the turns prepare while the model still writes. The result must be the same.
     if turn.len().is_multiple_of(2) {
         leaves_git(place, |place| place.undo.look_ahead(&place.root));
         assert!(!place.undo.is_open());
@@ -141,7 +141,7 @@ fn carry_out(place: &mut Place, at: usize, turn: &[(bool, Act)]) {
     for (by_tool, act) in turn {
         // No tool moves folders or writes through links.
         let plain = |path: &&str| {
-            // Of what git ignores, tools are covered and commands are not.
+            // Tools' changes to ignored files are covered; commands' aren't.
             if path.ends_with(".log") {
                 return false;
             }
@@ -172,7 +172,7 @@ fn leaves_git<T>(place: &Place, work: impl FnOnce(&Place) -> T) -> T {
     done
 }
 
-/// How many runs there are; more for who asks for them.
+/// The number of random cases. An environment variable raises it.
 fn cases() -> u32 {
     let asked = std::env::var("PROPTEST_CASES").ok();
     asked.and_then(|cases| cases.parse().ok()).unwrap_or(48)
@@ -231,7 +231,7 @@ proptest! {
 }
 
 #[test]
-fn a_file_takes_the_place_of_another_under_its_second_name() {
+fn a_file_can_replace_another_under_its_second_name() {
     let files = [
         ("a", "1\n"),
         ("d/a", "1\n"),

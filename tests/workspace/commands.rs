@@ -1,4 +1,4 @@
-//! What a sandbox is told of a workspace.
+//! What a sandbox learns of a workspace.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tiller::agent::process::sandbox::Sandbox;
 use tiller::agent::workspace::{Access, Places, Repositories, Workspace, Zone};
 
-/// A plain git folder, as git would make it.
+/// A minimal git folder, as git would make it.
 fn git_folder(path: &Path) {
     for folder in ["hooks", "objects", "refs"] {
         fs::create_dir_all(path.join(folder)).unwrap();
@@ -25,8 +25,7 @@ fn workspace(cwd: &Path, home: &Path) -> Workspace {
     })
 }
 
-/// The places for the first command of a session.
-/// As for a command that starts now.
+/// The places for the first command of a session, or for a command that starts now.
 fn start(workspace: &Workspace, repositories: &mut Repositories) -> Sandbox {
     let places = workspace.for_commands(repositories);
     repositories.another_command();
@@ -44,7 +43,7 @@ fn below(top: &Path, paths: Vec<PathBuf>) -> Vec<String> {
 }
 
 #[test]
-fn commands_may_not_write_what_makes_code_run() {
+fn commands_cannot_write_files_that_make_code_run() {
     let dir = tempfile::tempdir().unwrap();
     let top = fs::canonicalize(dir.path()).unwrap();
     let shop = top.join("shop");
@@ -86,7 +85,7 @@ fn commands_may_not_write_what_makes_code_run() {
             "shop/vendor/lib/.git/objects/info/alternates",
         ]
     );
-    // A trial is in tiller's own folder, which stays hidden around it.
+    // A trial is in tiller's own folder. The rest of that folder stays hidden.
     let (own, trial) = (top.join("own"), top.join("own/try/1/shop"));
     for folder in [&trial, &own.join("try/2"), &own.join("sessions")] {
         fs::create_dir_all(folder).unwrap();
@@ -110,7 +109,7 @@ fn commands_may_not_write_what_makes_code_run() {
 
 /// The project is where the user keeps their settings.
 #[test]
-fn commands_may_not_write_what_links_of_the_home_folder_lead_to() {
+fn commands_cannot_write_targets_of_links_in_the_home_folder() {
     let dir = tempfile::tempdir().unwrap();
     let home = fs::canonicalize(dir.path()).unwrap();
     let dotfiles = home.join("dotfiles");
@@ -119,7 +118,7 @@ fn commands_may_not_write_what_links_of_the_home_folder_lead_to() {
         (".config/git/config", "git/config"),
         (".config/fish/conf.d/a.fish", "fish/a.fish"),
         (".config/other", "other"),
-        // What the project builds can be built again.
+        // The project can rebuild its build output.
         (".local/bin/tool", "target/tool"),
     ] {
         let (link, file) = (home.join(link), dotfiles.join(file));
@@ -128,7 +127,7 @@ fn commands_may_not_write_what_links_of_the_home_folder_lead_to() {
         fs::write(&file, "").unwrap();
         symlink(&file, link).unwrap();
     }
-    // A plugin that is developed in its place.
+    // A plugin that the user develops where it's installed.
     fs::create_dir_all(home.join(".vim/bundle")).unwrap();
     symlink(&dotfiles, home.join(".vim/bundle/mine")).unwrap();
     let workspace = workspace(&dotfiles, &home);
@@ -139,7 +138,7 @@ fn commands_may_not_write_what_links_of_the_home_folder_lead_to() {
 }
 
 #[test]
-fn git_works_in_a_linked_working_tree_that_is_one() {
+fn git_works_in_a_genuine_linked_working_tree() {
     let dir = tempfile::tempdir().unwrap();
     let top = fs::canonicalize(dir.path()).unwrap();
     let (main, linked, claimed) = (top.join("main"), top.join("linked"), top.join("claimed"));
@@ -172,7 +171,7 @@ fn git_works_in_a_linked_working_tree_that_is_one() {
         read_only.contains(&"main/.git/hooks".to_owned()),
         "{read_only:?}"
     );
-    // Else a command could have it name a folder with settings of its own.
+    // Otherwise a command could have it name a folder with the command's own settings.
     assert!(
         read_only.contains(&"linked/.git".to_owned()),
         "{read_only:?}"
@@ -181,7 +180,7 @@ fn git_works_in_a_linked_working_tree_that_is_one() {
         read_only.contains(&"main/.git/config".to_owned()),
         "{read_only:?}"
     );
-    // A file that names the folder of another tree gets nothing by it, nor does a link to one.
+    // A file that names another tree's folder gains no access, and neither does a link to one.
     assert_eq!(writable(&claimed), ["claimed"]);
     fs::remove_file(claimed.join(".git")).unwrap();
     symlink(main.join(".git"), claimed.join(".git")).unwrap();
@@ -215,7 +214,7 @@ fn run(in_folder: &Path, script: &str) {
     assert!(ran.status.success(), "{script}: {ran:?}");
 }
 
-/// A workspace with a repository in which a command has run that did this; what was said.
+/// A workspace with a repository in which a command has run `script`, and the messages.
 fn after(script: &str) -> (tempfile::TempDir, PathBuf, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     let shop = fs::canonicalize(dir.path()).unwrap().join("shop");
@@ -233,7 +232,7 @@ fn after(script: &str) -> (tempfile::TempDir, PathBuf, Vec<String>) {
 }
 
 #[test]
-fn what_a_command_made_that_would_run_programs_is_taken_out_of_force() {
+fn settings_by_a_command_that_would_run_programs_are_disabled() {
     for (script, gone, word) in [
         (
             "git init -q sub && git -C sub config core.fsmonitor evil",
@@ -276,7 +275,7 @@ fn what_a_command_made_that_would_run_programs_is_taken_out_of_force() {
             "ls sub/.git",
             "elsewhere",
         ),
-        // git takes all of the file for the path.
+        // git reads the whole file as the path.
         (
             "mkdir -p ../evil 'sub/.git\nx' && git init -q --bare ../evil/g
              printf 'gitdir: ../.git\\nx/../../../evil/g\\n' > sub/.git",
@@ -304,7 +303,7 @@ fn what_a_command_made_that_would_run_programs_is_taken_out_of_force() {
             "grep editor .git/modules/m/.git/config",
             "core.editor",
         ),
-        // The folder of a submodule stands directly in git's own, and its files in the project.
+        // The folder of a submodule is in git's own folder, and its files are in the project.
         (
             "git init -q modules/vpc && git -C modules/vpc config core.worktree ../../..",
             "grep worktree modules/vpc/.git/config",
@@ -360,9 +359,9 @@ fn what_a_command_made_that_would_run_programs_is_taken_out_of_force() {
     }
 }
 
-/// A command makes `.git` itself lead elsewhere, or something else lead to where it leads.
+/// A command redirects `.git` itself, or points something else to `.git`'s target.
 #[test]
-fn only_the_users_own_repository_may_be_led_to() {
+fn links_can_lead_only_to_the_users_own_repository() {
     for (script, gone) in [
         ("echo 'gitdir: ../evil' > .git", ".git"),
         (
@@ -394,7 +393,7 @@ fn only_the_users_own_repository_may_be_led_to() {
     }
 }
 
-/// A workspace whose commands may write `cache` beside it.
+/// A workspace whose commands can also write the folder `cache` beside it.
 fn with_cache(top: &Path) -> Workspace {
     fs::create_dir_all(top.join("cache/lib")).unwrap();
     Workspace::new(Places {
@@ -441,7 +440,7 @@ fn a_link_to_a_repository_in_a_cache_is_moved() {
 }
 
 #[test]
-fn a_link_into_a_cache_is_looked_at_again_but_one_of_the_user_stays() {
+fn a_link_into_a_cache_is_checked_again_but_the_users_link_stays() {
     let (dir, shop, _) = after("ln -s ../cache/lib mine");
     let workspace = with_cache(&fs::canonicalize(dir.path()).unwrap());
     let mut repositories = Repositories::default();
@@ -459,7 +458,7 @@ fn a_link_into_a_cache_is_looked_at_again_but_one_of_the_user_stays() {
 }
 
 #[test]
-fn what_git_makes_by_itself_is_left_alone() {
+fn files_that_git_makes_automatically_are_left_alone() {
     for script in [
         "git init -q sub && cd sub && git config user.name x && git config core.fsmonitor false",
         "git -c init.defaultBranch=main init -q up && cd up && git -c user.name=x -c user.email=x commit -qm x --allow-empty
@@ -478,7 +477,7 @@ fn what_git_makes_by_itself_is_left_alone() {
 }
 
 #[test]
-fn a_second_name_of_the_settings_changes_nothing_later() {
+fn a_hard_link_to_the_settings_changes_nothing_later() {
     let (_dir, shop, said) = after("git init -q sub && ln sub/.git/config c");
     assert_eq!(said, Vec::<String>::new());
     run(
@@ -488,7 +487,7 @@ fn a_second_name_of_the_settings_changes_nothing_later() {
 }
 
 #[test]
-fn what_the_user_makes_between_commands_stays() {
+fn files_the_user_makes_between_commands_stay() {
     let (dir, shop, _) = after("true");
     let workspace = workspace(&shop, dir.path());
     let mut repositories = Repositories::default();
@@ -509,9 +508,9 @@ fn what_the_user_makes_between_commands_stays() {
     );
 }
 
-/// While only a server of a command runs, nobody knows whose work something new is.
+/// While only a command's server runs, tiller can't tell who made a new file.
 #[test]
-fn what_appears_while_only_a_background_command_runs_is_named_and_stays() {
+fn new_files_during_a_background_command_are_named_and_stay() {
     let (dir, shop, _) = after("true");
     let workspace = workspace(&shop, dir.path());
     let mut repositories = Repositories::default();
@@ -523,7 +522,7 @@ fn what_appears_while_only_a_background_command_runs_is_named_and_stays() {
          echo x > hooked/.git/hooks/pre-commit";
     run(&shop, users);
     let there = "grep less mine/.git/config && ls .envrc hooked/.git/hooks/pre-commit";
-    // The next command finds it. It cannot write there, and its end moves nothing.
+    // The next command finds it there. It can't write there, and its end moves nothing.
     let places = start(&workspace, &mut repositories);
     assert!(places.read_only.contains(&shop.join("mine/.git/config")));
     run(
@@ -534,19 +533,19 @@ fn what_appears_while_only_a_background_command_runs_is_named_and_stays() {
     let said = workspace.after_command(&mut repositories, true);
     let named = said.iter().filter(|text| text.contains("may be yours"));
     assert_eq!(named.count(), 3, "{said:?}");
-    // What appeared, or changed, while that command ran is its work.
+    // Files that appear or change while that command runs are the command's.
     run(
         &shop,
         &format!("{there} && ! grep evil made/.git/config plain/.git/config"),
     );
-    // It counts once before something runs outside of the sandbox, and then no more.
+    // It is reported once before something runs outside the sandbox, and then no more.
     let unusual = workspace.before_outside(&mut repositories);
     assert_eq!(unusual.len(), 3, "{unusual:?}");
     assert_eq!(
         workspace.before_outside(&mut repositories),
         Vec::<String>::new()
     );
-    // What the server itself may change later is found too.
+    // tiller also finds what the server itself can change later.
     run(&shop, "git -C plain config core.pager evil");
     let unusual = workspace.before_outside(&mut repositories);
     assert!(
@@ -556,9 +555,10 @@ fn what_appears_while_only_a_background_command_runs_is_named_and_stays() {
     run(&shop, there);
 }
 
-/// In a large project one look serves the next command too; what a command makes is found all the same.
+/// In a large project one scan also serves the next command. tiller still finds what a command
+/// makes.
 #[test]
-fn what_a_command_makes_in_a_large_project_is_found_each_time() {
+fn files_a_command_makes_in_a_large_project_are_found_each_time() {
     let (dir, shop, _) = after("mkdir -p a/{1..300} b/{1..300}");
     let workspace = workspace(&shop, dir.path());
     let mut repositories = Repositories::default();
@@ -579,7 +579,7 @@ fn what_a_command_makes_in_a_large_project_is_found_each_time() {
 }
 
 #[test]
-fn a_project_that_changes_all_over_is_looked_at_whole() {
+fn a_project_that_changes_everywhere_is_scanned_completely() {
     let (dir, shop, _) = after("mkdir -p {a,b,c}/{1..200}/in");
     let workspace = workspace(&shop, dir.path());
     let mut repositories = Repositories::default();
@@ -596,7 +596,7 @@ fn a_project_that_changes_all_over_is_looked_at_whole() {
 }
 
 #[test]
-fn what_a_command_made_may_be_changed_and_removed_by_the_next_ones() {
+fn later_commands_can_change_and_remove_what_a_command_made() {
     let (dir, shop, _) = after("true");
     let workspace = workspace(&shop, dir.path());
     let mut repositories = Repositories::default();
@@ -615,7 +615,7 @@ fn what_a_command_made_may_be_changed_and_removed_by_the_next_ones() {
     assert!(before.contains(&".git/config".to_owned()), "{before:?}");
     assert!(!linked);
     assert_eq!(command("git -C made config user.name x").0, before);
-    // As soon as the user changes one, it is the user's.
+    // A file that the user changes becomes the user's.
     run(
         &shop,
         "git -C made config core.pager less; touch .git/worktrees/tree/config.worktree",
@@ -628,7 +628,7 @@ fn what_a_command_made_may_be_changed_and_removed_by_the_next_ones() {
 }
 
 #[test]
-fn what_appears_among_temporary_files_may_be_the_work_of_others() {
+fn new_temporary_files_can_belong_to_others() {
     let dir = tempfile::tempdir().unwrap();
     let top = fs::canonicalize(dir.path()).unwrap();
     for folder in ["shop", "tmp", "added"] {

@@ -1,4 +1,5 @@
-//! What each file tool does with paths that lead out, when its call may only work inside.
+//! What each file tool does with paths that lead out of the workspace, if its call can only work
+//! inside.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -15,14 +16,13 @@ use tiller::agent::{Details, Effects, Progress, ToolContext, ToolSettings, Toolb
 use tiller::llm::Content;
 use tokio_util::sync::CancellationToken;
 
-/// A workspace, what is around it, and the tools of a call that may work inside.
+/// A workspace, its surroundings, and the tools of a call that can work inside.
 pub struct Fixture {
     _dir: TempDir,
-    /// What is around: the home folder.
+    /// The surroundings: the home folder.
     pub home: PathBuf,
     /// The workspace.
     pub root: PathBuf,
-    /// Its zones.
     pub workspace: Arc<Workspace>,
     toolbox: Toolbox,
     runtime: tokio::runtime::Runtime,
@@ -81,13 +81,13 @@ impl Fixture {
         }
     }
 
-    /// Reads in the workspace, and writes there.
+    /// A reach that reads and writes in the workspace.
     pub fn inside(&self) -> Reach {
         let workspace = Arc::clone(&self.workspace);
         Reach::within(workspace, Zone::ReadOnly, Some(Zone::Inside))
     }
 
-    /// A call's text for the model; an error's where it failed.
+    /// A call's text for the model, or the error text if it failed.
     pub fn call(&self, tool: &str, args: Value, reach: Reach) -> Result<String, String> {
         let details = Arc::new(Details::Text(TextDetails::default()));
         let context = ToolContext {
@@ -131,7 +131,7 @@ impl Fixture {
         files
     }
 
-    /// Paths as a model may write them that lead to the file `name` in the home folder.
+    /// Paths that a model could write and that lead to the file `name` in the home folder.
     fn ways_to(&self, name: &str) -> Vec<String> {
         let home = self.home.display();
         vec![
@@ -150,7 +150,7 @@ impl Fixture {
     }
 }
 
-/// A call of each tool that reads, on this path.
+/// A call of each reading tool on this path.
 fn readers(path: &str) -> Vec<(&'static str, Value)> {
     vec![
         ("read", json!({"file_path": path})),
@@ -160,7 +160,7 @@ fn readers(path: &str) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// A call of each tool that writes, on this path.
+/// A call of each writing tool on this path.
 fn writers(path: &str) -> Vec<(&'static str, Value)> {
     let patch = |body: String| json!({"patch": format!("*** Begin Patch\n{body}\n*** End Patch")});
     vec![
@@ -196,13 +196,13 @@ fn writers(path: &str) -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-fn nothing_outside_is_read_and_with_everything_in_reach_it_is() {
+fn outside_files_are_read_only_with_full_reach() {
     let fixture = Fixture::new();
     let mut paths = vec!["out_file".to_owned(), "out/secret".into(), "keys/id".into()];
     paths.extend(fixture.ways_to("other/secret"));
     paths.extend(fixture.ways_to(".ssh/id"));
     for path in paths {
-        // There is no such path but for tools that make what is missing.
+        // Only tools that create missing folders accept such a path.
         let missing = path.starts_with("missing");
         for (tool, args) in readers(&path) {
             let read = fixture.call(tool, args.clone(), fixture.inside());
@@ -224,7 +224,7 @@ fn nothing_outside_is_read_and_with_everything_in_reach_it_is() {
 }
 
 #[test]
-fn nothing_outside_is_written_and_with_everything_in_reach_it_is() {
+fn outside_files_are_written_only_with_full_reach() {
     let fixture = Fixture::new();
     let before = fixture.outside();
     let mut paths = vec!["out_file".to_owned(), "out/secret".into(), "out_new".into()];
@@ -258,7 +258,7 @@ fn nothing_outside_is_written_and_with_everything_in_reach_it_is() {
 }
 
 #[test]
-fn what_makes_code_run_is_read_and_not_written() {
+fn files_that_make_code_run_can_be_read_but_not_written() {
     let fixture = Fixture::new();
     for path in [
         ".git/config",
@@ -308,7 +308,7 @@ fn links_within_the_workspace_work() {
     assert_eq!(fs::read(fixture.root.join("src/deep/b.rs")).unwrap(), b"b");
     let found = call("grep", json!({"pattern": "new", "path": "inner"})).unwrap();
     assert!(found.contains("inner/a.rs:1: new"), "{found}");
-    // A link is removed itself, wherever it leads; but not followed by a search.
+    // Deleting a link removes the link itself, wherever it leads. A search doesn't follow it.
     let patch = "*** Begin Patch\n*** Delete File: inner_file\n*** End Patch";
     call("apply_patch", json!({"patch": patch})).unwrap();
     assert!(!fixture.root.join("inner_file").is_symlink());
@@ -318,7 +318,7 @@ fn links_within_the_workspace_work() {
 }
 
 #[test]
-fn what_the_user_allowed_is_in_reach_and_nothing_more() {
+fn only_what_the_user_allowed_is_in_reach() {
     let fixture = Fixture::new();
     let (other, secret) = (
         fixture.home.join("other"),
@@ -335,7 +335,7 @@ fn what_the_user_allowed_is_in_reach_and_nothing_more() {
     assert!(write("out_file", one).is_err());
     let one = fixture.inside().and(secret.clone(), Access::Write);
     assert!(read("out_file", one.clone()).is_ok() && write("out_file", one).is_ok());
-    // A folder, but not what is protected in it.
+    // A folder, but not the protected files in it.
     let folder = fixture.inside().and(fixture.home.clone(), Access::Read);
     assert!(read("out/second", folder.clone()).is_ok());
     assert!(read("keys/id", folder.clone()).is_err());
@@ -359,7 +359,7 @@ fn what_the_user_allowed_is_in_reach_and_nothing_more() {
         .and(fixture.home.join(".ssh"), Access::Read);
     let found = fixture.call("grep", json!({"pattern": "SECRET", "path": "keys"}), keys);
     assert!(found.unwrap().contains("keys/id:1: SECRET"));
-    // Nothing to change.
+    // A reach without write access.
     let looking = Reach::within(Arc::clone(&fixture.workspace), Zone::Outside, None);
     assert!(
         read("out/second", looking.clone()).is_ok() && read("keys/id", looking.clone()).is_err()
@@ -372,7 +372,7 @@ fn what_the_user_allowed_is_in_reach_and_nothing_more() {
 }
 
 #[test]
-fn a_file_with_another_name_outside_is_replaced_and_not_changed_there() {
+fn a_hard_link_to_an_outside_file_is_replaced_and_not_followed() {
     let fixture = Fixture::new();
     let (outside, inside) = (
         fixture.home.join("other/secret"),
@@ -386,7 +386,7 @@ fn a_file_with_another_name_outside_is_replaced_and_not_changed_there() {
     assert_eq!(fs::read(&inside).unwrap(), b"changed\n");
     assert_eq!(fs::read(&outside).unwrap(), b"SECRET\n");
     assert_eq!(fs::metadata(&inside).unwrap().nlink(), 1);
-    // With everything in reach it stays one file.
+    // With full reach, the two names stay one file.
     fs::remove_file(&inside).unwrap();
     fs::hard_link(&outside, &inside).unwrap();
     fixture.call("edit", edit, Reach::everything()).unwrap();

@@ -1,4 +1,4 @@
-//! The workspace: in which zone a path is, and what the file tools of a call can reach.
+//! The workspace: which zone a path is in, and what the file tools of a call can reach.
 
 mod remotes;
 mod commands;

@@ -5,7 +5,7 @@ use std::fs;
 use tiller::agent::workspace::PrivateFolders;
 
 #[test]
-fn what_a_killed_session_left_is_removed_and_nothing_else() {
+fn only_the_leftovers_of_a_killed_session_are_removed() {
     let temporary = tempfile::tempdir().unwrap();
     let place = || PrivateFolders::new_place(temporary.path());
     let (used, left) = (place(), place());
@@ -20,7 +20,8 @@ fn what_a_killed_session_left_is_removed_and_nothing_else() {
     PrivateFolders::remove_stale(temporary.path());
     assert!(!left.exists());
     assert!(used.join("tmp").is_dir() && other.is_dir() && link.is_symlink() && target.is_dir());
-    // A command may hold what is in it, or another part of the program the same folders.
+    // A command can still hold the content, or another part of the program can hold the same
+    // folders.
     let again = PrivateFolders::make(&used).unwrap();
     drop(in_use);
     PrivateFolders::remove_stale(temporary.path());

@@ -1,5 +1,5 @@
-//! A second thread swaps folders and links while tools work: what is outside is neither read nor
-//! changed, however the calls and the swaps fall together.
+//! A second thread swaps folders and links while tools work. At no time does a tool read or change
+//! anything outside.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,11 +14,11 @@ use super::doors::Fixture;
 
 /// Calls of each tool.
 const ROUNDS: usize = 300;
-/// Calls at most, where none of them met a moment in which it could be done.
+/// The most calls, if none of them has hit a moment when it was possible.
 const MOST: usize = 20 * ROUNDS;
 
-/// Calls `work` while another thread has the folder `name` of the workspace and a link to a folder
-/// outside change places, again and again. Returns how often.
+/// Calls `work` while another thread keeps swapping the workspace's folder `name` with a link to an
+/// outside folder. Returns the number of swaps.
 fn while_swapped(fixture: &Fixture, name: &str, work: impl FnOnce()) -> usize {
     let swapped = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
@@ -37,7 +37,7 @@ fn while_swapped(fixture: &Fixture, name: &str, work: impl FnOnce()) -> usize {
     swapped.into_inner()
 }
 
-/// Many calls while `d` is swapped. What each came to.
+/// Makes many calls while `d` is swapped, and returns their results.
 fn calls(tool: &str, args: impl Fn(usize) -> Value, reach: impl Fn(&Fixture) -> Reach) -> Calls {
     let fixture = Fixture::new();
     let folder = fixture.root.join("d");
@@ -60,7 +60,7 @@ fn calls(tool: &str, args: impl Fn(usize) -> Value, reach: impl Fn(&Fixture) -> 
         }
     });
     calls.escaped = fixture.outside() != before;
-    assert!(swaps > 0, "{tool}: nothing was swapped");
+    assert!(swaps > 0, "{tool}: no swap happened");
     calls
 }
 
@@ -72,7 +72,7 @@ struct Calls {
 }
 
 #[test]
-fn a_link_that_takes_the_place_of_a_folder_during_a_call_does_not_lead_out() {
+fn a_link_swapped_in_during_a_call_does_not_lead_out() {
     let patch = |round: usize| {
         let body = format!("*** Add File: d/new{round}\n+PWNED");
         json!({"patch": format!("*** Begin Patch\n{body}\n*** End Patch")})
@@ -99,13 +99,13 @@ fn a_link_that_takes_the_place_of_a_folder_during_a_call_does_not_lead_out() {
     for (tool, args) in tools {
         let calls = calls(tool, args, Fixture::inside);
         assert!(calls.leaked == 0 && !calls.escaped, "{tool}: {calls:?}");
-        assert!(calls.done > 0, "{tool}: none was done: {calls:?}");
+        assert!(calls.done > 0, "{tool}: no call succeeded: {calls:?}");
     }
 }
 
-/// The same calls lead out where everything is in reach: the race is a real one.
+/// With full reach the same calls lead out, so the race is real.
 #[test]
-fn with_everything_in_reach_they_lead_out() {
+fn with_full_reach_the_same_calls_lead_out() {
     let args = |_| json!({"file_path": "d/secret"});
     let read = calls("read", args, |_| Reach::everything());
     assert!(read.leaked > 0, "{read:?}");

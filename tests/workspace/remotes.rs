@@ -1,4 +1,4 @@
-//! Which remotes a command of git reaches, as the repository says that git itself finds.
+//! Which remotes a git command reaches, according to the repository that git itself finds.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -20,7 +20,7 @@ fn program(path: &Path, text: &str) {
 }
 
 #[test]
-fn the_remotes_are_those_of_the_repository_that_git_finds_and_their_addresses_count() {
+fn remotes_come_from_the_repository_that_git_finds() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     git(&root, &["init", "-q", "-b", "main"]);
@@ -35,7 +35,7 @@ fn the_remotes_are_those_of_the_repository_that_git_finds_and_their_addresses_co
     assert_eq!(first.names, ["origin"]);
     assert_eq!(first.pushes_to.as_deref(), Some("origin"));
     assert_eq!(first.hooks, Vec::<String>::new());
-    // Where a branch is pushed to changes with each branch; it is looked up, and the addresses stay.
+    // The push target changes with each branch, so tiller looks it up. The addresses stay.
     git(&root, &["config", "branch.main.remote", "fork"]);
     let now = remotes("").unwrap();
     assert_eq!(now.fingerprint, first.fingerprint);
@@ -55,7 +55,7 @@ fn the_remotes_are_those_of_the_repository_that_git_finds_and_their_addresses_co
     }
     program(&root.join(".git/hooks/pre-push"), "#!/bin/sh\n");
     assert_eq!(remotes("").unwrap().hooks, ["pre-push"]);
-    // Another repository in it, whatever it is called.
+    // A nested repository, whatever its name.
     git(&root, &["init", "-q", "src"]);
     assert_eq!(remotes("src/deep"), None);
     fs::create_dir_all(root.join("bare/objects")).unwrap();
@@ -66,7 +66,7 @@ fn the_remotes_are_those_of_the_repository_that_git_finds_and_their_addresses_co
 }
 
 #[test]
-fn what_the_users_own_settings_include_is_read_too() {
+fn includes_in_the_users_settings_are_read_too() {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().canonicalize().unwrap();
     let root = home.join("shop");
@@ -124,7 +124,7 @@ fn what_the_users_own_settings_include_is_read_too() {
 }
 
 #[test]
-fn a_hook_of_husky_counts_where_there_is_one() {
+fn a_husky_hook_counts_if_it_exists() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     git(&root, &["init", "-q"]);
@@ -147,9 +147,9 @@ fn a_hook_of_husky_counts_where_there_is_one() {
     assert_eq!(workspace.remotes(&root).unwrap().hooks, [FILTER]);
 }
 
-/// What commands in the sandbox may have written.
+/// Files that commands in the sandbox may have written.
 #[test]
-fn a_hook_counts_that_is_a_program_and_not_of_git_lfs() {
+fn a_hook_counts_if_it_is_executable_and_not_from_git_lfs() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     git(&root, &["init", "-q"]);
@@ -186,7 +186,7 @@ fn a_hook_counts_that_is_a_program_and_not_of_git_lfs() {
 }
 
 #[test]
-fn programs_of_the_project_count_that_settings_name() {
+fn project_programs_named_in_settings_count() {
     for (setting, value, expected) in [
         ("filter.lfs.process", "git-lfs filter-process", None),
         (

@@ -1,4 +1,4 @@
-//! Zones, as tables: a path as a model writes it, and where it leads.
+//! Tables of zones: a path as a model writes it, and the zone it leads to.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use tiller::agent::workspace::{Access, Places, Workspace, Zone};
 
 use Zone::{Inside, Outside, Protected, ReadOnly};
 
-/// A home folder with a repository in it, and folders beside.
+/// A home folder with a repository, and folders beside it.
 struct Fixture {
     dir: TempDir,
     home: PathBuf,
@@ -70,7 +70,7 @@ impl Fixture {
     }
 }
 
-/// The strictest zone that `raw` may lead to.
+/// The strictest zone that `raw` can lead to.
 fn zone(workspace: &Workspace, cwd: &Path, raw: &str, access: Access) -> Zone {
     let located = workspace.locate(cwd, raw, access).unwrap();
     located.into_iter().map(|it| it.zone).max().unwrap()
@@ -109,7 +109,7 @@ fn a_path_is_in_the_zone_it_leads_to() {
             (&format!("file://{home}/shop/x"), Inside),
             (&format!("/proc/self/root{home}/shop/x"), Inside),
             (&format!("{top}/added/x"), Inside),
-            // Elsewhere, whatever it looks like.
+            // Outside, whatever the path looks like.
             ("../..", Outside),
             ("../../other/x", Outside),
             ("../../shop-2/src/a.rs", Outside),
@@ -122,7 +122,7 @@ fn a_path_is_in_the_zone_it_leads_to() {
             ("/etc/passwd", Outside),
             ("/proc/cpuinfo", Outside),
             ("/dev/null", Outside),
-            // What makes code run.
+            // Files that make code run.
             ("../.git", ReadOnly),
             ("../.git/hooks/pre-commit", ReadOnly),
             ("../.git/config", ReadOnly),
@@ -200,14 +200,14 @@ fn a_link_is_judged_by_where_it_leads() {
             ("other/../.ssh/id", Protected),
         ],
     );
-    // Removing a link that is elsewhere changes what is elsewhere.
+    // Removing a link that is outside changes something outside.
     let (workspace, raw) = (fixture.workspace(), "../other/back");
     assert_eq!(zone(&workspace, repository, raw, Access::Read), Inside);
     assert_eq!(zone(&workspace, repository, raw, Access::Write), Outside);
 }
 
 #[test]
-fn a_home_folder_that_is_the_workspace_does_not_open_what_is_protected() {
+fn a_home_folder_as_the_workspace_keeps_protected_files_protected() {
     let fixture = Fixture::new();
     let home = &fixture.home;
     for cwd in [home.clone(), fixture.top(), PathBuf::from("/")] {
@@ -229,7 +229,7 @@ fn a_home_folder_that_is_the_workspace_does_not_open_what_is_protected() {
 }
 
 #[test]
-fn the_repository_around_the_folder_is_the_workspace_but_not_that_of_the_home_folder() {
+fn the_enclosing_repository_is_the_workspace_unless_it_is_the_home_folder() {
     let fixture = Fixture::new();
     let root = |cwd: &Path| Workspace::new(fixture.places(cwd)).roots()[0].clone();
     let (home, repository) = (&fixture.home, &fixture.repository);
@@ -238,14 +238,14 @@ fn the_repository_around_the_folder_is_the_workspace_but_not_that_of_the_home_fo
     fs::create_dir(home.join(".git")).unwrap();
     assert_eq!(root(&home.join("other")), home.join("other"));
     assert_eq!(root(home), *home);
-    // As it is reached by a link.
+    // The path as reached through a link.
     let link = fixture.top().join("link");
     symlink(repository.join("src"), &link).unwrap();
     assert_eq!(root(&link), *repository);
 }
 
 #[test]
-fn of_a_protected_place_and_a_folder_of_the_workspace_the_inner_one_counts() {
+fn the_inner_of_a_protected_place_and_a_workspace_folder_wins() {
     let fixture = Fixture::new();
     let own = fixture.home.join(".local/share/tiller");
     let trial = own.join("try/1/shop");
@@ -261,7 +261,7 @@ fn of_a_protected_place_and_a_folder_of_the_workspace_the_inner_one_counts() {
 }
 
 #[test]
-fn git_folders_under_another_name_are_known_by_the_file_that_names_them() {
+fn git_folders_with_another_name_are_recognized_by_the_file_that_names_them() {
     let fixture = Fixture::new();
     let project = fixture.home.join("project");
     for folder in ["bare/worktrees/main", "main"] {
@@ -289,7 +289,7 @@ fn git_folders_under_another_name_are_known_by_the_file_that_names_them() {
         &main,
         &[("../bare/config", Outside), (".git", ReadOnly)],
     );
-    // One that names nothing is no fault.
+    // A file that names nothing isn't an error.
     fs::write(main.join(".git"), "gitdir:").unwrap();
     check(
         &Workspace::new(fixture.places(&main)),

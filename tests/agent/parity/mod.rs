@@ -1,6 +1,6 @@
-//! The parity matrix: the same scenarios with every make of model, over its own wire and in its own
-//! shape of editing, with real tools on real files. The rows are `scenarios`; the server holds each
-//! request against the vendor's rules.
+//! The parity matrix: the same scenarios with each vendor's model, over its wire and with its
+//! editing tool. The tools and files are real. The rows are in `scenarios`; the mock server checks
+//! each request against the vendor's rules.
 
 mod scenarios;
 mod stage;
@@ -14,11 +14,11 @@ use stage::{Played, Profile, Stage};
 /// What the user does.
 #[derive(Clone, Copy, Debug)]
 pub enum UserAction {
-    /// Asks once.
+    /// Sends the prompt once.
     Asks,
-    /// Says this while the first tool runs, and lets it go on by making the file `go`.
+    /// Sends this while the first tool runs, then lets the tool end by creating the file `go`.
     Steers(&'static str),
-    /// Asks, has the model think harder, asks again.
+    /// Sends the prompt, raises the thinking level, sends it again.
     WantsMoreThought,
 }
 
@@ -48,9 +48,8 @@ async fn play(profile: Profile, row: &scenarios::Row) -> Played {
     stage.played()
 }
 
-// Q 9 to 11, 9.12 a to o
 #[tokio::test]
-async fn every_make_of_model_does_every_job() {
+async fn each_vendors_model_completes_every_scenario() {
     for row in scenarios::ROWS {
         for profile in Profile::ALL {
             let played = play(profile, row).await;
@@ -60,7 +59,6 @@ async fn every_make_of_model_does_every_job() {
     }
 }
 
-// M5, Q 9 to 12
 #[tokio::test]
 async fn the_first_request_is_small() {
     for profile in Profile::ALL.into_iter().chain([Profile::OpenAiChat]) {
@@ -83,7 +81,7 @@ async fn the_first_request_is_small() {
     }
 }
 
-// K23, M4, M8: another model, another shape of editing, from the next call on.
+// Another model can have another editing tool, from the next call on.
 #[tokio::test]
 async fn switching_the_model_switches_the_editing_tool() {
     let replies = || {

@@ -9,7 +9,7 @@ use super::stage::{Played, Profile, Reply};
 pub struct Row {
     pub name: &'static str,
     pub files: &'static [(&'static str, &'static str)],
-    /// What the model answers.
+    /// The model's answers.
     pub replies: fn(Profile) -> Vec<Reply>,
     pub user: UserAction,
     pub check: fn(&Played),
@@ -270,7 +270,7 @@ pub const ROWS: &[Row] = &[
         name: "o: native editing format",
         files: &[("a.txt", "one\ntwo\nthree\n")],
         replies: |profile| {
-            // The shapes of others are understood, too.
+            // Each model also understands the edit formats of the others.
             let others = [Profile::Anthropic, Profile::OpenAi, Profile::Gemini];
             let mut other = others.into_iter().filter(|other| *other != profile);
             let mut next = || other.next().unwrap();

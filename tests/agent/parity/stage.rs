@@ -1,5 +1,5 @@
-//! One cell of the matrix: a scripted server, an agent with the built-in tools in a folder of its
-//! own, and what came of it.
+//! One cell of the matrix: a scripted server, an agent with the built-in tools in its own folder,
+//! and the result.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::llm::kit;
 pub use crate::support::model_server::Reply;
 use crate::support::model_server::{ModelServer, Recorded, Script, Wire};
 
-/// A make of model: its wire, and how it edits.
+/// A vendor's model: its wire and its editing format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
     Anthropic,
@@ -126,7 +126,7 @@ impl Stage {
         }
     }
 
-    /// The model of another make, on the same server.
+    /// Another vendor's model, on the same server.
     pub fn model(&self, profile: Profile) -> Model {
         model(profile, &self.server)
     }
@@ -143,7 +143,7 @@ impl Stage {
             .await;
     }
 
-    /// It runs: what a call could change is looked at before.
+    /// The tool shows output only once it runs, so files for undo are already stored.
     pub async fn tool_says_something(&mut self) {
         self.agent
             .until(|event| matches!(event, AgentEvent::ToolUpdate { .. }))
@@ -174,7 +174,7 @@ fn model(profile: Profile, server: &ModelServer) -> Model {
     }
 }
 
-/// What came of a scenario.
+/// The result of a scenario.
 pub struct Played {
     pub profile: Profile,
     pub requests: Vec<Recorded>,
@@ -197,7 +197,7 @@ impl Played {
         self.requests.last().unwrap().results()
     }
 
-    /// The settings of a request: all of it but the conversation.
+    /// The settings of a request: everything but the conversation.
     pub fn settings(&self, request: usize) -> Value {
         let mut body = self.requests[request].body.clone();
         for key in ["messages", "input", "contents"] {
@@ -206,7 +206,7 @@ impl Played {
         body
     }
 
-    /// Events nest, and every call has its start and its end.
+    /// Events nest, and every call has a start and an end.
     pub fn events_are_whole(&self, name: &str) {
         let story = &self.story;
         let count = |start: &str| story.iter().filter(|line| line.starts_with(start)).count();

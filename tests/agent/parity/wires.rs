@@ -1,6 +1,6 @@
-//! Every kind of exchange over all four wires, from one table: what the next request says is the same
-//! on each, and each holds what its vendor asks for. The server refuses what the vendor would; that
-//! alone fails a test.
+//! Every kind of exchange over all four wires, from one table. The next request must say the same
+//! on each wire and follow its vendor's rules. The mock server rejects what the vendor would, so a
+//! violation fails the test.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,21 +17,21 @@ const WIRES: [Profile; 4] = [
     Profile::OpenAi,
     Profile::Gemini,
 ];
-/// One pixel.
+/// An image of one pixel.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 /// What the user does before saying "Again".
 #[derive(Clone, Copy, Debug)]
 enum UserAction {
-    /// Asks, and waits for the answer.
+    /// Sends a prompt and waits for the answer.
     Asks,
-    /// Asks with two pictures, one of them before the words.
+    /// Sends a prompt with two images, one before the text.
     Shows,
-    /// Says so while the first command runs.
+    /// Steers with this text while the first command runs.
     Steers,
-    /// Stops it while it speaks.
+    /// Stops the run while the model answers.
     StopsWords,
-    /// Stops it while a command runs.
+    /// Stops the run while a command runs.
     StopsTool,
 }
 
@@ -39,9 +39,9 @@ struct Row {
     name: &'static str,
     user: UserAction,
     replies: fn() -> Vec<Reply>,
-    /// The conversation in the request behind "Again".
+    /// The conversation in the request after "Again".
     expected: &'static [&'static str],
-    /// What that request holds how often, in any place.
+    /// Texts in that request, and how often each one occurs.
     holds: &'static [(&'static str, usize)],
 }
 
@@ -241,7 +241,7 @@ const ROWS: &[Row] = &[
     },
 ];
 
-/// A message in one line; thoughts in brackets, calls in square ones.
+/// A message as one line: thinking in parentheses, calls in brackets.
 fn line(said: &Said) -> Option<String> {
     let flat = |text: &str| text.trim_end().replace("\n\n", "\n").replace('\n', " / ");
     Some(match said {
@@ -266,7 +266,7 @@ fn line(said: &Said) -> Option<String> {
     })
 }
 
-/// What every request holds whatever it says.
+/// Checks what every request must contain.
 #[track_caller]
 fn required(wire: Profile, request: &Recorded) {
     let body = &request.body;
@@ -394,7 +394,6 @@ async fn play(wire: Profile, row: &Row) -> Vec<Recorded> {
     stage.server.requests()
 }
 
-// R 9, 12 to 14, 19, 20, 22 to 25, 29, 34; Q 32 to 35; H1, H11, D2
 #[tokio::test]
 async fn every_exchange_says_the_same_on_every_wire() {
     for row in ROWS {
@@ -425,11 +424,10 @@ async fn every_exchange_says_the_same_on_every_wire() {
     }
 }
 
-/// What vendors cache is what two requests begin with alike: nothing that was said is ever written
-/// another way, and from the fifth turn on most of a request was there before.
-// R 42, 44, 45, 49, 51
+/// Vendors cache the common beginning of two requests. No request rewrites an earlier message, and
+/// from the fifth turn on most of a request repeats the one before.
 #[tokio::test]
-async fn requests_begin_as_the_one_before() {
+async fn each_request_begins_with_the_one_before() {
     for wire in WIRES {
         let turn = |turn: usize| {
             let call = Reply::new()
@@ -469,9 +467,9 @@ async fn requests_begin_as_the_one_before() {
     }
 }
 
-// K23: where the wire has them, tools take free text, and the reply takes the form of the call.
+// On wires that support it, a tool takes free text. The result then has the form of that call.
 #[tokio::test]
-async fn free_text_goes_there_and_back_where_the_wire_has_it() {
+async fn free_text_calls_round_trip_on_wires_that_support_them() {
     for wire in [Profile::OpenAi, Profile::OpenAiChat] {
         let replies = vec![wire.creates("new.txt", "one"), Reply::text("Made.")];
         let mut stage = Stage::new(wire, replies);
