@@ -75,7 +75,10 @@ impl Tmux {
             if ready(&screen) {
                 return;
             }
-            assert!(Instant::now() < end, "timed out waiting for {what}:\n{screen}");
+            assert!(
+                Instant::now() < end,
+                "timed out waiting for {what}:\n{screen}"
+            );
             std::thread::sleep(Duration::from_millis(20)); // poll
         }
     }

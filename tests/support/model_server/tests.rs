@@ -86,7 +86,7 @@ fn ask(server: &ModelServer, wire: Wire, body: &Value) -> (u16, String) {
     (status, String::from_utf8(body).unwrap())
 }
 
-/// A request of one message. `with` makes one of these messages.
+/// A request with one message.
 fn hello(wire: Wire) -> Value {
     with(wire, json!([{"role": "user", "content": "hello"}]))
 }
@@ -286,7 +286,10 @@ fn a_google_stream_sends_chunks_in_the_vendors_order() {
         "the first call is signed"
     );
     assert_eq!(parts[3]["functionCall"]["name"], "ls");
-    assert!(parts[3]["thoughtSignature"].is_null(), "only the first call is signed");
+    assert!(
+        parts[3]["thoughtSignature"].is_null(),
+        "only the first call is signed"
+    );
     let last = &all[all.len() - 1];
     assert_eq!(last["candidates"][0]["finishReason"], "STOP");
     let usage = &last["usageMetadata"];

@@ -282,7 +282,10 @@ impl Screen {
         let end = Instant::now() + DEADLINE;
         let mut state = self.shared.lock();
         while state.answering || !state.raw.windows(3).any(|bytes| bytes == b"\x1b[c") {
-            assert!(Instant::now() < end, "timed out waiting for the terminal's answers");
+            assert!(
+                Instant::now() < end,
+                "timed out waiting for the terminal's answers"
+            );
             state = self.shared.wait(state, DEADLINE);
         }
     }
@@ -297,7 +300,11 @@ impl Screen {
                 return exit;
             }
             let left = end.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "timed out waiting for the exit: {}", self.threads());
+            assert!(
+                !left.is_zero(),
+                "timed out waiting for the exit: {}",
+                self.threads()
+            );
             state = self.shared.wait(state, left);
         }
     }
