@@ -105,7 +105,7 @@ fn doctor_names_the_line_of_each_error_and_checks_the_rest() {
 }
 
 #[test]
-fn doctor_reports_untrusted_project_settings() {
+fn doctor_reports_untrusted_project_instructions() {
     let sandbox = Sandbox::new();
     sandbox.write("AGENTS.md", "Use tabs.");
     let (_, report) = doctor(&sandbox);

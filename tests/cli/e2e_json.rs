@@ -229,7 +229,7 @@ fn deltas_add_up_to_the_final_message() {
                     assert!(event["toolCall"]["arguments"].is_object(), "{event}");
                     assert!(
                         record.get("message").is_none(),
-                        "an update carries only its delta"
+                        "the record must not repeat the message"
                     );
                 }
                 _ => {}
