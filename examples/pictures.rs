@@ -298,7 +298,7 @@ fn draw(svg: &mut String, run: &[&Cell], at: usize, row: u16) {
     );
 }
 
-/// Only the first eight of the 256 colors. On 24-bit terminals tiller uses none of the others.
+/// tiller uses no indexed colors on a 24-bit terminal, so eight are enough for other programs.
 fn color(color: Color) -> Option<String> {
     const NAMED: [&str; 8] = [
         "#2a2c34", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d7dae0",

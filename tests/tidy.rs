@@ -116,18 +116,18 @@ fn front_ends_do_not_import_each_other() {
         "src/app/cli",
         &["app::tui", "app::serve"],
         |_| false,
-        "cli stands alone",
+        "cli must not use another front end",
     );
     forbid(
         "src/app/tui",
         &["app::cli::", "app::serve"],
         |_| false,
-        "tui stands alone",
+        "tui must not use another front end",
     );
 }
 
 #[test]
-fn only_the_screen_uses_the_terminal() {
+fn ratatui_crossterm_and_clap_stay_in_their_folders() {
     forbid(
         "src",
         &["ratatui", "crossterm"],
@@ -207,7 +207,12 @@ fn providers_do_not_import_each_other() {
         ("src/llm/anthropic", ["llm::openai", "super::openai"]),
         ("src/llm/openai", ["llm::anthropic", "super::anthropic"]),
     ] {
-        forbid(folder, &others, |_| false, "each wire stands alone");
+        forbid(
+            folder,
+            &others,
+            |_| false,
+            "a provider must not use another one",
+        );
     }
 }
 
@@ -217,7 +222,7 @@ fn the_view_does_not_import_the_update() {
         "src/app/tui/view",
         &["tui::update", "super::update", "super::super::update"],
         |_| false,
-        "view reads, update writes",
+        "the view only reads; the update writes",
     );
 }
 
@@ -247,7 +252,11 @@ fn the_actor_touches_no_file() {
             "std::fs",
             "canonicalize(",
         ] {
-            assert!(!source.text.contains(look), "{} asks {look}", source.path);
+            assert!(
+                !source.text.contains(look),
+                "{} must not call {look}",
+                source.path
+            );
         }
     }
 }
@@ -261,7 +270,7 @@ fn files_stay_small() {
         .collect();
     assert!(
         crowded.is_empty(),
-        "above 500 lines: look for the seam\n{}",
+        "files above 500 lines; find a way to split them:\n{}",
         crowded.join("\n")
     );
 }
@@ -273,7 +282,11 @@ fn every_file_begins_with_its_purpose() {
         .filter(|source| !source.text.starts_with("//!"))
         .map(|source| source.path)
         .collect();
-    assert!(silent.is_empty(), "no //! page: {}", silent.join(", "));
+    assert!(
+        silent.is_empty(),
+        "files without a //! comment at the top: {}",
+        silent.join(", ")
+    );
 }
 
 #[test]

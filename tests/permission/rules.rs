@@ -172,7 +172,7 @@ fn the_users_rules_override_the_mode() {
         ("auto", &[PUSH], "[ -n \"$x\" ] && git push", "ask"),
         ("auto", &[PUSH], "git push; $X", "ask"),
         ("auto", &[PUSH], "git push; git reset --hard", "ask"),
-        // A built-in rule yields to a user's rule of the same scope.
+        // A built-in rule yields only to a user's rule that is at least as specific.
         ("auto", &[RESET], "git reset --hard", "ask"),
         ("auto", &[HARD], "git reset --hard", "box"),
         ("auto", &[HARD], "git reset HEAD~1 --hard", "box"),

@@ -4,8 +4,7 @@
 use super::bash_tool::BashTool;
 use crate::support::marked::MarkedProcesses;
 
-/// A way to escape, how many processes must be alive before the abort, and whether SIGTERM is
-/// enough.
+/// A way to escape, and how many processes must be alive before the abort.
 pub struct Escape {
     pub name: &'static str,
     pub script: &'static str,
@@ -93,7 +92,7 @@ async fn stop_one(escape: &Escape) {
     let marked = MarkedProcesses::new();
     let call = bash.start(&marked.script(escape.script));
     marked.wait_for(escape.alive).await;
-    // A chain is never certain to show more, because each process ends before it's counted.
+    // For a chain this is all that's certain, because each process exits before it can be counted.
     marked.wait_for_command("sleep").await;
     call.cancel.cancel();
     drop(call);
