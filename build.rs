@@ -1,11 +1,11 @@
-//! What the program is linked with on Linux with glibc.
+//! Linker options for Linux with glibc.
 
 use std::env::var;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The functions that run until the first prompt, then those of a run, in the order of their first call;
-/// made by `.ci/function-order`. Names that are gone or new do no harm.
+/// The functions that run until the first prompt, then those of a run, in the order of their first
+/// call. `.ci/function-order` writes the file. Missing and new names do no harm.
 const ORDER: &str = "assets/function-order.txt";
 
 fn main() {
@@ -22,13 +22,14 @@ fn main() {
     {
         println!("cargo::rustc-link-arg-bins={}", object.display());
     }
-    // A fixed address. Else the loader has 33,000 pointers to adjust in each process: 0.4 ms and
-    // 0.5 MB, and every command starts this program as its supervisor. Stack, heap and libraries stay
-    // where chance puts them.
+    // A fixed address. Otherwise the loader must adjust 33,000 pointers in each process: 0.4 ms and
+    // 0.5 MB. Every command starts this program as its supervisor. Stack, heap and libraries keep
+    // random addresses.
     if !target("FEATURE").contains("crt-static") {
         println!("cargo::rustc-link-arg-bins=-no-pie");
     }
-    // Side by side, these functions take half of the memory: the kernel maps code by 64 kB.
+    // Placed side by side, these functions take half the memory, because the kernel maps code in
+    // units of 64 kB.
     let order = PathBuf::from(var("CARGO_MANIFEST_DIR").unwrap_or_default()).join(ORDER);
     let flags = [
         format!("-Wl,--symbol-ordering-file={}", order.display()),
@@ -41,7 +42,8 @@ fn main() {
     }
 }
 
-/// Whether the linker takes these flags: not every one can order functions. Tried on an empty program.
+/// True if the linker accepts these flags. Tries them on an empty program, because not every linker
+/// can order functions.
 fn links_with(flags: &[String]) -> bool {
     let folder = var("OUT_DIR").unwrap_or_default();
     let source = Path::new(&folder).join("empty.rs");

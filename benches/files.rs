@@ -1,5 +1,5 @@
-//! What a key costs while something is looked for: a file among 1,000,000 paths, an earlier prompt among
-//! 16 MB of them.
+//! The cost of a key while searching: for a file among 1,000,000 paths, and for an earlier prompt
+//! among 16 MB of prompts.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ fn main() {
 
 static INDEX: LazyLock<FileIndex> = LazyLock::new(|| FileIndex::new(paths(1_000_000)));
 
-/// Paths as a large repository has them: a few words again and again, five folders deep.
+/// Paths like those of a large repository: few words, often repeated, five folders deep.
 fn paths(count: usize) -> Vec<String> {
     const WORDS: [&str; 16] = [
         "core", "widgets", "render", "Network", "auth", "store", "index", "vendor", "tests", "api",
@@ -27,7 +27,7 @@ fn paths(count: usize) -> Vec<String> {
     (0..count).map(path).collect()
 }
 
-/// From what nearly every path holds to what none does.
+/// Queries from one that nearly every path matches to one that none does.
 #[divan::bench(args = ["e", "se", "src", "auth", "auth/", "session_4711", "snwk9", "zzzz", "platform_99999"])]
 fn search(bencher: Bencher<'_, '_>, typed: &str) {
     LazyLock::force(&INDEX);
@@ -36,7 +36,7 @@ fn search(bencher: Bencher<'_, '_>, typed: &str) {
 
 static HISTORY: LazyLock<History> = LazyLock::new(|| History::new(prompts(10_000)));
 
-/// Prompts of 1.6 kB on average, most of which are short.
+/// Prompts of 1.6 kB on average. Most are short.
 fn prompts(count: usize) -> Vec<String> {
     let paths = paths(count);
     let prompt = |n: usize| {
@@ -47,7 +47,7 @@ fn prompts(count: usize) -> Vec<String> {
     (0..count).map(prompt).collect()
 }
 
-/// The last letter of what is typed, when those before it were looked for already.
+/// Measures the last letter of a query whose earlier letters were already searched for.
 #[divan::bench(args = ["e", "zq", "co", "core", "look at", "session_4711", "snwk9", "tests parser", "zzzz", "lkat"])]
 fn prompt(bencher: Bencher<'_, '_>, typed: &str) {
     let mut known = Narrowing::default();

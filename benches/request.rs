@@ -1,5 +1,5 @@
-//! What stands between Enter and the first byte of a request: the conversation made valid and
-//! written out in each wire's words, for a session of 10 and of 1,000 messages.
+//! The work between Enter and the first byte of a request: making the conversation valid and
+//! writing it for each wire, for sessions of 10 and 1,000 messages.
 //!
 //! `cargo bench --bench request`
 

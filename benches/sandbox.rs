@@ -1,4 +1,4 @@
-//! What a sandbox costs a command: `true` with and without one, side by side.
+//! The cost of a sandbox: runs `true` with and without one, in turn.
 //!
 //! `cargo bench --bench sandbox`; `TILLER_BENCH_PROGRAM=PATH` for another supervisor.
 #![allow(
@@ -20,7 +20,7 @@ const RUNS: usize = 200;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    // `cargo test --benches` runs this too, with nothing to measure.
+    // `cargo test --benches` runs this too, but it must measure nothing then.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
@@ -50,7 +50,7 @@ async fn main() {
     ];
     let kinds = kinds.map(|(name, sandbox)| (name, sandbox.map(Arc::new)));
     let mut times: [Vec<f64>; 3] = Default::default();
-    // In turn, so that a busy moment hits all of them.
+    // In turn, so that a busy moment affects all of them.
     for _ in 0..RUNS {
         for ((_, sandbox), times) in kinds.iter().zip(&mut times) {
             let spawn = Spawn {

@@ -1,5 +1,5 @@
-//! grep and find over 44,000 files, through the tools' own interface, beside ripgrep and fd where
-//! those are installed: runs alternate, and the median ratio counts. Then the memory it took.
+//! grep and find over 44,000 files through the tools' own interface, compared with ripgrep and fd
+//! if they're installed. Runs alternate, and the median ratio counts. Also prints the memory used.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::fs;
@@ -107,7 +107,7 @@ fn main() {
     println!("peak memory {} KiB", peak_kib());
 }
 
-/// A tree like that of a large project: many folders, small files, one with the needle.
+/// A tree like a large project's: many folders, small files, one with the needle.
 fn plant(root: &Path) {
     let words = [
         "fn", "return", "value", "let mut", "struct", "for x in", "match", "import", "0x1f",
@@ -191,11 +191,11 @@ fn run(program: &str, flags: &[&str], args: &[&str], cwd: &Path) -> Duration {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
-        .expect("the peer runs");
-    // Read, as somebody would, but not kept: the memory measured is ours.
+        .expect("the peer should start");
+    // Reads the output as a caller would, but doesn't keep it, because the memory measured is ours.
     let mut output = child.stdout.take().expect("its output");
     std::io::copy(&mut output, &mut std::io::sink()).expect("its output");
-    child.wait().expect("the peer ends");
+    child.wait().expect("the peer should exit");
     started.elapsed()
 }
 
@@ -209,7 +209,7 @@ fn shown(times: Vec<Duration>) -> String {
     median(seconds).map_or("-".into(), |seconds| format!("{:.1} ms", seconds * 1000.0))
 }
 
-/// The most memory this process ever held.
+/// The most memory this process has ever used.
 fn peak_kib() -> String {
     fs::read_to_string("/proc/self/status")
         .ok()

@@ -1,7 +1,7 @@
-//! Sessions on disk: opening one of 128 MB and going on from any entry of it, and listing 10,000.
+//! Sessions on disk: opening one of 128 MB, continuing from any entry of it, and listing 10,000.
 //!
-//! `cargo bench --bench sessions`; with the folder of pi's unpacked npm package in
-//! `TILLER_BENCH_PI` it prints pi's times for the same files.
+//! `cargo bench --bench sessions`. If `TILLER_BENCH_PI` is the folder of pi's unpacked npm package,
+//! it also prints pi's times for the same files.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,11 +19,11 @@ use divan::{Bencher, black_box};
 use tiller::agent::session::{Session, SessionIndex, all_sessions};
 use tiller::app::branches::Outline;
 
-/// Bytes of the session that is opened.
+/// Size of the session to open, in bytes.
 const SIZE: usize = 128 * 1024 * 1024;
-/// Bytes of one of its results.
+/// Size of each of its tool results, in bytes.
 const RESULT: usize = 4 * 1024;
-/// Sessions that are listed.
+/// How many sessions to list.
 const COUNT: usize = 10_000;
 const PI: &str = "TILLER_BENCH_PI";
 
@@ -78,7 +78,7 @@ fn many(root: &Path) {
     }
 }
 
-/// Prints how long pi takes for the same: `PI` names the folder of its npm package.
+/// Prints pi's time for the same. `PI` names the folder of its npm package.
 fn pi(what: &str, script: &str, argument: &Path) {
     let Some(package) = std::env::var_os(PI).map(PathBuf::from) else {
         println!("{what}: {PI} names no package of pi to compare with");
@@ -120,7 +120,7 @@ fn open_128_mb(bencher: Bencher) {
     bencher.bench_local(|| drop(black_box(open(&path))));
 }
 
-/// Going on from another entry, stored and all, at entries all over the session.
+/// Continues from entries all over the session. Includes storing that.
 #[divan::bench(sample_count = 100)]
 fn fork_in_128_mb(bencher: Bencher) {
     let root = tempfile::tempdir().unwrap();
@@ -137,7 +137,7 @@ fn fork_in_128_mb(bencher: Bencher) {
     });
 }
 
-/// The screen's list of the entries on the way to the leaf.
+/// The screen's list of the entries on the current branch.
 #[divan::bench(sample_count = 20)]
 fn branch_of_128_mb(bencher: Bencher) {
     let root = tempfile::tempdir().unwrap();
@@ -146,7 +146,7 @@ fn branch_of_128_mb(bencher: Bencher) {
     bencher.bench_local(|| black_box(session.branch().len()));
 }
 
-/// What every entry says in short, as the tree on the screen has it.
+/// The summary of every entry, as the tree on the screen shows it.
 #[divan::bench(sample_count = 3)]
 fn outline_of_128_mb(bencher: Bencher) {
     let root = tempfile::tempdir().unwrap();
@@ -175,7 +175,7 @@ fn list_10_000(bencher: Bencher) {
     bencher.bench_local(|| black_box(list(root.path())));
 }
 
-/// The same before there is an index.
+/// The same without an index.
 #[divan::bench(sample_count = 10)]
 fn list_10_000_for_the_first_time(bencher: Bencher) {
     let root = tempfile::tempdir().unwrap();

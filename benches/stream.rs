@@ -1,6 +1,7 @@
-//! What a stream costs, and whether the length of what came before matters: the fold of a delta
-//! and the layout of a token at 1 KB and at 1 MB, a frame at 100 and at 100,000 lines, a change of
-//! width, scrolling over a picture, and a long reply that comes at once: prose, code, a table, a deep quote.
+//! The cost of a stream, and whether it depends on the length of earlier text. Measures the fold of
+//! a delta and the layout of a token at 1 KB and at 1 MB, a frame at 100 and at 100,000 lines, a
+//! change of width, and scrolling over a picture. Also measures a long reply that comes at once:
+//! prose, code, a table, a deep quote.
 //!
 //! `cargo bench --bench stream`
 
@@ -30,7 +31,7 @@ fn main() {
 
 const AREA: Rect = Rect::new(0, 0, 120, 40);
 
-/// What a reply is made of.
+/// The kind of text in a reply.
 #[derive(Clone, Copy, Debug)]
 enum Text {
     Paragraphs,
@@ -84,7 +85,7 @@ impl Text {
         text
     }
 
-    /// What comes next, a token at a time.
+    /// The next piece, a token at a time.
     fn token(self, number: usize) -> &'static str {
         let tokens: &[&str] = match self {
             Self::Paragraphs => &["And", " more", " *words*", ".", "\n\n"],
@@ -98,7 +99,7 @@ impl Text {
     }
 }
 
-/// A transcript and what draws it.
+/// A transcript and everything that draws it.
 struct Stage {
     transcript: Transcript,
     cache: TranscriptCache,
@@ -116,7 +117,7 @@ impl Stage {
         }
     }
 
-    /// A transcript in which `text` was streamed, and more is to come.
+    /// A transcript that already streamed `text` and will get more.
     fn streaming(text: &str) -> Self {
         let mut stage = Self::new(Transcript::new());
         let message = Arc::new(Message::Assistant(AssistantMessage::default()));
@@ -147,7 +148,7 @@ impl Stage {
         });
     }
 
-    /// Draws a frame and finds what is new in it, as the canvas does.
+    /// Draws a frame and finds the changes, as the canvas does.
     fn frame(&mut self, area: Rect) -> usize {
         self.buffers.swap(0, 1);
         let [now, before] = &mut self.buffers;
@@ -194,7 +195,7 @@ fn conversation(lines: usize) -> Transcript {
     transcript
 }
 
-/// The fold of one delta alone.
+/// Only the fold of one delta.
 #[divan::bench(args = [KB, MB], sample_count = 50, sample_size = 1000)]
 fn fold_of_a_delta(bencher: Bencher<'_, '_>, len: usize) {
     let mut stage = Stage::streaming(&Text::Paragraphs.of_len(len));
@@ -208,7 +209,7 @@ fn fold_of_a_delta(bencher: Bencher<'_, '_>, len: usize) {
     bencher.bench_local(move || stage.transcript.apply(black_box(&event), 0));
 }
 
-/// One token more and the frame that shows it, with the difference to the frame before.
+/// One more token and the frame that shows it, with the difference to the previous frame.
 #[divan::bench_group(sample_count = 200, sample_size = 10)]
 mod frame_of_a_token {
     use super::*;
@@ -234,7 +235,7 @@ mod frame_of_a_token {
     }
 }
 
-/// A frame without any change.
+/// A frame without changes.
 #[divan::bench(args = [100, 100_000], sample_count = 200, sample_size = 10)]
 fn frame(bencher: Bencher<'_, '_>, lines: usize) {
     let mut stage = Stage::new(conversation(lines));
@@ -242,7 +243,7 @@ fn frame(bencher: Bencher<'_, '_>, lines: usize) {
     bencher.bench_local(move || stage.frame(AREA));
 }
 
-/// A frame of a run that looked at so many files one after the other, while more text comes.
+/// A frame of a run that read this many files in sequence, while more text arrives.
 #[divan::bench(args = [10, 1_000], sample_count = 200, sample_size = 10)]
 fn frame_of_looking(bencher: Bencher<'_, '_>, calls: usize) {
     let mut stage = Stage::new(Transcript::new());
@@ -293,7 +294,7 @@ fn frame_with_scrolling(bencher: Bencher<'_, '_>, lines: usize) {
     });
 }
 
-/// The same over a picture, which kitty is told about once, and which is half blocks elsewhere.
+/// The same over a picture. kitty gets the picture once, and other terminals get half blocks.
 #[divan::bench(args = ["kitty", "blocks"], sample_count = 200, sample_size = 10)]
 fn scrolling_over_a_picture(bencher: Bencher<'_, '_>, protocol: &str) {
     let noise = RgbaImage::from_fn(1_400, 900, |x, y| {
@@ -366,7 +367,7 @@ fn change_of_width(bencher: Bencher<'_, '_>, lines: usize) {
     });
 }
 
-/// 200 KB that come between two frames, to the end of the message.
+/// 200 KB that arrive between two frames and end the message.
 #[divan::bench(args = TEXTS, sample_count = 20)]
 fn reply_of_200_kb_at_once(bencher: Bencher<'_, '_>, text: Text) {
     let reply = text.of_len(200 * KB);

@@ -1,5 +1,5 @@
-//! What undo costs over 44,000 files: before the first command of a turn, before the later ones, when
-//! the turn is closed; in a repository that is clean, with files that git does not have, and again.
+//! The cost of undo over 44,000 files: before the first command of a turn, before later ones, and
+//! at the end of the turn. Runs in a clean repository, then with untracked files, then again.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::fs;
@@ -11,7 +11,7 @@ use tiller::agent::undo::Undo;
 
 const FILES: usize = 44_000;
 const ROUNDS: usize = 15;
-/// Files that git does not have.
+/// Number of untracked files.
 const UNTRACKED: usize = 500;
 
 fn main() {
@@ -83,7 +83,7 @@ fn plant(root: &Path) {
         &["init", "-q"][..],
         &["add", "-A"],
         &["commit", "-qm", "x"],
-        // Of a file touched in the moment git looked at it, nobody can be sure.
+        // git can't be sure about a file that changed the moment it looked.
         &["update-index", "-q", "--refresh"],
     ] {
         let mut git = Command::new("git");

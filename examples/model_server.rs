@@ -1,9 +1,9 @@
-//! The tests' model server for people: serves a script over every wire, so that the screen can be
-//! tried by hand, without a key, with delays, errors, stalls and cuts.
+//! The tests' model server for people: serves a script over every wire. With it you can try the
+//! screen by hand, without a key, with delays, errors, stalls and cuts.
 //!
 //! `cargo run --example model_server -- examples/scripts/tour.toml [ADDRESS]`
 //!
-//! The format of a script is on the page of `tests/support/model_server/mod.rs`.
+//! `tests/support/model_server/mod.rs` describes the format of a script.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 #[allow(dead_code, unused_imports, missing_docs, clippy::pedantic)]
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints a line for each request, until the process is stopped.
+/// Prints a line for each request, until the process is killed.
 fn report(server: &ModelServer) {
     for number in 0.. {
         let request = server.next_request(number);

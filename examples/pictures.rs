@@ -1,10 +1,10 @@
-//! Takes the pictures of the README and the recording beside them from the real program.
+//! Makes the README's pictures and the recording from the real program.
 //!
 //! `cargo build --release && cargo run --example pictures`
 //!
-//! Starts the binary in a pseudo-terminal, with a scripted model, in a small repository of its own, types
-//! what a person would, and writes what stands on the screen as SVG and what came over the line as an
-//! asciicast (`asciinema play assets/work.cast`).
+//! Starts the binary in a pseudo-terminal, with a scripted model, in a small repository, and types
+//! what a person would. Writes the screen as SVG and the output as an asciicast (`asciinema play
+//! assets/work.cast`).
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 #[allow(dead_code, unused_imports, missing_docs, clippy::pedantic)]
@@ -27,9 +27,9 @@ use vt100::{Cell, Color};
 
 const COLUMNS: NonZero<u16> = NonZero::new(100).unwrap();
 const ROWS: NonZero<u16> = NonZero::new(36).unwrap();
-/// How long a text is waited for.
+/// How long to wait for a text.
 const DEADLINE: Duration = Duration::from_secs(30);
-/// The screen is taken when nothing has changed for so long.
+/// How long the screen must be unchanged before its picture is taken.
 const QUIET: Duration = Duration::from_millis(400);
 /// Width and height of a cell, in pixels.
 const CELL: (f32, f32) = (8.4, 18.0);
@@ -89,7 +89,7 @@ fn plant(shop: &Path) {
     assert!(done.unwrap().success(), "git");
 }
 
-/// A terminal with the program in it.
+/// A terminal that runs the program.
 struct Window {
     master: Box<dyn MasterPty + Send>,
     keys: Box<dyn Write + Send>,
@@ -100,7 +100,7 @@ struct Seen {
     screen: vt100::Parser,
     began: Instant,
     changed: Instant,
-    /// What came, with the seconds since the start.
+    /// The output, each piece with the seconds since the start.
     output: Vec<(f64, String)>,
 }
 
@@ -142,7 +142,7 @@ impl Window {
                 let mut seen = shared.lock().unwrap();
                 seen.screen.process(&bytes[..count]);
                 held.extend_from_slice(&bytes[..count]);
-                // A character may come in two parts.
+                // A character may arrive in two parts.
                 let whole = match std::str::from_utf8(&held) {
                     Ok(_) => held.len(),
                     Err(error) => error.valid_up_to(),
@@ -185,19 +185,19 @@ impl Window {
         }
     }
 
-    /// Writes what stands on the screen once it is quiet.
+    /// Waits until the screen is quiet and writes it.
     fn picture(&self, path: &Path) {
         while self.seen.lock().unwrap().changed.elapsed() < QUIET {
             thread::sleep(Duration::from_millis(20));
         }
-        // Only now is it certain that the terminal still has its size.
+        // Only now is it certain that the terminal's size hasn't changed.
         let size = self.master.get_size().unwrap();
         let seen = self.seen.lock().unwrap();
         fs::write(path, svg(seen.screen.screen(), size.rows, size.cols)).unwrap();
         println!("{}", path.display());
     }
 
-    /// As asciinema plays it: <https://docs.asciinema.org/manual/asciicast/v2/>.
+    /// In asciinema's format: <https://docs.asciinema.org/manual/asciicast/v2/>.
     fn recording(&self) -> String {
         let mut cast = format!("{{\"version\": 2, \"width\": {COLUMNS}, \"height\": {ROWS}}}\n");
         for (at, text) in &self.seen.lock().unwrap().output {
@@ -236,7 +236,7 @@ fn svg(screen: &vt100::Screen, rows: u16, columns: u16) -> String {
     svg
 }
 
-/// What cells that are drawn together have in common.
+/// What adjacent cells must share to be drawn together.
 fn look(cell: &Cell) -> (Color, Color, [bool; 5]) {
     let marks = [
         cell.bold(),
@@ -259,7 +259,7 @@ fn draw(svg: &mut String, run: &[&Cell], at: usize, row: u16) {
         ink = Some(swapped);
     }
     if let Some(ground) = ground {
-        // A little more, so that no line shows between rows.
+        // Slightly taller, so that no gap shows between rows.
         let height = CELL.1 + 0.3;
         let _ = writeln!(
             svg,
@@ -298,7 +298,7 @@ fn draw(svg: &mut String, run: &[&Cell], at: usize, row: u16) {
     );
 }
 
-/// Of the 256, those that tiller uses in terminals of 24 bits are none; the first eight are for others.
+/// tiller uses no indexed colors on a 24-bit terminal, so eight are enough for other programs.
 fn color(color: Color) -> Option<String> {
     const NAMED: [&str; 8] = [
         "#2a2c34", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d7dae0",

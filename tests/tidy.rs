@@ -1,19 +1,19 @@
-//! The laws of the house, read off the source text: direction of imports, size of files, where one
-//! may print, draw or name a vendor. rustc and clippy keep the rest (docs, unsafe).
+//! House rules, checked in the source text: direction of imports, size of files, where code may
+//! print, draw or name a vendor. rustc and clippy check the rest (docs, unsafe).
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// One source file: its path below the package, with forward slashes, and its text.
+/// One source file: its path in the package, with forward slashes, and its text.
 struct Source {
     path: String,
     text: String,
 }
 
 impl Source {
-    /// The lines that are code or attributes of the program itself: unit tests at the end of the
-    /// file and comments are left out.
+    /// The lines with the program's own code and attributes. Leaves out comments and the unit tests
+    /// at the end of the file.
     fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         self.text
             .lines()
@@ -54,8 +54,8 @@ fn sources(folder: &str) -> Vec<Source> {
     found
 }
 
-/// Fails with every line of code below `folder` that holds one of `words`, unless `allowed` says
-/// that the file may.
+/// Fails with every line of code below `folder` that contains one of `words`, except in files that
+/// `allowed` accepts.
 fn forbid(folder: &str, words: &[&str], allowed: impl Fn(&str) -> bool, why: &str) {
     let mut faults = Vec::new();
     for source in sources(folder) {
@@ -71,7 +71,6 @@ fn forbid(folder: &str, words: &[&str], allowed: impl Fn(&str) -> bool, why: &st
     assert!(faults.is_empty(), "{why}:\n{}", faults.join("\n"));
 }
 
-// A1, A3
 #[test]
 fn imports_point_downwards() {
     forbid(
@@ -88,7 +87,7 @@ fn imports_point_downwards() {
     );
 }
 
-// A1: a path that begins at the root names its layer there, where the test above looks for it.
+// A path from the root must name its layer in the place where the test above looks.
 #[test]
 fn no_import_hides_its_layer() {
     let mut faults = Vec::new();
@@ -112,24 +111,23 @@ fn no_import_hides_its_layer() {
 }
 
 #[test]
-fn front_ends_do_not_know_each_other() {
+fn front_ends_do_not_import_each_other() {
     forbid(
         "src/app/cli",
         &["app::tui", "app::serve"],
         |_| false,
-        "cli stands alone",
+        "cli must not use another front end",
     );
     forbid(
         "src/app/tui",
         &["app::cli::", "app::serve"],
         |_| false,
-        "tui stands alone",
+        "tui must not use another front end",
     );
 }
 
-// A2
 #[test]
-fn only_the_screen_knows_the_terminal() {
+fn ratatui_crossterm_and_clap_stay_in_their_folders() {
     forbid(
         "src",
         &["ratatui", "crossterm"],
@@ -144,7 +142,7 @@ fn only_the_screen_knows_the_terminal() {
     );
 }
 
-/// The names of `pub fn`s in a file's code.
+/// The names of the `pub fn`s in a file's code.
 fn public_functions(source: &Source) -> impl Iterator<Item = &str> {
     source.code().filter_map(|(_, line)| {
         let line = line.trim_start().strip_prefix("pub")?;
@@ -157,7 +155,7 @@ fn public_functions(source: &Source) -> impl Iterator<Item = &str> {
     })
 }
 
-// rustc's dead_code lint does not see items that a library makes public for its tests.
+// rustc's dead_code lint misses items that a library makes public for its tests.
 #[test]
 fn every_public_function_has_a_caller() {
     let sources = sources("src");
@@ -195,7 +193,7 @@ fn only_the_command_line_prints() {
         &["println!", "eprintln!", "print!(", "eprint!(", "io::stdout"],
         |path| {
             path.starts_with("src/app/cli")
-                // The terminal writes frames; that is its duty.
+                // The terminal must write its frames.
                 || path.starts_with("src/app/tui/terminal")
                 || path.starts_with("src/app/boot")
         },
@@ -204,27 +202,32 @@ fn only_the_command_line_prints() {
 }
 
 #[test]
-fn providers_do_not_know_each_other() {
+fn providers_do_not_import_each_other() {
     for (folder, others) in [
         ("src/llm/anthropic", ["llm::openai", "super::openai"]),
         ("src/llm/openai", ["llm::anthropic", "super::anthropic"]),
     ] {
-        forbid(folder, &others, |_| false, "each wire stands alone");
+        forbid(
+            folder,
+            &others,
+            |_| false,
+            "a provider must not use another one",
+        );
     }
 }
 
 #[test]
-fn the_view_does_not_know_the_update() {
+fn the_view_does_not_import_the_update() {
     forbid(
         "src/app/tui/view",
         &["tui::update", "super::update", "super::super::update"],
         |_| false,
-        "view reads, update writes",
+        "the view only reads; the update writes",
     );
 }
 
 #[test]
-fn the_loop_names_no_vendor() {
+fn the_agent_loop_names_no_vendor() {
     for file in ["src/agent/runner/run.rs", "src/agent/runner/turn.rs"] {
         let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
         let text = text.to_lowercase();
@@ -234,9 +237,9 @@ fn the_loop_names_no_vendor() {
     }
 }
 
-/// Whoever owns the conversation answers at once: a disk that hangs must hold up no command.
+/// The owner of the conversation must answer immediately: a hanging disk must not delay a command.
 #[test]
-fn the_actor_asks_no_file() {
+fn the_actor_touches_no_file() {
     let actor = sources("src/agent/actor");
     let prompt = sources("src/agent/memory").into_iter();
     let prompt = prompt.filter(|it| it.path.ends_with("session_prompt.rs"));
@@ -249,7 +252,11 @@ fn the_actor_asks_no_file() {
             "std::fs",
             "canonicalize(",
         ] {
-            assert!(!source.text.contains(look), "{} asks {look}", source.path);
+            assert!(
+                !source.text.contains(look),
+                "{} must not call {look}",
+                source.path
+            );
         }
     }
 }
@@ -263,23 +270,27 @@ fn files_stay_small() {
         .collect();
     assert!(
         crowded.is_empty(),
-        "above 500 lines: look for the seam\n{}",
+        "files above 500 lines; find a way to split them:\n{}",
         crowded.join("\n")
     );
 }
 
 #[test]
-fn every_file_opens_with_its_purpose() {
+fn every_file_begins_with_its_purpose() {
     let silent: Vec<String> = sources("src")
         .into_iter()
         .filter(|source| !source.text.starts_with("//!"))
         .map(|source| source.path)
         .collect();
-    assert!(silent.is_empty(), "no //! page: {}", silent.join(", "));
+    assert!(
+        silent.is_empty(),
+        "files without a //! comment at the top: {}",
+        silent.join(", ")
+    );
 }
 
 #[test]
-fn doors_hold_no_logic() {
+fn mod_files_contain_no_logic() {
     let mut faults = Vec::new();
     for source in sources("src")
         .iter()
@@ -293,14 +304,13 @@ fn doors_hold_no_logic() {
     }
     assert!(
         faults.is_empty(),
-        "mod.rs is a door:\n{}",
+        "mod.rs may contain no functions and no impl blocks:\n{}",
         faults.join("\n")
     );
 }
 
-// B16
 #[test]
-fn tests_do_not_sleep_to_wait() {
+fn tests_never_sleep_to_wait() {
     let mut faults = Vec::new();
     for source in sources("tests") {
         if source.path == "tests/tidy.rs" {
@@ -308,7 +318,7 @@ fn tests_do_not_sleep_to_wait() {
         }
         for (number, line) in source.text.lines().enumerate() {
             let sleeps = line.contains("thread::sleep") || line.contains("time::sleep");
-            // A poll inside a wait with a deadline says so on its line.
+            // A poll in a wait with a deadline says so on its line.
             if sleeps && !line.contains("// poll") {
                 faults.push(format!("{}:{}", source.path, number + 1));
             }

@@ -1,6 +1,6 @@
-//! Guards the words that users and models read: every string of the program, the help of the
-//! command line, and the texts in `assets/`. The rules are those that a machine can check; they are
-//! described in CONTRIBUTING.md.
+//! Checks the words that users and models read: every string of the program, the help of the
+//! command line, and the texts in `assets/`. CONTRIBUTING.md describes the rules, as far as a
+//! machine can check them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::LitStr;
 
-/// Words that make sentences hard to read, and what to write instead.
+/// Words that make sentences hard to read, and their replacements.
 const BANNED: &[(&str, &str)] = &[
     ("goes on", "continues"),
     ("go on", "continue"),
@@ -44,32 +44,32 @@ const BANNED: &[(&str, &str)] = &[
     ("stands there", "is there"),
     ("may not", "can't, or must not"),
 ];
-/// The longest sentence, in words.
+/// Maximum words in a sentence.
 const MAX_WORDS: usize = 20;
-/// The widest hint, in characters.
+/// Maximum characters in a hint.
 const MAX_HINT: usize = 100;
-/// How keys are written in hints.
+/// How hints write keys.
 const KEYS: &[&str] = &[
     "Enter", "Esc", "Tab", "Space", "↑↓", "←→", "↑", "↓", "F1", "PgUp", "PgDn",
 ];
-/// Words that end like a verb of the third person and are none.
+/// Base forms that look like a verb in the third person.
 const BASE_FORMS: &[&str] = &[
     "dismiss", "focus", "less", "press", "process", "pass", "across",
 ];
-/// Texts that break a rule for a reason.
+/// Texts that break a rule for a good reason.
 const EXCEPTIONS: &[(&str, &str)] = &[(
     "[The conversation will continue from an earlier point.",
     "its longest sentence is a list",
 )];
 
-/// A text with the place where it stands.
+/// A text and its place.
 struct Text {
     place: String,
     text: String,
 }
 
 #[test]
-fn the_program_speaks_plainly() {
+fn every_text_follows_the_rules() {
     let mut faults = String::new();
     let mut unused: BTreeSet<&str> = EXCEPTIONS.iter().map(|(part, _)| *part).collect();
     for Text { place, text } in texts() {
@@ -84,14 +84,11 @@ fn the_program_speaks_plainly() {
         }
     }
     assert!(faults.is_empty(), "{faults}");
-    assert!(
-        unused.is_empty(),
-        "exceptions that nothing needs: {unused:?}"
-    );
+    assert!(unused.is_empty(), "unused exceptions: {unused:?}");
 }
 
 #[test]
-fn each_rule_finds_what_breaks_it() {
+fn each_rule_finds_a_text_that_breaks_it() {
     let long = "word ".repeat(MAX_WORDS + 1);
     for (text, part) in [
         ("It goes on with the next file.", "goes on"),
@@ -154,7 +151,7 @@ fn faults_of(text: &str) -> Vec<String> {
     faults
 }
 
-/// `text` with `X` for what is between backticks and for placeholders.
+/// `text` with `X` in place of code between backticks and of placeholders.
 fn without_code(text: &str) -> String {
     let mut prose = String::new();
     for (at, part) in text.split('`').enumerate() {
@@ -184,7 +181,7 @@ fn words_of(text: &str) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-/// More than one word, some of them letters.
+/// True for more than one word, at least some with letters.
 fn is_prose(text: &str) -> bool {
     let is_word =
         |word: &&str| word.len() > 1 && word.chars().all(|c| c.is_alphabetic() || c == '\'');
@@ -206,7 +203,7 @@ fn texts() -> Vec<Text> {
         scanner.scan(tokens);
     }
     let mut assets = files_below(&root.join("assets"), "toml");
-    // Data with notes for maintainers.
+    // Contains data, with comments for maintainers.
     assets.retain(|path| !path.ends_with("models.toml"));
     for path in assets {
         let name = path.strip_prefix(root).unwrap().display().to_string();
@@ -219,7 +216,7 @@ fn texts() -> Vec<Text> {
     found
 }
 
-/// Comments of a TOML file, joined where they are one text, and its strings.
+/// The comments of a TOML file, joined where they form one text, and its strings.
 fn paragraphs(source: &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut is_open = false;
@@ -268,15 +265,15 @@ fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Finds the strings in the tokens of a file that can reach a reader.
+/// Finds the strings in a file's tokens that can reach a reader.
 struct Scanner<'a> {
     name: String,
-    /// Doc comments are help texts here.
+    /// True where doc comments are help texts.
     reads_docs: bool,
     found: &'a mut Vec<Text>,
 }
 
-/// What no user reads the texts of: logs, failed tests, lists of words to compare with.
+/// Places whose texts no user reads: logs, failed tests, lists of words to compare with.
 const SILENT: &[&str] = &[
     "WordList",
     "assert",
@@ -344,7 +341,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Adds a doc comment that has been read whole.
+    /// Adds a complete doc comment.
     fn add_docs(&mut self, docs: &mut String) {
         let text = std::mem::take(docs);
         if self.reads_docs && !text.is_empty() {
@@ -352,7 +349,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Puts the lines of one doc comment together.
+    /// Joins the lines of one doc comment.
     fn read_doc(group: &Group, docs: &mut String) {
         let text = group.stream().to_string();
         let Some(line) = text.strip_prefix("doc =") else {

@@ -1,5 +1,5 @@
-//! A long transcript: what a key, a frame and a change of width cost behind 50,000 lines, and what
-//! 100,000 lines take.
+//! A long transcript: the cost of a key, a frame and a change of width after 50,000 lines, and of
+//! 100,000 lines.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use crate::table::Row;
 use crate::{letters, process};
 
 const LINES: usize = 50_000;
-/// Deltas a second are a thousand, for so many of them.
+/// How many deltas to send, at 1,000 a second.
 const DELTAS: usize = 12_000;
-/// How long what comes is watched.
+/// How long to watch the stream.
 const WATCH: Duration = Duration::from_secs(3);
 
-/// Two answers of 50,000 lines each; behind the first, words at 1,000 a second.
+/// Two answers of 50,000 lines each. The first ends with words at 1,000 a second.
 pub fn measure(program: &Program) {
     let home = tempfile::tempdir().unwrap();
     let lines = |end: &str| {
@@ -65,7 +65,7 @@ pub fn measure(program: &Program) {
     row("... change of width to the last byte of it", "ms", "").print(widths.collect());
 }
 
-/// Asks for the next answer and waits until all of it is there. Whether it came.
+/// Asks for the next answer and waits until it's complete. Returns whether it came.
 fn ask(screen: &mut Screen, program: &Program, end: &str) -> bool {
     screen.submit();
     let came = screen.wait(|text| text.contains(end) && !program.is_busy(text));

@@ -1,10 +1,10 @@
-//! Measures the whole program from outside, as a person meets it: in a pseudo-terminal, against the
-//! tests' model server, with the budgets beside the figures.
+//! Measures the whole program from outside as a person meets it: in a pseudo-terminal, against the
+//! tests' model server. Prints the budgets next to the figures.
 //!
-//! `cargo bench --bench whole`; `TILLER_BENCH_RUNS=5` for a quick look, `TILLER_BENCH_ONLY=stream`
-//! for one part (start, print, stream, once, long, turns, moments, abort), `TILLER_BENCH_PROGRAM=PATH`
-//! for another binary. codex and pi stand beside it where they are on PATH. Linux only: memory and
-//! CPU are read from /proc.
+//! `cargo bench --bench whole`. `TILLER_BENCH_RUNS=5` is for a quick look.
+//! `TILLER_BENCH_ONLY=stream` runs one part (start, print, stream, once, long, turns, moments,
+//! abort). `TILLER_BENCH_PROGRAM=PATH` measures another binary. codex and pi are measured too if
+//! they're on PATH. Linux only, because memory and CPU come from /proc.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -36,7 +36,7 @@ use screen::Screen;
 use table::Row;
 
 fn main() {
-    // `cargo test --benches` runs this too, with nothing to measure.
+    // `cargo test --benches` runs this too, but it must measure nothing then.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
@@ -53,7 +53,7 @@ fn main() {
         .into_iter()
         .chain(Program::peers())
         .collect();
-    // What takes long is done less often for peers.
+    // Peers run slow measurements fewer times.
     let each = |measure: &dyn Fn(&Program, usize)| {
         for program in &all {
             measure(
@@ -91,22 +91,22 @@ fn main() {
     }
 }
 
-/// Types `count` letters one by one and gives the milliseconds until each was on the screen.
+/// Types `count` letters one by one. Returns the milliseconds until each was on the screen.
 fn letters(screen: &mut Screen, count: usize) -> Vec<f64> {
-    // Begun with what no program says of itself, so that a letter is not found elsewhere.
+    // Starts with text that no program shows, so that no letter is found elsewhere.
     const BEGUN: &str = "qzq";
     let mut typed = String::new();
     let mut times = Vec::new();
     for letter in "zqxjvkwzqjxkvzwqjxkvqz".chars().cycle().take(count) {
         if typed.is_empty() || typed.len() == 20 {
-            // Ctrl+U empties the line.
+            // Ctrl+U clears the line.
             screen.press("\x15");
             screen.wait(|text| typed.is_empty() || !text.contains(&typed));
             BEGUN.clone_into(&mut typed);
             screen.press(BEGUN);
             screen.wait(|text| text.contains(BEGUN));
         }
-        // At no fixed place between two frames.
+        // Varies the pause, so that keys don't always fall at the same point between two frames.
         screen.rest(Duration::from_millis(23 + times.len() as u64 % 16));
         typed.push(letter);
         let pressed = screen.press(&letter.to_string());

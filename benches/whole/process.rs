@@ -1,8 +1,8 @@
-//! What Linux says about a process and all below it.
+//! What Linux says about a process and its descendants.
 
 use std::fs;
 
-/// Milliseconds of CPU in a tick of /proc/PID/stat, on every Linux of today.
+/// Milliseconds of CPU per tick of /proc/PID/stat, on every current Linux.
 const TICK: f64 = 10.0;
 
 /// A process and its descendants.
@@ -23,7 +23,7 @@ pub fn tree(root: u32) -> Vec<u32> {
     found
 }
 
-/// Megabytes of memory of all of them, shared pages divided among those who share them.
+/// Their memory in megabytes. A shared page is divided among the processes that share it.
 pub fn memory(root: u32) -> f64 {
     let pss = |pid: u32| -> Option<f64> {
         let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
@@ -33,12 +33,12 @@ pub fn memory(root: u32) -> f64 {
     tree(root).into_iter().filter_map(pss).sum::<f64>() / 1024.0
 }
 
-/// Milliseconds on a CPU so far, of all of them and of the children that have ended.
+/// Milliseconds of CPU so far, with those of children that have exited.
 pub fn cpu(root: u32) -> f64 {
     tree(root).into_iter().map(of_one).sum()
 }
 
-/// How often a thread of theirs was woken so far.
+/// How often any of their threads has woken so far.
 pub fn wakes(root: u32) -> f64 {
     let of_thread = |thread: std::path::PathBuf| -> Option<f64> {
         let text = fs::read_to_string(thread.join("status")).ok()?;
@@ -55,14 +55,14 @@ pub fn wakes(root: u32) -> f64 {
 }
 
 fn of_one(pid: u32) -> f64 {
-    // Exact, but blind to threads that have ended.
+    // Exact, but misses threads that have exited.
     let living: f64 = entries(&format!("/proc/{pid}/task"))
         .filter_map(|thread| fs::read_to_string(thread.join("schedstat")).ok())
         .filter_map(|text| text.split_whitespace().next()?.parse::<f64>().ok())
         .sum::<f64>()
         / 1e6;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name of the program may hold anything; the figures follow its closing bracket.
+    // The program's name may contain anything. The figures follow its closing bracket.
     let ticks: Vec<f64> = stat
         .rsplit(')')
         .next()

@@ -1,4 +1,4 @@
-//! The programs that are measured, and what each needs to talk to the scripted server.
+//! The programs to measure, and what each needs to talk to the scripted server.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use crate::model_server::{ModelServer, Recorded, Reply, Script, Wire};
 use crate::screen::Screen;
 
-/// An address where nobody listens: for what asks no model.
+/// An address without a listener, for runs that ask no model.
 const NOBODY: &str = "http://127.0.0.1:9";
 
-/// What those say who ask for a title beside the first prompt.
+/// Text in the request of programs that ask for a title besides the first prompt.
 const TITLE: &str = "concise, single-line task title";
 
 /// A terminal agent.
@@ -37,7 +37,7 @@ impl Program {
         }
     }
 
-    /// The peers that are on PATH.
+    /// The peers found on PATH.
     pub fn peers() -> Vec<Self> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let find = |name: &str| {
@@ -68,17 +68,17 @@ impl Program {
         matches!(self.kind, Kind::Tiller)
     }
 
-    /// How long it needs from its first frame until it takes a prompt.
+    /// How long it takes from its first frame until it accepts a prompt.
     pub fn warm_up(&self) -> Duration {
         Duration::from_millis(if self.is_tiller() { 500 } else { 3_000 })
     }
 
-    /// Whether it reads files by commands alone.
+    /// True if it has no read tool and reads files only with commands.
     pub fn has_no_read(&self) -> bool {
         matches!(self.kind, Kind::Codex)
     }
 
-    /// What is on the screen as long as something runs, and only then.
+    /// True while the screen shows that something runs.
     pub fn is_busy(&self, text: &str) -> bool {
         match self.kind {
             Kind::Tiller => text.contains("Esc stops"),
@@ -87,7 +87,8 @@ impl Program {
         }
     }
 
-    /// Whether the editor is there and holds `typed`: a terminal that was not taken yet echoes too.
+    /// True if the editor is there and contains `typed`. Before that the terminal itself echoes
+    /// keys.
     pub fn holds(&self, text: &str, typed: char) -> bool {
         let lines: Vec<&str> = text.lines().collect();
         let with = |at: &usize| lines[*at].contains(typed);
@@ -98,7 +99,7 @@ impl Program {
         })
     }
 
-    /// A call of the tool that runs a command.
+    /// A call of its command tool.
     pub fn command(&self, say: String, command: &str) -> Reply {
         let (name, arguments): (&str, Value) = match self.kind {
             Kind::Tiller | Kind::Pi => ("bash", json!({"command": command})),
@@ -107,13 +108,14 @@ impl Program {
         Reply::new().say(say).and_call(name, arguments)
     }
 
-    /// The requests of prompts and results, which were answered. Copies all: not while time is taken.
+    /// The answered requests of prompts and results. Copies all, so don't call it during a
+    /// measurement.
     pub fn requests(server: &ModelServer) -> impl Iterator<Item = Recorded> {
         let requests = server.requests().into_iter();
         requests.filter(|request| !request.last_user().contains(TITLE))
     }
 
-    /// The first request, once all of its answer was sent.
+    /// The first request, once its answer was sent completely.
     pub fn answered(server: &ModelServer, screen: &mut Screen) -> Recorded {
         loop {
             let request = Self::requests(server).next().unwrap();
@@ -124,7 +126,7 @@ impl Program {
         }
     }
 
-    /// A server that answers it like this.
+    /// A server that gives this program these replies.
     pub fn serve(&self, replies: impl IntoIterator<Item = Reply>) -> ModelServer {
         let title = Reply::text("A title").when(TITLE).repeat();
         let server = ModelServer::start(Script::of([title].into_iter().chain(replies)));
@@ -134,12 +136,12 @@ impl Program {
         server
     }
 
-    /// Writes its settings below `home`, and gives the command its arguments and environment.
+    /// Writes its settings below `home`, and sets the command's arguments and environment.
     pub fn prepare(&self, command: &mut CommandBuilder, home: &Path, server: Option<&ModelServer>) {
         let url = |wire| server.map_or_else(|| NOBODY.to_owned(), |server| server.url(wire));
         match self.kind {
             Kind::Tiller => {
-                // It must not stop for having worked long.
+                // A long run must not hit the limit.
                 command.args(["--max-iterations", "10000"]);
                 command.env("ANTHROPIC_API_KEY", "test-key-anthropic");
                 command.env("ANTHROPIC_BASE_URL", url(Wire::Anthropic));

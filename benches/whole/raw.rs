@@ -1,4 +1,4 @@
-//! The model server without tiller: what of a figure is the server's own.
+//! The model server without tiller: how much of a figure is the server's own time.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use crate::model_server::{ModelServer, Reply, Script};
 const BODY: &str =
     r#"{"model":"m","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"go"}]}"#;
 
-/// How long a client that only reads needs for this reply.
+/// How long a client takes that only reads this reply.
 pub fn whole(reply: Reply) -> Duration {
     let server = ModelServer::start(Script::of([reply]));
     let mut socket = TcpStream::connect(server.address()).unwrap();

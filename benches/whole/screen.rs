@@ -1,5 +1,5 @@
-//! A program in a pseudo-terminal: keys in, screen text out, each piece of output stamped as it
-//! comes, so that reading the screen costs no figure anything.
+//! A program in a pseudo-terminal: keys go in, the screen's text comes out. Each piece of output
+//! gets its time when it arrives, so that reading the screen affects no figure.
 
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
@@ -22,17 +22,16 @@ const SIZE: PtySize = PtySize {
     pixel_height: 0,
 };
 
-/// A running program and what is on its screen. Killed when dropped.
+/// A running program and its screen. Killed when dropped.
 pub struct Screen {
     /// When it was started.
     pub started: Instant,
-    /// Bytes it has written so far.
     pub bytes: usize,
     child: Box<dyn Child + Send + Sync>,
     output: Receiver<(Instant, Vec<u8>)>,
     input: Box<dyn Write + Send>,
     terminal: vt100::Parser,
-    /// When the last piece came.
+    /// When the last piece of output arrived.
     last: Instant,
     master: Box<dyn MasterPty + Send>,
 }
@@ -80,7 +79,7 @@ impl Screen {
         }
     }
 
-    /// Started, and at rest.
+    /// Starts the program and waits until it's idle.
     pub fn idle(program: &Program, home: &Path, server: Option<&ModelServer>) -> Self {
         let mut screen = Self::start(program, home, server);
         screen.wait(|text| !text.trim().is_empty());
@@ -88,7 +87,7 @@ impl Screen {
         screen
     }
 
-    /// Presses keys; the moment before they left.
+    /// Presses keys. Returns the moment just before.
     pub fn press(&mut self, keys: &str) -> Instant {
         let now = Instant::now();
         self.input.write_all(keys.as_bytes()).unwrap();
@@ -96,19 +95,19 @@ impl Screen {
         now
     }
 
-    /// Types a prompt, and leaves some programs the time to see that it was not pasted.
+    /// Types a prompt. Pauses for programs that would take it for a paste.
     pub fn type_prompt(&mut self) {
         self.press("go");
         self.rest(Duration::from_millis(400));
     }
 
-    /// Types a prompt and sends it; the moment before it left.
+    /// Types a prompt and sends it. Returns the moment just before.
     pub fn submit(&mut self) -> Instant {
         self.type_prompt();
         self.press("\r")
     }
 
-    /// Waits until the screen's text passes: the moment the bytes came that made it so.
+    /// Waits until the screen's text passes. Returns when the deciding bytes arrived.
     pub fn wait(&mut self, passes: impl Fn(&str) -> bool) -> Option<Instant> {
         let deadline = Instant::now() + DEADLINE;
         while !passes(&self.text()) {
@@ -123,7 +122,7 @@ impl Screen {
         Some(self.last)
     }
 
-    /// Lets the program be for `time`, and takes what it writes meanwhile.
+    /// Waits for `time` and reads the program's output meanwhile.
     pub fn rest(&mut self, time: Duration) {
         let end = Instant::now() + time;
         while self
@@ -132,7 +131,8 @@ impl Screen {
         {}
     }
 
-    /// Makes the terminal so many columns wide: milliseconds until the last byte that this brings.
+    /// Resizes the terminal to this many columns. Returns the milliseconds until the last byte of
+    /// the redraw.
     pub fn resize(&mut self, columns: u16) -> Option<f64> {
         let bytes = self.bytes;
         let began = Instant::now();
@@ -152,12 +152,12 @@ impl Screen {
         self.terminal.screen().contents()
     }
 
-    /// The program's process.
+    /// The program's process id.
     pub fn pid(&self) -> u32 {
         self.child.process_id().unwrap()
     }
 
-    /// Milliseconds of CPU so far, of the program and all it started.
+    /// Milliseconds of CPU so far, of the program and everything it started.
     pub fn cpu(&self) -> f64 {
         process::cpu(self.pid())
     }
@@ -166,7 +166,7 @@ impl Screen {
         let (at, bytes) = self.output.recv_timeout(time)?;
         self.last = at;
         self.bytes += bytes.len();
-        // Some programs wait for the answer to these before they draw.
+        // Some programs wait for these answers before they draw.
         for (question, answer) in [(&b"\x1b[6n"[..], "\x1b[1;1R"), (b"\x1b[c", "\x1b[?62;22c")] {
             if bytes.windows(question.len()).any(|part| part == question) {
                 let _ = self.input.write_all(answer.as_bytes());
@@ -184,7 +184,7 @@ impl Drop for Screen {
     }
 }
 
-/// Nothing of the machine's user but PATH.
+/// The environment. It inherits only PATH from the real user.
 pub fn environment(home: &Path) -> Vec<(&'static str, PathBuf)> {
     let mut environment = vec![
         ("HOME", home.to_owned()),

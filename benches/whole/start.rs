@@ -1,4 +1,4 @@
-//! What can be measured of any terminal program: start, the first key, rest.
+//! What any terminal program can be measured by: start, the first key, idling.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use crate::screen::{Screen, environment};
 use crate::table::Row;
 use crate::{letters, millis, process};
 
-/// How long a program rests before it counts as idle, and how long it is watched then.
+/// How long a program rests before it counts as idle, and how long to watch it then.
 const REST: Duration = Duration::from_secs(1);
 const WATCH: Duration = Duration::from_secs(3);
 
@@ -57,7 +57,7 @@ pub fn measure(program: &Program, runs: usize) {
         .print(vec![(screen.bytes - bytes) as f64]);
 }
 
-/// One question, one short answer: what a script that calls tiller waits for.
+/// One question and one short answer: what a script waits for when it calls tiller.
 pub fn print_mode(program: &Path, runs: usize) {
     let home = tempfile::tempdir().unwrap();
     let server = ModelServer::start(Script::of([Reply::text("Fine, thank you.").repeat()]));
@@ -83,7 +83,7 @@ pub fn print_mode(program: &Path, runs: usize) {
     Row::of("tiller", "first request, JSON", "kB", "10").print(vec![body.len() as f64 / 1e3]);
 }
 
-/// Runs a command to its end; its standard output.
+/// Runs a command until it exits and returns its stdout.
 fn finish(mut command: Command) -> String {
     let output = command
         .stdin(Stdio::null())

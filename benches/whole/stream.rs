@@ -1,4 +1,5 @@
-//! Long and fast answers: what a delta costs, what a key meets meanwhile, what reaches the terminal.
+//! Long and fast answers: the cost of a delta, the delay of a key meanwhile, and the bytes sent to
+//! the terminal.
 
 use std::time::Duration;
 
@@ -8,11 +9,11 @@ use crate::screen::Screen;
 use crate::table::Row;
 use crate::{letters, process, raw};
 
-/// Characters in a delta: near a token.
+/// Characters in a delta, about one token.
 const TOKEN: usize = 5;
-/// Characters in a delta of an answer that is sent at once.
+/// Characters in a delta of an answer sent at once.
 const PIECE: usize = 20;
-/// How long CPU is counted while deltas come.
+/// How long to count CPU while deltas arrive.
 const WATCH: Duration = Duration::from_secs(5);
 
 /// 500 deltas a second.
@@ -52,7 +53,7 @@ pub fn steady(program: &Program) {
     Row::of(program.name(), "... deltas/s that were really sent", "", "").print(vec![rate]);
 }
 
-/// 200 KB at once, several times in fresh programs; then the same question for a megabyte.
+/// 200 KB at once, several times in new programs. Then the same for a megabyte.
 pub fn at_once(program: &Program, runs: usize) {
     let reply = |bytes| {
         let mut reply = Reply::text(format!("{}\n\nThe very end.", markdown(bytes)));
@@ -95,7 +96,7 @@ pub fn at_once(program: &Program, runs: usize) {
     }
 }
 
-/// Wall and CPU time in ms, kB to the terminal, MB in memory after.
+/// Wall and CPU time in ms, kB to the terminal, MB of memory afterwards.
 fn answer(program: &Program, reply: Reply) -> Option<[f64; 4]> {
     let home = tempfile::tempdir().unwrap();
     let server = program.serve([reply]);
@@ -104,7 +105,7 @@ fn answer(program: &Program, reply: Reply) -> Option<[f64; 4]> {
     let (cpu, bytes) = (screen.cpu(), screen.bytes);
     let pressed = screen.press("\r");
     let shown = screen.wait(|text| text.contains("The very end."))?;
-    // Also what is done after the last word: colours, the session file.
+    // Includes work after the last word, such as colours and the session file.
     screen.rest(Duration::from_millis(500));
     Some([
         (shown - pressed).as_secs_f64() * 1e3,
@@ -114,7 +115,7 @@ fn answer(program: &Program, reply: Reply) -> Option<[f64; 4]> {
     ])
 }
 
-/// So many bytes of what models write.
+/// This many bytes of text as models write it.
 pub fn markdown(bytes: usize) -> String {
     let mut text = String::with_capacity(bytes + 1_000);
     for section in 1.. {

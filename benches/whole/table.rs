@@ -1,7 +1,7 @@
-//! The printed table: one line a measurement, its budget beside it. Judges nothing: a loaded machine
-//! would make liars of assertions about time.
+//! The printed table: one line per measurement, with its budget. It doesn't judge, because on a
+//! loaded machine assertions about time would be wrong.
 
-/// Prints the head of the table.
+/// Prints the table's header.
 pub fn head() {
     println!(
         "{:10} {:44} {:>9} {:>9} {:>9} {:>9}  {:>4}  budget",
@@ -9,7 +9,7 @@ pub fn head() {
     );
 }
 
-/// What is measured, in which unit, and what it may be.
+/// What to measure, its unit, and its budget.
 #[derive(Clone, Copy)]
 pub struct Row<'a> {
     pub program: &'a str,
@@ -28,12 +28,12 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Measures `runs` times and prints the line. A measurement that fails ends the row.
+    /// Measures `runs` times and prints the line. A failed measurement ends the row.
     pub fn measure(self, runs: usize, mut once: impl FnMut() -> Option<f64>) {
         self.print((0..runs).map_while(|_| once()).collect());
     }
 
-    /// Prints the line of these figures.
+    /// Prints the line for these figures.
     pub fn print(self, mut values: Vec<f64>) {
         let Self {
             program,

@@ -1,4 +1,4 @@
-//! Runs of many turns, and the short moments of one: a prompt leaves, a word comes, a run stops.
+//! Runs of many turns, and the short moments in one: a prompt is sent, a word arrives, a run stops.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::table::Row;
 use crate::{letters, process};
 
 const TURNS: usize = 200;
-/// Messages of a long session.
+/// Number of messages in a long session.
 const LONG: usize = 1_000;
 
 /// 200 turns of one tool call each: commands, then files.
@@ -68,7 +68,8 @@ fn turns(program: &Program, what: &str, mut replies: Vec<Reply>) {
     .print(letters(&mut screen, 60));
 }
 
-/// Enter to the request, delta to the screen; in a new session, then in a long one.
+/// The time from Enter to the request and from a delta to the screen, in a new session and in a
+/// long one.
 pub fn moments(program: &Program, runs: usize) {
     prompts(program, runs, 0);
     if !program.has_no_read() {
@@ -76,7 +77,7 @@ pub fn moments(program: &Program, runs: usize) {
     }
 }
 
-/// The same after `turns` turns, of a call and its result each.
+/// The same after `turns` turns of one call and its result.
 fn prompts(program: &Program, runs: usize, turns: usize) {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(
@@ -168,13 +169,13 @@ fn prompts(program: &Program, runs: usize, turns: usize) {
     .print(shown);
 }
 
-/// Esc to the free prompt, and until nothing lives.
+/// The time from Esc to the free prompt, and until no process is left.
 pub fn abort(program: &Program, runs: usize) {
     let stalled = (0..runs).map(|run| Reply::text(format!("Begun {run}.")).stall());
     let commands = (0..runs)
         .map(|_| program.command("I wait.".to_owned(), "sleep 77 & setsid sleep 78 & wait"));
     let stalled: Vec<Reply> = stalled.collect();
-    // A lone Esc could be the begin of another key, so it takes 25 ms to be one; Ctrl+C is sure.
+    // A lone Esc could start another key's sequence, so it takes 25 ms. Ctrl+C is unambiguous.
     for (what, key, replies, children) in [
         (
             "Ctrl+C to prompt, while it streams",
@@ -226,7 +227,7 @@ pub fn abort(program: &Program, runs: usize) {
     }
 }
 
-/// Waits until so many processes live, tiller among them.
+/// Waits until `enough` accepts the number of living processes, tiller among them.
 fn until(screen: &mut Screen, enough: impl Fn(usize) -> bool) {
     let deadline = Instant::now() + Duration::from_secs(10);
     while !enough(process::tree(screen.pid()).len()) && Instant::now() < deadline {

@@ -1,12 +1,11 @@
-//! `tiller config` and the refusals of the command line, as a shell sees them.
+//! `tiller config` and invalid command lines, as a shell sees them.
 
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 use crate::support::sandbox::Sandbox;
 
-// A5, A6
 #[test]
-fn every_value_says_where_it_comes_from() {
+fn config_shows_the_source_of_every_value() {
     let sandbox = Sandbox::new();
     let file = sandbox.config().join("config.toml");
     std::fs::create_dir_all(sandbox.config()).unwrap();
@@ -36,7 +35,7 @@ fn every_value_says_where_it_comes_from() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_the_way_out() {
+fn usage_errors_say_what_to_do() {
     let cases: [(&[&str], u8, &str); 12] = [
         (&["--modle", "x"], 2, "--mode"),
         (
@@ -74,7 +73,7 @@ fn what_makes_no_sense_is_refused_with_the_way_out() {
     for (arguments, code, text) in cases {
         let mut sandbox = Sandbox::new();
         if code == 2 {
-            // Usage errors come before anything is sent, so any key will do.
+            // Usage errors come before any request, so any key will do.
             sandbox.set("ANTHROPIC_API_KEY", "unused");
         }
         let ran = sandbox.run(arguments);
@@ -90,7 +89,7 @@ fn what_makes_no_sense_is_refused_with_the_way_out() {
 }
 
 #[test]
-fn a_wrong_word_in_the_settings_file_is_told_and_costs_nothing() {
+fn an_invalid_setting_is_reported_and_otherwise_ignored() {
     let (_server, sandbox) = job::stage_with(vec![Reply::text("ok")]);
     let file = sandbox.config().join("config.toml");
     let before = std::fs::read_to_string(&file).unwrap();
@@ -110,7 +109,7 @@ fn a_wrong_word_in_the_settings_file_is_told_and_costs_nothing() {
 }
 
 #[test]
-fn a_broken_settings_file_stops_the_start_and_is_named() {
+fn a_broken_settings_file_stops_the_start_with_an_error_that_names_it() {
     let sandbox = Sandbox::new();
     std::fs::create_dir_all(sandbox.config()).unwrap();
     std::fs::write(sandbox.config().join("config.toml"), "[agent\n").unwrap();
@@ -121,13 +120,13 @@ fn a_broken_settings_file_stops_the_start_and_is_named() {
         "{}",
         ran.stderr
     );
-    // Where it is can be asked all the same.
+    // The file's path can still be asked for.
     let path = sandbox.run(&["config", "path"]);
     assert!(path.stdout.ends_with("config.toml\n"), "{}", path.stderr);
 }
 
 #[test]
-fn a_setting_is_printed_and_changed() {
+fn config_get_and_set_work() {
     let sandbox = Sandbox::new();
     let file = sandbox.config().join("config.toml");
     let run = |arguments: &[&str]| sandbox.run(&[&["config"], arguments].concat());
@@ -142,7 +141,7 @@ fn a_setting_is_printed_and_changed() {
         said,
         format!("Set ui.theme = \"nord\" in {}\n", file.display())
     );
-    // Text stays text where a text belongs.
+    // A text setting stays text even if the value looks like a number.
     printed(&["set", "compaction.prompt", "5"]);
     printed(&["set", "models.aliases.\"v1.5\"", "opus:low"]);
     printed(&["set", "models.favorites", "[\"opus\", \"v1.5\"]"]);
@@ -418,7 +417,7 @@ fn an_unknown_setting_leads_to_the_right_one_or_to_the_list() {
 }
 
 #[test]
-fn the_settings_file_is_edited_and_checked() {
+fn config_edit_checks_the_settings_file() {
     let mut sandbox = Sandbox::new();
     let file = sandbox.config().join("config.toml");
     let _ = std::fs::remove_file(&file);
@@ -448,7 +447,7 @@ fn the_settings_file_is_edited_and_checked() {
 }
 
 #[test]
-fn completions_and_man_pages_know_sub_commands() {
+fn completions_and_man_pages_include_subcommands() {
     let sandbox = Sandbox::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let ran = sandbox.run(&["completions", shell]);

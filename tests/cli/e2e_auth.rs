@@ -1,4 +1,4 @@
-//! `tiller auth`, and which key is sent: end to end, with a home of its own.
+//! `tiller auth` and which key is sent, end to end with its own home.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -42,7 +42,7 @@ fn a_key_is_stored_listed_and_removed() {
         json!([{ "provider": "anthropic", "source": "file", "masked": "***wxyz" }])
     );
 
-    // A file that others can read is closed and told.
+    // tiller closes a file that others can read, and says so.
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
     check(&sandbox.run(&["auth", "list"]), 0, &["mode 644", "***wxyz"]);
 
@@ -60,7 +60,7 @@ fn a_key_is_stored_listed_and_removed() {
 }
 
 #[test]
-fn every_place_a_key_can_come_from_is_listed() {
+fn auth_lists_every_source_of_a_key() {
     let mut sandbox = Sandbox::new();
     let models = format!(
         "[providers.a]\napi = \"openai-chat\"\nbase_url = \"http://x/v1\"\napi_key = \"{KEY}\"\n\
@@ -85,12 +85,12 @@ fn every_place_a_key_can_come_from_is_listed() {
     );
     assert!(
         !sandbox.config().join("ran").exists(),
-        "no command runs for a list"
+        "the list runs no commands"
     );
 }
 
 #[test]
-fn what_is_no_key_or_no_provider_is_refused_with_the_reason() {
+fn an_invalid_key_or_provider_is_rejected_with_the_reason() {
     let sandbox = Sandbox::new();
     for (arguments, stdin, words) in [
         (
@@ -138,7 +138,7 @@ fn what_is_no_key_or_no_provider_is_refused_with_the_reason() {
 #[test]
 fn a_typed_key_is_not_shown() {
     let mut sandbox = Sandbox::new();
-    // The key is checked at once; nothing answers there.
+    // tiller checks the key immediately. Nothing listens there.
     sandbox.set("ANTHROPIC_BASE_URL", "http://127.0.0.1:1");
     let screen = Launch::new(&sandbox)
         .args(&["auth", "add", "anthropic"])
@@ -161,9 +161,8 @@ fn a_typed_key_is_not_shown() {
     assert!(!stored.contains("openai"), "{stored}");
 }
 
-// A7
 #[test]
-fn the_stored_key_goes_before_the_environment_and_that_before_the_env_file() {
+fn a_stored_key_beats_the_environment_and_the_environment_beats_the_env_file() {
     let replies = (0..4).map(|_| Reply::text("Fine."));
     let server = ModelServer::start(Script::of(replies));
     let mut sandbox = Sandbox::new();
@@ -214,7 +213,7 @@ fn with_command(sandbox: &Sandbox, server: &ModelServer, command: &str) {
 }
 
 #[test]
-fn a_command_prints_the_key_once_and_once_more_when_it_is_refused() {
+fn a_key_command_runs_once_and_again_after_the_key_is_rejected() {
     let refusal = || {
         Reply::http(
             401,
@@ -223,7 +222,7 @@ fn a_command_prints_the_key_once_and_once_more_when_it_is_refused() {
         )
     };
     let call = Reply::call("ls", json!({}));
-    // The command keeps its count beside models.toml, where it starts.
+    // The command runs in the folder of models.toml, so its count is there.
     let counting = "echo x >> count; echo \"key-$(wc -l < count | tr -d ' ')\"";
     for (command, replies, code, sent) in [
         (
@@ -256,7 +255,7 @@ fn a_command_prints_the_key_once_and_once_more_when_it_is_refused() {
 }
 
 #[test]
-fn a_command_that_fails_is_told_with_its_own_words() {
+fn a_failing_key_command_is_reported_with_its_stderr() {
     for (command, words) in [
         (
             "echo locked >&2; exit 3",
@@ -279,7 +278,7 @@ fn a_command_that_fails_is_told_with_its_own_words() {
     }
 }
 
-/// A server that gives every connection the same answer, if it has the key.
+/// A server that gives every connection with the key the same answer.
 fn answering(status: &'static str, body: &'static str) -> u16 {
     answering_to("0123456789wxyz", status, body)
 }
@@ -306,7 +305,7 @@ fn answering_to(key: &'static str, status: &'static str, body: &'static str) -> 
 }
 
 #[test]
-fn a_typed_key_is_checked_at_once() {
+fn a_typed_key_is_checked_immediately() {
     let refusal = r#"{"error":{"message":"bad"}}"#;
     for (status, body, code, told) in [
         ("200 OK", r#"{"data":[]}"#, 0, "anthropic accepts the key"),
@@ -327,7 +326,7 @@ fn a_typed_key_is_checked_at_once() {
 }
 
 #[test]
-fn a_check_tells_ok_refused_and_unreachable() {
+fn auth_check_tells_valid_rejected_and_unreachable_apart() {
     let closed = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -360,7 +359,7 @@ fn a_check_tells_ok_refused_and_unreachable() {
             assert_eq!(sandbox.run(&["auth", "check", provider]).stdout, ran.stdout);
         }
     }
-    // The key stands in the header in which requests carry it.
+    // The key is in the header that requests use.
     let sandbox = Sandbox::new();
     let port = answering_to("authorization: bearer 0123456789wxyz", "200 OK", "{}");
     let provider = format!(

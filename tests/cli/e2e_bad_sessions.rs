@@ -1,4 +1,4 @@
-//! Session files that no terminal, memory or model should meet as they are, through the program.
+//! Session files that could harm a terminal, the memory or a model, run through the program.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Write};
@@ -11,7 +11,7 @@ use crate::support::job;
 use crate::support::model_server::{ModelServer, Reply, Wire};
 use crate::support::sandbox::Sandbox;
 
-/// A session of one prompt and one answer, and its file.
+/// A session of one prompt and one answer, with its file.
 fn begun(replies: &[&str]) -> (ModelServer, Sandbox, PathBuf) {
     let replies = replies.iter().map(|text| Reply::text(*text)).collect();
     let (server, sandbox) = job::stage_with(replies);
@@ -26,7 +26,7 @@ fn last_id(sandbox: &Sandbox) -> Value {
 }
 
 #[test]
-fn a_line_of_200_mb_is_named_and_takes_no_memory() {
+fn a_line_of_200_mb_is_reported_and_not_loaded() {
     let (server, sandbox, file) = begun(&["One.", "Two."]);
     let parent = last_id(&sandbox);
     let mut out = BufWriter::new(File::options().append(true).open(&file).unwrap());
@@ -44,7 +44,7 @@ fn a_line_of_200_mb_is_named_and_takes_no_memory() {
     drop(out);
     let size = fs::metadata(&file).unwrap().len();
 
-    // 160 MB of memory is enough for all of it.
+    // All of this must fit into 160 MB of memory.
     let tiller = env!("CARGO_BIN_EXE_tiller");
     let script = format!("ulimit -d 160000; exec {tiller} -p -c 'and on'");
     let ran = Command::new("bash")
@@ -65,14 +65,17 @@ fn a_line_of_200_mb_is_named_and_takes_no_memory() {
         assert!(request.text().contains(text), "{text}");
     }
     assert!(!request.text().contains("xxxxxxxx"));
-    assert!(fs::metadata(&file).unwrap().len() > size, "appended to");
+    assert!(
+        fs::metadata(&file).unwrap().len() > size,
+        "the file must only grow"
+    );
     let mut start = vec![0; 1024];
     File::open(&file).unwrap().read_exact(&mut start).unwrap();
     assert!(start.starts_with(b"{\"type\":\"session\""));
 }
 
 #[test]
-fn names_and_prompts_are_shown_harmless() {
+fn control_characters_in_names_and_prompts_are_escaped() {
     let (_server, sandbox, file) = begun(&["One."]);
     let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}txt\r\nsecond line\0";
     let text = fs::read_to_string(&file).unwrap();

@@ -1,4 +1,4 @@
-//! The budget without a screen: told as it is reached, an error, kept over a restart.
+//! The budget without a screen: reaching it is an error, and it survives a restart.
 
 use serde_json::json;
 
@@ -34,7 +34,7 @@ fn print_and_json_stop_at_the_budget_with_exit_code_1() {
         assert!(ran.stderr.contains("Budget of $0.5 reached"), "{ran:#?}");
         assert!(ran.stderr.contains("--budget-usd"), "{ran:#?}");
         assert_eq!(server.requests().len(), 1);
-        // The session has spent it: no call is made when it goes on.
+        // The session has spent its budget, so resuming it makes no call.
         let ran = sandbox.run(&["-p", "-c", "--budget-usd", "0.5", "more"]);
         assert!(ran.stderr.contains("Budget of $0.5 reached"), "{ran:#?}");
         assert_eq!(server.requests().len(), 1);
@@ -42,7 +42,7 @@ fn print_and_json_stop_at_the_budget_with_exit_code_1() {
 }
 
 #[test]
-fn tokens_can_be_limited() {
+fn a_run_stops_at_its_token_budget() {
     let calls = Reply::call("ls", json!({}));
     let (server, sandbox) = job::stage_with(vec![dear(calls), Reply::text("ok")]);
     let model = Wire::Anthropic.model();
@@ -56,7 +56,7 @@ fn tokens_can_be_limited() {
 }
 
 #[test]
-fn a_budget_that_is_none_is_refused_by_name() {
+fn an_invalid_budget_is_rejected_by_name() {
     let (server, sandbox) = job::stage();
     for (args, name) in [
         (["--budget-usd", "-1"], "budget.usd"),

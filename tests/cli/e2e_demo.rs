@@ -1,5 +1,5 @@
-//! The demo's script through the real agent and the real tools, without its pauses; and its start
-//! without a terminal.
+//! Plays the demo's script through the real agent and the real tools, without pauses. Also starts
+//! the demo without a terminal.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ use tiller::llm::{Content, Message, ThinkingLevel};
 
 use crate::support::sandbox::Sandbox;
 
-/// Every call of the show succeeds, and what its closing words claim is true.
+/// Every call in the demo succeeds, and its final claims are true.
 #[tokio::test]
-async fn the_show_tells_the_truth() {
+async fn the_demo_does_what_it_claims() {
     let mut script = demo_script();
     (script.text_ms, script.thinking_ms, script.arguments_ms) = (0, 0, 0);
     for reply in &mut script.replies {
@@ -28,7 +28,7 @@ async fn the_show_tells_the_truth() {
     }
     let prompt = script.prompt.clone();
     let scratch = Scratch::create().unwrap();
-    // The bug is real, and the tests need no other program.
+    // The bug is real, and its tests need no other program.
     let before = std::process::Command::new("bash")
         .args(["-c", "PATH=/nowhere; source tests/run.sh"])
         .current_dir(scratch.path())
@@ -89,13 +89,13 @@ async fn the_show_tells_the_truth() {
             _ => {}
         }
     };
-    // The first two run side by side: either may end first.
+    // The first two run in parallel, so either may finish first.
     ran[..2].sort();
     assert_eq!(ran, ["find", "grep", "read", "edit", "bash"]);
     assert!(output.contains("lib/ferry.sh:10: may_board()"), "{output}");
     assert!(output.contains("9 of 9 passed"), "{output}");
     let Message::Assistant(last) = &**messages.last().unwrap() else {
-        panic!("the show ends with an answer");
+        panic!("the demo must end with an answer");
     };
     assert!(last.tool_calls().next().is_none());
     handle.shutdown().await;

@@ -1,4 +1,4 @@
-//! `tiller doctor`: says what works and the way out of what does not, and changes nothing.
+//! `tiller doctor` says what works and how to fix what doesn't. It changes nothing.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -27,7 +27,7 @@ fn doctor(sandbox: &Sandbox) -> (Option<i32>, Value) {
 }
 
 #[test]
-fn where_all_is_there_it_says_so_and_changes_nothing() {
+fn doctor_reports_a_good_setup_and_changes_nothing() {
     let mut sandbox = Sandbox::with(&[("a.txt", "a")]);
     sandbox.set("MISTRAL_API_KEY", KEY);
     sandbox.git_init();
@@ -67,7 +67,7 @@ fn where_all_is_there_it_says_so_and_changes_nothing() {
 }
 
 #[test]
-fn each_file_with_an_error_is_named_with_the_line_and_the_rest_is_looked_at() {
+fn doctor_names_the_line_of_each_error_and_checks_the_rest() {
     let sandbox = Sandbox::new();
     let write = |name: &str, text: &str| fs::write(sandbox.config().join(name), text).unwrap();
     write("config.toml", "\n[agent]\nmax_iteration = 3\n");
@@ -124,7 +124,7 @@ fn a_theme_and_a_model_that_are_none_are_problems() {
 }
 
 #[test]
-fn what_a_project_brings_along_waits_for_trust() {
+fn doctor_reports_untrusted_project_instructions() {
     let sandbox = Sandbox::new();
     sandbox.write("AGENTS.md", "Use tabs.");
     let (_, report) = doctor(&sandbox);
@@ -137,12 +137,12 @@ fn what_a_project_brings_along_waits_for_trust() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_a_problem() {
+fn doctor_reports_an_unwritable_folder() {
     let sandbox = Sandbox::new();
     let data = sandbox.data();
     fs::create_dir_all(data.parent().unwrap()).unwrap();
     let _ = fs::remove_dir_all(&data);
-    // Also root may not make a folder in a file.
+    // Not even root can create a folder inside a file.
     fs::write(&data, "").unwrap();
     fs::set_permissions(&data, Permissions::from_mode(0o600)).unwrap();
     let (code, report) = doctor(&sandbox);

@@ -1,5 +1,5 @@
-//! Bad input and bad servers, end to end: what was looked for, where, and the way out. Exact words
-//! where a user has to act on them.
+//! Bad input and bad servers, end to end. An error says what tiller looked for, where, and what to
+//! do. The test checks the exact words where a user has to act on them.
 
 use std::net::TcpListener;
 
@@ -7,13 +7,13 @@ use crate::support::job;
 use crate::support::model_server::{Cut, Failure, Reply, Wire};
 use crate::support::sandbox::{Ran, Sandbox};
 
-/// The error itself, without the wait for a better answer.
+/// Shows the error immediately, without retries.
 const ONCE: [&str; 2] = ["--config", "retry.max=0"];
 
 #[track_caller]
 fn check(ran: &Ran, code: i32, words: &[&str]) {
     assert_eq!(ran.code, Some(code), "{ran:#?}");
-    assert_eq!(ran.stdout, "", "stdout carries only the answer");
+    assert_eq!(ran.stdout, "", "stdout must carry only the answer");
     for word in words {
         assert!(
             ran.stderr.contains(word),
@@ -21,14 +21,14 @@ fn check(ran: &Ran, code: i32, words: &[&str]) {
             ran.stderr
         );
     }
-    // Nothing a user does not need: no debug output, no backtrace, no escape.
+    // Nothing that a user doesn't need: no debug output, no backtrace, no escapes.
     for noise in ["Some(", "Error {", "panicked", "\x1b"] {
         assert!(!ran.stderr.contains(noise), "{noise:?}: {}", ran.stderr);
     }
 }
 
 #[test]
-fn the_command_line() {
+fn invalid_command_lines_say_what_to_do() {
     let sandbox = Sandbox::new();
     for (arguments, words) in [
         (
@@ -64,7 +64,7 @@ fn the_command_line() {
 }
 
 #[test]
-fn a_missing_key() {
+fn a_missing_key_is_reported_with_a_hint() {
     let sandbox = Sandbox::new();
     for (model, variable) in [
         ("anthropic/claude-sonnet-5-5", "ANTHROPIC_API_KEY"),
@@ -77,8 +77,8 @@ fn a_missing_key() {
 }
 
 #[test]
-fn an_unreachable_server() {
-    // A port that nobody listens on: bound once, then given back.
+fn an_unreachable_server_is_reported_with_its_address() {
+    // A port without a listener: this takes one and frees it again.
     let port = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -99,9 +99,9 @@ fn an_unreachable_server() {
     }
 }
 
-/// G5: what a server refuses for good is shown at once, after one request.
+/// A permanent error is shown after a single request.
 #[test]
-fn what_a_server_refuses() {
+fn a_permanent_server_error_is_shown_without_retries() {
     for wire in Wire::ALL {
         for (reply, words) in [
             (
@@ -120,16 +120,16 @@ fn what_a_server_refuses() {
             assert!(ran.code == Some(1), "{wire:?} {failure:?}: {ran:#?}");
             check(&ran, 1, words);
             assert_eq!(server.requests().len(), 1, "{wire:?} {failure:?}");
-            // The prompt is not lost.
+            // The prompt isn't lost.
             let messages = sandbox.session_messages();
             assert_eq!(messages[0]["role"], "user", "{messages:#?}");
         }
     }
 }
 
-/// G6: what passes is waited out; who reads stderr knows why it took longer.
+/// tiller retries a temporary error. stderr says why it takes longer.
 #[test]
-fn what_passes_is_waited_out() {
+fn temporary_errors_are_retried() {
     for wire in Wire::ALL {
         let replies = vec![
             Reply::error(Failure::Overloaded),
@@ -175,7 +175,7 @@ fn a_closed_port_is_told_once() {
 }
 
 #[test]
-fn a_run_without_a_key_never_begins() {
+fn a_run_without_a_key_does_not_start() {
     for mode in ["text", "json"] {
         let sandbox = Sandbox::new();
         let ran = sandbox.run(&["-p", "--mode", mode, "-m", "sonnet", "hi"]);
@@ -186,7 +186,7 @@ fn a_run_without_a_key_never_begins() {
 }
 
 #[test]
-fn what_is_no_model_at_all() {
+fn responses_that_are_not_from_a_model_are_reported() {
     let html = "<html><head><title>Sign in</title></head><body>Wi-Fi</body></html>";
     for wire in Wire::ALL {
         for (reply, words) in [
@@ -215,7 +215,7 @@ fn what_is_no_model_at_all() {
             let (_server, sandbox) = job::stage_with(vec![reply]);
             let ran = sandbox.run(&["-p", "-m", wire.model(), ONCE[0], ONCE[1], "hi"]);
             assert_eq!(ran.code, Some(1), "{shown}: {ran:#?}");
-            assert!(!ran.stderr.trim().is_empty(), "{shown}: nothing was said");
+            assert!(!ran.stderr.trim().is_empty(), "{shown}: stderr is empty");
             let said = ran.stderr.to_lowercase();
             for word in words {
                 assert!(said.contains(&word.to_lowercase()), "{shown}: {said}");
@@ -228,9 +228,9 @@ fn what_is_no_model_at_all() {
     }
 }
 
-/// A response cut at any byte never hangs and never passes for a whole one.
+/// A response cut at any byte doesn't hang, and doesn't pass for a complete one.
 #[test]
-fn a_stream_cut_anywhere() {
+fn a_stream_cut_at_any_byte_is_an_error() {
     for wire in Wire::ALL {
         for at in [1, 30, 150, 280, 400, 500] {
             let reply = Reply::text("a sentence of some length")
@@ -239,14 +239,17 @@ fn a_stream_cut_anywhere() {
             let (server, sandbox) = job::stage_with(vec![reply]);
             let ran = sandbox.run(&["-p", "-m", wire.model(), ONCE[0], ONCE[1], "hi"]);
             assert_eq!(ran.code, Some(1), "{wire:?} {at}: {ran:#?}");
-            assert_eq!(server.requests().len(), 1, "no tool ran, no second request");
+            assert_eq!(
+                server.requests().len(),
+                1,
+                "no tool may run, so there's no second request"
+            );
         }
     }
 }
 
-/// Keys are in no file and no error.
 #[test]
-fn keys_are_never_written_down() {
+fn no_file_and_no_error_contains_a_key() {
     let (_server, sandbox) = job::stage_with(vec![Reply::error(Failure::Auth)]);
     let ran = sandbox.run(&["-p", "-m", Wire::Anthropic.model(), "hi"]);
     assert!(!ran.stderr.contains("test-key-anthropic"), "{}", ran.stderr);

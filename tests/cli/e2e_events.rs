@@ -1,5 +1,4 @@
-//! `--events FILE` (E6): the same records whatever the front end is, and nothing that waits for the
-//! file.
+//! `--events FILE`: every front end writes the same records, and nothing waits for the file.
 
 use std::fs;
 use std::io::Read;
@@ -14,7 +13,7 @@ use crate::support::model_server::{Failure, ModelServer, Reply, Wire};
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::Launch;
 
-/// A job with a retry and one call at a time, so that its events have one order.
+/// A job with a retry and no parallel calls, so that its events have only one order.
 fn stage() -> (ModelServer, Sandbox) {
     let failed = Reply::error(Failure::Overloaded);
     let edit = json!({"file_path": "src/math.rs", "old_text": "a - b", "new_text": "a + b"});
@@ -36,7 +35,7 @@ fn records(path: &Path) -> Vec<Value> {
     text.lines().map(parse).collect()
 }
 
-/// What two runs of one script have in common.
+/// The parts that are the same in two runs of one script.
 fn lasting(records: Vec<Value>) -> Vec<Value> {
     fn strip(value: &mut Value) {
         match value {
@@ -60,7 +59,7 @@ fn lasting(records: Vec<Value>) -> Vec<Value> {
         }
     }
     let mut records = records;
-    // Progress is lossy.
+    // Progress events may be dropped.
     records.retain(|record| record["type"] != "tool_execution_update");
     records.iter_mut().for_each(strip);
     records
@@ -84,7 +83,7 @@ fn every_front_end_writes_the_same_events() {
     assert_eq!(
         fs::read_to_string(&file).unwrap(),
         ran.stdout,
-        "byte for byte"
+        "the event file must match stdout byte for byte"
     );
     let expected = lasting(ran.records());
     let kind = |kind: &str| expected.iter().filter(|it| it["type"] == kind).count();
@@ -128,7 +127,7 @@ fn pretty_assert(found: &[Value], expected: &[Value]) {
 }
 
 #[test]
-fn runs_are_appended_one_after_the_other() {
+fn each_run_appends_its_events() {
     let (_server, sandbox) = job::stage_with(vec![Reply::text("One."), Reply::text("Two.")]);
     let file = sandbox.tmp().join("events.jsonl");
     for _ in 0..2 {
@@ -152,7 +151,7 @@ fn runs_are_appended_one_after_the_other() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_holds_nothing_up() {
+fn an_unwritable_event_file_does_not_delay_the_run() {
     let sandbox = Sandbox::new();
     let fifo = sandbox.tmp().join("fifo");
     mkfifo(&fifo, Mode::S_IRWXU).unwrap();
@@ -203,7 +202,7 @@ fn a_reader_may_come_late_and_leave_early() {
 }
 
 #[test]
-fn a_place_that_is_no_file_is_a_usage_error() {
+fn an_invalid_event_file_is_a_usage_error() {
     let (server, sandbox) = job::stage_with(Vec::new());
     let own = sandbox.tmp().join("out");
     for (file, why) in [
@@ -226,7 +225,7 @@ fn a_place_that_is_no_file_is_a_usage_error() {
             assert_eq!(ran.stdout, "");
         }
     }
-    // Under another name it is stdout all the same.
+    // It's still stdout under another name.
     let arguments = [
         "--mode",
         "json",

@@ -1,5 +1,5 @@
-//! What flags and settings change of a run, seen where it counts: in the request, the results, the
-//! session file.
+//! What flags and settings change in a run, checked in the request, the results and the session
+//! file.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::support::job;
 use crate::support::model_server::{Reply, Usage, Wire};
 
 #[test]
-fn the_system_prompt_is_replaced_and_added_to() {
+fn flags_replace_and_extend_the_system_prompt() {
     let built_in = include_str!("../../assets/system.md");
     let first_words = &built_in[..40];
     for wire in Wire::ALL {
@@ -42,7 +42,7 @@ fn the_system_prompt_is_replaced_and_added_to() {
 }
 
 #[test]
-fn files_replace_the_system_prompt_and_add_to_it() {
+fn files_replace_and_extend_the_system_prompt() {
     let replies = (0..3).map(|_| Reply::text("ok"));
     let (server, sandbox) = job::stage_with(replies.collect());
     std::fs::write(sandbox.config().join("SYSTEM.md"), "You are a poet.").unwrap();
@@ -87,7 +87,7 @@ fn files_replace_the_system_prompt_and_add_to_it() {
 }
 
 #[test]
-fn the_working_folder_is_where_tools_work_and_what_the_session_is_of() {
+fn the_working_folder_flag_sets_where_tools_and_the_session_are() {
     let (server, sandbox) = job::stage_with(vec![Reply::call("ls", json!({})), Reply::text("ok")]);
     sandbox.write("below/only-here.txt", "x");
     let ran = sandbox.run(&["-p", "-m", Wire::Chat.model(), "-C", "below", "go"]);
@@ -98,7 +98,7 @@ fn the_working_folder_is_where_tools_work_and_what_the_session_is_of() {
 }
 
 #[test]
-fn files_are_put_into_the_prompt() {
+fn mentioned_files_are_put_into_the_prompt() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("ok")]);
     sandbox.write("notes.txt", "remember the milk");
     let ran = sandbox.run(&[
@@ -125,7 +125,6 @@ fn the_thinking_level_is_stored_with_each_answer() {
     }
 }
 
-/// A10, I12, J8: a changed setting is seen in what the tools do.
 #[test]
 fn settings_reach_the_tools() {
     let (server, sandbox) = job::stage_with(vec![
@@ -156,7 +155,7 @@ fn settings_reach_the_tools() {
     assert_eq!(results[3], "-me");
 }
 
-/// K16: searching needs no program of the machine.
+/// Search needs no program from the machine.
 #[test]
 fn searching_works_without_a_path() {
     let (server, mut sandbox) = job::stage_with(vec![
@@ -176,9 +175,8 @@ fn searching_works_without_a_path() {
     assert_eq!(results[1], "src/math.rs");
 }
 
-/// L8: each answer is stored with its tokens and what they cost.
 #[test]
-fn tokens_are_stored_per_answer() {
+fn each_answer_is_stored_with_its_tokens_and_cost() {
     for wire in Wire::ALL {
         let usage = |input, output| Usage {
             input,
@@ -205,7 +203,7 @@ fn tokens_are_stored_per_answer() {
 }
 
 #[test]
-fn the_version_and_the_help_are_answers() {
+fn version_and_help_go_to_stdout_and_succeed() {
     let (_server, sandbox) = job::stage_with(Vec::new());
     let ran = sandbox.run(&["--version"]);
     assert_eq!(ran.code, Some(0));
@@ -235,7 +233,7 @@ fn the_version_and_the_help_are_answers() {
     }
 }
 
-/// Without a session, long outputs wait in a private folder that goes away with the program.
+/// Without a session, long outputs go to a private folder that tiller deletes when it exits.
 #[test]
 fn spill_files_without_a_session_are_private_and_temporary() {
     let (server, sandbox) = job::stage_with(vec![
@@ -254,7 +252,7 @@ fn spill_files_without_a_session_are_private_and_temporary() {
     let folder = sandbox.tmp().join("tiller-").display().to_string();
     let path = results[0].split("full output: ").nth(1).unwrap();
     assert!(path.starts_with(&folder), "{path}");
-    // Its outputs, and the temporary files of its commands.
+    // The folder of its outputs, and the one for its commands' temporary files.
     let folders: Vec<&str> = results[1].lines().collect();
     assert!(
         folders.iter().all(|it| it.starts_with("700 ")),
@@ -265,9 +263,9 @@ fn spill_files_without_a_session_are_private_and_temporary() {
     assert_eq!(sandbox.all_files(), before);
 }
 
-/// R 15, R 48: what the user wants in every request, and no asking for a cache.
+/// The user's own request fields are sent, and no request asks for a cache.
 #[test]
-fn requests_hold_what_the_user_wants() {
+fn requests_contain_the_users_extra_fields() {
     for wire in Wire::ALL {
         let (server, sandbox) = job::stage_with(vec![Reply::text("ok"), Reply::text("ok")]);
         let provider = wire.model().split('/').next().unwrap();
@@ -299,7 +297,7 @@ fn requests_hold_what_the_user_wants() {
 }
 
 #[test]
-fn a_session_in_a_folder_whose_name_is_no_text_goes_on() {
+fn a_session_in_a_folder_with_a_non_utf8_name_can_be_resumed() {
     use std::os::unix::ffi::OsStrExt;
     let (server, sandbox) = job::stage_with(vec![Reply::text("one"), Reply::text("two")]);
     let name = std::ffi::OsStr::from_bytes(b"f\xff");

@@ -14,9 +14,9 @@ fn kinds(records: &[Value]) -> Vec<String> {
     kinds
 }
 
-/// E1, E3: the order of a whole job, brackets closed, numbers rising.
+/// Checks the order of a whole job's records: starts and ends match, and sequence numbers rise.
 #[test]
-fn the_main_job_as_records() {
+fn json_records_of_the_main_job_come_in_order() {
     for wire in Wire::ALL {
         let (_server, sandbox) = job::stage();
         let ran = sandbox.run(&["--mode", "json", "-m", wire.model(), job::PROMPT]);
@@ -31,7 +31,7 @@ fn the_main_job_as_records() {
         assert_eq!(
             sandbox.session()[0],
             *header,
-            "the file has the same header"
+            "the session file must have the same header"
         );
 
         let first = [
@@ -67,10 +67,10 @@ fn the_main_job_as_records() {
     }
 }
 
-/// E1, E3: a whole run, record by record: types in the order of pi's docs/json.md, and of each the
-/// fields it must and must not have.
+/// Checks a whole run record by record. The types come in the order of pi's docs/json.md. Each
+/// record has the fields it must have and none it must not have.
 #[test]
-fn a_run_record_by_record() {
+fn every_record_of_a_run_has_its_required_fields() {
     for wire in Wire::ALL {
         let (_server, sandbox) = job::stage_with(vec![
             Reply::text("Look.")
@@ -84,12 +84,12 @@ fn a_run_record_by_record() {
         let mut told: Vec<String> = Vec::new();
         for record in &ran.records() {
             let line = one_line(record);
-            // Pieces are counted elsewhere; progress may or may not come.
+            // Other tests count the deltas; progress is optional.
             if !line.starts_with("tool_execution_update") && told.last() != Some(&line) {
                 told.push(line);
             }
         }
-        // The two that only look may end in any order, each with its result.
+        // The two read-only calls may end in any order, each with its result.
         let ends = told
             .iter()
             .position(|it| it.starts_with("tool_execution_end"));
@@ -103,7 +103,7 @@ fn a_run_record_by_record() {
             Wire::Anthropic | Wire::Responses | Wire::Google => {
                 names.map(|name| begun(name) + &ended(name)).concat()
             }
-            // This wire says where a call begins, but of no call where it ends.
+            // This wire says where a call begins, but not where it ends.
             Wire::Chat => names.map(begun).concat() + &names.map(ended).concat(),
         };
         let calls = calls.trim_end();
@@ -147,7 +147,7 @@ fn a_run_record_by_record() {
     }
 }
 
-/// A record as one line, its form checked.
+/// Checks the form of a record and returns it as one line.
 fn one_line(record: &Value) -> String {
     let kind = record["type"].as_str().unwrap();
     let keys: Vec<&str> = record
@@ -196,7 +196,7 @@ fn one_line(record: &Value) -> String {
             (&["messages", "willRetry"], messages.to_string())
         }
         "agent_settled" => (&["aborted"], String::new()),
-        other => panic!("no such record: {other}"),
+        other => panic!("unexpected record: {other}"),
     };
     let (mut keys, mut expected) = (keys, expected.to_vec());
     keys.sort_unstable();
@@ -210,7 +210,7 @@ fn tool_of(record: &Value) -> String {
 }
 
 #[test]
-fn deltas_add_up_to_the_end() {
+fn deltas_add_up_to_the_final_message() {
     for wire in Wire::ALL {
         let (_server, sandbox) = job::stage();
         let ran = sandbox.run(&["--mode", "json", "-m", wire.model(), job::PROMPT]);
@@ -227,7 +227,10 @@ fn deltas_add_up_to_the_end() {
                 Some("toolcall_start") => starts.push(event["toolName"].clone()),
                 Some("toolcall_end") => {
                     assert!(event["toolCall"]["arguments"].is_object(), "{event}");
-                    assert!(record.get("message").is_none(), "delta-only");
+                    assert!(
+                        record.get("message").is_none(),
+                        "the record must not repeat the message"
+                    );
                 }
                 _ => {}
             }
@@ -285,9 +288,8 @@ fn a_failed_run_says_so_in_its_records() {
     assert!(!ran.stderr.is_empty(), "the reason is on stderr as well");
 }
 
-// G6: pi's records of a retry.
 #[test]
-fn retries_are_records() {
+fn every_retry_is_a_record() {
     let run = |replies: Vec<Reply>, max: &str| {
         let (_server, sandbox) = job::stage_with(replies);
         let max = format!("retry.max={max}");

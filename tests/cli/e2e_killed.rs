@@ -1,4 +1,4 @@
-//! A run that is killed with SIGKILL at any point loses at most the message that was being written.
+//! SIGKILL at any point of a run loses at most the message being written.
 
 use std::fs;
 use std::io::Read;
@@ -12,7 +12,7 @@ use crate::support::model_server::{Recorded, Reply, Said, Wire};
 use crate::support::prefix::goes_on_from;
 use crate::support::sandbox::Sandbox;
 
-/// Runs that are killed; `TILLER_KILL_POINTS` says otherwise.
+/// How many runs to kill, unless `TILLER_KILL_POINTS` is set.
 const POINTS: usize = 20;
 const AND_ON: &str = "and on with it";
 
@@ -21,7 +21,7 @@ fn points() -> usize {
     points.map_or(POINTS, |points| points.parse().unwrap())
 }
 
-/// The job, slowly enough to be killed between any two of its bytes.
+/// The job, slow enough to be killed between any two of its bytes.
 fn replies() -> Vec<Reply> {
     let mut replies: Vec<Reply> = job::replies()
         .into_iter()
@@ -36,13 +36,13 @@ fn start(sandbox: &Sandbox, wire: Wire) -> Child {
     command.spawn().unwrap()
 }
 
-/// Numbers that are spread well and the same in every run.
+/// Well-spread numbers that are the same in every run.
 fn spread(seed: u64, below: usize) -> usize {
     let mixed = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((mixed ^ (mixed >> 29)) % below as u64) as usize
 }
 
-/// The whole lines of `text` as records.
+/// The complete lines of `text` as records.
 fn records(text: &[u8]) -> Vec<Value> {
     let end = text.iter().rposition(|byte| *byte == b'\n');
     let text = std::str::from_utf8(&text[..end.map_or(0, |end| end + 1)]).unwrap();
@@ -50,9 +50,8 @@ fn records(text: &[u8]) -> Vec<Value> {
     text.lines().map(parse).collect()
 }
 
-// L4, H6
 #[test]
-fn a_killed_run_goes_on_from_the_last_whole_message() {
+fn a_killed_run_resumes_from_its_last_complete_message() {
     let (_server, sandbox) = job::stage_with(replies());
     let ran = sandbox.run(&["--mode", "json", "-m", Wire::Chat.model(), job::PROMPT]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
@@ -77,7 +76,10 @@ fn a_killed_run_goes_on_from_the_last_whole_message() {
         let at = format!("point {point}, {wire:?}, after {read} bytes of output");
         let begun = |file: &PathBuf| fs::metadata(file).unwrap().len() > 0;
         let Some(file) = sandbox.session_files().into_iter().find(begun) else {
-            assert!(server.requests().is_empty(), "{at}: sent and not stored");
+            assert!(
+                server.requests().is_empty(),
+                "{at}: the prompt was sent but not stored"
+            );
             continue;
         };
         let before = fs::read(&file).unwrap();
@@ -88,7 +90,10 @@ fn a_killed_run_goes_on_from_the_last_whole_message() {
         let (kept, shown) = (records(&before), records(&said));
         let stored = messages("message", &kept);
         let told = messages("message_end", &shown);
-        assert!(stored >= told, "{at}: {stored} stored of {told} told");
+        assert!(
+            stored >= told,
+            "{at}: the file has {stored} of {told} messages seen on stdout"
+        );
         for ended in shown.iter().filter(|it| it["type"] == "tool_execution_end") {
             let is_result = |it: &&Value| it["message"]["toolCallId"] == ended["toolCallId"];
             assert!(

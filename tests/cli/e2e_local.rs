@@ -1,17 +1,18 @@
-//! Models of this machine, end to end: found without a key, named with `-m`, missed with a word.
+//! Local models, end to end: tiller finds them without a key, `-m` names them, and errors say
+//! what's missing.
 
 use std::net::TcpListener;
 
 use crate::support::local_server::{self, Played};
 use crate::support::sandbox::Sandbox;
 
-/// A port where nothing listens.
+/// A port without a listener.
 fn closed() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
 }
 
-/// A project on a machine with this Ollama and no other server.
+/// A project on a machine with only this Ollama.
 fn with(server: &Played) -> Sandbox {
     let mut sandbox = Sandbox::new();
     let settings = format!(
@@ -24,7 +25,7 @@ fn with(server: &Played) -> Sandbox {
 }
 
 #[test]
-fn without_a_key_a_model_of_this_machine_answers() {
+fn without_a_key_a_local_model_answers() {
     let server = local_server::ollama();
     let sandbox = with(&server);
     let ran = sandbox.run(&["-p", "who are you?"]);
@@ -39,12 +40,12 @@ fn without_a_key_a_model_of_this_machine_answers() {
     assert_eq!(
         said.unwrap()["message"]["model"],
         "qwen3:8b",
-        "the one in memory"
+        "the model that is loaded in memory"
     );
 }
 
 #[test]
-fn a_model_of_this_machine_can_be_named() {
+fn a_local_model_can_be_named() {
     let server = local_server::ollama();
     let sandbox = with(&server);
     for name in [
@@ -63,7 +64,7 @@ fn a_model_of_this_machine_can_be_named() {
 }
 
 #[test]
-fn models_of_this_machine_are_listed() {
+fn local_models_are_listed() {
     let server = local_server::ollama();
     let sandbox = with(&server);
     let ran = sandbox.run(&["models", "--available"]);
@@ -80,7 +81,7 @@ fn models_of_this_machine_are_listed() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_missed_with_the_way_out() {
+fn a_missing_local_server_is_reported_with_a_hint() {
     let server = Played { port: closed() };
     let sandbox = with(&server);
     for (name, says) in [
@@ -100,7 +101,7 @@ fn a_server_that_is_not_there_is_missed_with_the_way_out() {
 }
 
 #[test]
-fn nothing_is_looked_for_when_that_is_not_wanted() {
+fn with_local_models_off_none_are_looked_for() {
     let server = local_server::ollama();
     let sandbox = with(&server);
     let ran = sandbox.run(&["-p", "--config", "models.local=false", "go"]);

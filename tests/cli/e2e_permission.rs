@@ -1,5 +1,5 @@
-//! What runs without a screen and without a word about permission: the mode is `auto`, and what it would
-//! ask is refused.
+//! Runs without a screen and without permission flags. The mode is `auto`, and whatever it would
+//! ask about is denied.
 
 use std::os::unix::net::UnixListener;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use crate::support::job;
 use crate::support::model_server::{ModelServer, Reply, Script, Wire};
 use crate::support::sandbox::Sandbox;
 
-/// What the model is told of each of these calls, as a new user has it.
+/// What the model gets as the result of each of these calls, with a new user's settings.
 fn told(sandbox: &Sandbox, flags: &[&str], calls: &[(&str, Value)]) -> Vec<String> {
     let replies = calls
         .iter()
@@ -41,7 +41,7 @@ fn bash(command: &str) -> (&'static str, Value) {
     ("bash", json!({"command": command}))
 }
 
-/// A repository with a remote, outside of `/tmp`; none where no sandbox works.
+/// A repository with a remote, outside `/tmp`. None where the sandbox doesn't work.
 fn repository() -> Option<Sandbox> {
     let sandbox = Sandbox::outside_tmp().with_default_mode();
     if !sandbox.machine_confines() {
@@ -67,7 +67,7 @@ fn repository() -> Option<Sandbox> {
 }
 
 #[test]
-fn work_in_the_project_needs_no_word() {
+fn work_in_the_project_needs_no_permission() {
     let Some(sandbox) = repository() else { return };
     let told = told(
         &sandbox,
@@ -87,9 +87,9 @@ fn work_in_the_project_needs_no_word() {
     assert!(told[3].contains("[its output contains “"), "{told:#?}");
 }
 
-/// The refusal names a rule; once that is in the settings, the same call runs.
+/// The denial names a rule. With that rule in the settings, the same call runs.
 #[test]
-fn what_would_be_asked_is_refused_with_the_rule_that_allows_it() {
+fn a_denial_names_the_rule_that_would_allow_the_call() {
     let Some(sandbox) = repository() else { return };
     let push = [bash("git push -q origin main")];
     let pushed = || {
@@ -113,7 +113,7 @@ fn what_would_be_asked_is_refused_with_the_rule_that_allows_it() {
 }
 
 #[test]
-fn other_modes_are_a_word_away() {
+fn flags_choose_other_modes() {
     let Some(sandbox) = repository() else { return };
     for (flags, made) in [
         (&[][..], false),
@@ -131,10 +131,10 @@ fn other_modes_are_a_word_away() {
     }
 }
 
-/// The answer is printed, stderr names each refusal and a flag that allows it, and the exit code says
-/// that not all was done. The flag does what it says.
+/// tiller prints the answer. stderr names each denial and a flag that allows it, and the exit code
+/// says that something was denied. The flag works as described.
 #[test]
-fn a_refused_run_says_so_to_scripts() {
+fn denials_show_in_the_exit_code_and_on_stderr() {
     let Some(sandbox) = repository() else { return };
     for mode in [&["-p"][..], &["--mode", "json"]] {
         let replies = [
@@ -164,12 +164,12 @@ fn a_refused_run_says_so_to_scripts() {
         let output = shell.output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         let remote = sandbox.path().join("../remote.git/refs/heads/main");
-        std::fs::remove_file(remote).expect("it was pushed");
+        std::fs::remove_file(remote).expect("the push should have created the remote file");
     }
 }
 
 #[test]
-fn what_a_rule_or_the_mode_forbids_is_told_and_counts_as_refused() {
+fn calls_that_a_rule_or_the_mode_denies_are_reported() {
     let deny = "permission.rules=[{tool=\"bash\",prefix=[\"make\"],action=\"deny\"}]";
     let make = ("bash", json!({"command": "make all"}));
     let write = ("write", json!({"path": "a.txt", "content": "x"}));
@@ -188,7 +188,7 @@ fn what_a_rule_or_the_mode_forbids_is_told_and_counts_as_refused() {
 }
 
 #[test]
-fn without_what_the_sandbox_is_made_of_auto_asks_and_says_why() {
+fn without_a_working_sandbox_auto_asks_and_says_why() {
     for (without, why) in [
         ("namespaces", "read-only files inside the writable folders"),
         (
@@ -213,9 +213,9 @@ fn without_what_the_sandbox_is_made_of_auto_asks_and_says_why() {
     }
 }
 
-/// Namespaces are enough: most kernels have an older Landlock than the one that keeps signals in.
+/// Namespaces are enough. Most kernels have a Landlock too old to contain signals.
 #[test]
-fn auto_works_where_the_kernel_has_namespaces_only() {
+fn auto_works_with_namespaces_alone() {
     for without in ["landlock", "processes", "landlock,seccomp"] {
         let Some(mut sandbox) = repository() else {
             return;
@@ -227,9 +227,9 @@ fn auto_works_where_the_kernel_has_namespaces_only() {
     }
 }
 
-/// Where tiller may make no namespaces, `bwrap` makes them, if it is installed.
+/// Where tiller can't create namespaces, `bwrap` does, if it's installed.
 #[test]
-fn bwrap_confines_where_tiller_may_not() {
+fn bwrap_confines_commands_where_tiller_cannot() {
     let Some(mut sandbox) = repository() else {
         return;
     };
@@ -240,10 +240,10 @@ fn bwrap_confines_where_tiller_may_not() {
     std::fs::create_dir_all(secret.parent().unwrap()).unwrap();
     std::fs::write(&secret, "secret\n").unwrap();
     std::fs::write(home.join(".netrc"), "secret\n").unwrap();
-    // Of other programs: one in a hidden folder, one among what the command sees.
+    // Sockets of other programs: one in a hidden folder, one in a folder that commands see.
     let _agent = UnixListener::bind(home.join(".ssh/agent")).unwrap();
     let _server = UnixListener::bind(sandbox.path().join("server")).unwrap();
-    // As husky has it: a folder of hooks in another that is read-only too.
+    // Like husky: a hook folder inside another read-only folder.
     sandbox.write(".husky/pre-commit", "true\n");
     sandbox.write(".husky/_/pre-commit", "true\n");
     let hooks = ["config", "core.hooksPath", ".husky/_"];
@@ -289,9 +289,9 @@ fn bwrap_confines_where_tiller_may_not() {
     );
 }
 
-/// What a command leaves in the project does not run at the user's next `git status`.
+/// A repository that a command makes runs nothing at the user's next `git status`.
 #[test]
-fn a_repository_that_a_command_makes_runs_nothing_later() {
+fn a_repository_made_by_a_command_runs_nothing_later() {
     for (flags, runs) in [(&[][..], false), (&["--permission", "full"], true)] {
         let Some(sandbox) = repository() else { return };
         let evil = sandbox.path().join("../evil");
@@ -311,10 +311,11 @@ fn a_repository_that_a_command_makes_runs_nothing_later() {
     }
 }
 
-/// As the bin folder of an activated virtual environment may be. What is looked for: git by tiller itself,
-/// and what git starts where a rule lets it out of the sandbox.
+/// PATH may lead into the project, as with the bin folder of an activated virtual environment. Two
+/// lookups matter: when tiller runs git itself, and when git runs programs after a rule let it out
+/// of the sandbox.
 #[test]
-fn no_program_of_a_command_runs_outside_because_path_leads_to_it() {
+fn a_program_planted_on_path_never_runs_outside_the_sandbox() {
     let Some(mut sandbox) = repository() else {
         return;
     };
@@ -361,9 +362,9 @@ fn no_program_of_a_command_runs_outside_because_path_leads_to_it() {
     assert!(!ran.exists(), "{told:?}");
 }
 
-/// git ends well all the same, and the next commit would bring the old file to the other branch.
+/// git exits successfully anyway, and the next commit would bring the old file to the other branch.
 #[test]
-fn a_file_that_git_cannot_replace_is_named() {
+fn a_file_that_git_could_not_update_is_named() {
     let Some(sandbox) = repository() else { return };
     sandbox.write(".vscode/tasks.json", "old");
     let branches = "git config user.name a && git config user.email a@b && git add -A \
@@ -388,9 +389,10 @@ fn a_file_that_git_cannot_replace_is_named() {
     );
 }
 
-/// Whoever writes it, by command or file tool; and other programs on the machine see nothing of it.
+/// Commands and file tools share the session's temporary files, and other programs on the machine
+/// don't see them.
 #[test]
-fn temporary_files_are_the_sessions_own_for_commands_and_file_tools_alike() {
+fn commands_and_file_tools_share_the_sessions_private_tmp() {
     let Some(sandbox) = repository() else { return };
     let name = format!("tiller-test-{}", std::process::id());
     let [one, two] = ["one", "two"].map(|it| format!("/tmp/{name}-{it}"));
@@ -427,7 +429,7 @@ fn temporary_files_are_the_sessions_own_for_commands_and_file_tools_alike() {
 }
 
 #[test]
-fn a_project_among_temporary_files_stays_at_its_place() {
+fn a_project_below_tmp_keeps_its_path() {
     let sandbox = Sandbox::new().with_default_mode();
     if !sandbox.machine_confines() {
         return;
@@ -478,9 +480,9 @@ fn in_the_home_folder_auto_asks_and_says_so_once() {
     );
 }
 
-/// The user makes it while no command of the session runs.
+/// The user creates the file while no command of the session runs.
 #[test]
-fn after_a_refused_command_the_users_files_stay_where_they_are() {
+fn after_a_denied_command_the_users_files_stay() {
     let Some(sandbox) = repository() else { return };
     let rules = r#"
 [[permission.rules]]
@@ -497,7 +499,7 @@ sandbox = false
     let file = sandbox.config().join("config.toml");
     let settings = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, format!("{settings}{rules}")).unwrap();
-    // What the user does in another terminal is played by what a rule of the user lets out.
+    // A rule lets `cp` run outside the sandbox, in place of the user in another terminal.
     let told = told(
         &sandbox,
         &[],

@@ -1,4 +1,4 @@
-//! `tiller policy check`, and rules that are refused at start.
+//! `tiller policy check`, and invalid rules at start.
 
 use std::fs;
 use std::process::Command;
@@ -13,7 +13,7 @@ fn settings(sandbox: &Sandbox, text: &str) {
 }
 
 #[test]
-fn the_rules_are_held_to_their_examples() {
+fn policy_check_tests_the_rules_against_their_examples() {
     let ran = Sandbox::new().run(&["policy", "check"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
     assert!(
@@ -24,7 +24,7 @@ fn the_rules_are_held_to_their_examples() {
 }
 
 #[test]
-fn one_decision_is_explained() {
+fn policy_check_explains_one_decision() {
     let sandbox = Sandbox::new();
     let line = "cargo test && sudo git -C sub push";
     let ran = sandbox.run(&["policy", "check", "--permission", "auto", line]);
@@ -50,16 +50,16 @@ fn one_decision_is_explained() {
     assert_eq!(value["commands"][0]["command"], "npm test");
     let rule = value["suggestion"].as_str().unwrap();
     assert!(rule.contains("prefix = [\"npm\", \"test\"]"), "{rule}");
-    // What is suggested answers the question.
+    // The suggested rule answers the question.
     settings(&sandbox, rule);
     let ran = sandbox.run(&["policy", "check", "--permission", "ask", "npm test"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
 }
 
-/// The rule that `policy check` suggests for a remote names it, and answers the question; so it does in a
-/// session, which decides by the same function.
+/// For a remote, `policy check` suggests a rule that names it. That rule answers the question, here
+/// and in a session, because both decide with the same function.
 #[test]
-fn a_command_is_judged_in_its_repository() {
+fn policy_check_judges_a_command_in_its_repository() {
     let sandbox = Sandbox::new();
     for arguments in [
         &["init", "-q"][..],
@@ -79,7 +79,7 @@ fn a_command_is_judged_in_its_repository() {
 }
 
 #[test]
-fn a_rule_that_cannot_be_meant_is_refused_with_its_line() {
+fn a_nonsensical_rule_is_rejected_with_its_line() {
     for (rule, line, why) in [
         ("tool = 'bsh'\naction = 'ask'", 3, "there is no tool 'bsh'"),
         (
@@ -167,14 +167,14 @@ fn a_rule_that_cannot_be_meant_is_refused_with_its_line() {
 }
 
 #[test]
-fn what_a_project_would_allow_is_left_out_and_told() {
+fn allow_rules_of_an_untrusted_project_are_ignored_and_reported() {
     let sandbox = Sandbox::new();
     let rules = "[[permission.rules]]\ntool = 'bash'\nprefix = ['git', 'push']\naction = 'allow'\n\
                  [[permission.rules]]\ntool = 'bash'\nprefix = ['make']\naction = 'deny'\n";
     fs::create_dir_all(sandbox.path().join(".tiller")).unwrap();
     sandbox.write(".tiller/config.toml", rules);
     let check = |line: &str| sandbox.run(&["policy", "check", "--permission", "auto", line]);
-    // Nothing of it counts before the project is trusted.
+    // None of the project's rules apply before the user trusts it.
     assert_eq!(check("make").code, Some(0));
     let trust = format!("[trust]\n{:?} = 'trusted'\n", sandbox.path());
     fs::create_dir_all(sandbox.config()).unwrap();
@@ -188,7 +188,7 @@ fn what_a_project_would_allow_is_left_out_and_told() {
 }
 
 #[test]
-fn a_command_comes_from_stdin_too() {
+fn policy_check_reads_a_command_from_stdin() {
     let sandbox = Sandbox::new();
     let arguments = ["policy", "check", "--permission", "auto", "-"];
     let ran = sandbox.run_with(&arguments, Some("git push\n"));

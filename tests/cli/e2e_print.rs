@@ -12,9 +12,9 @@ use crate::support::job;
 use crate::support::model_server::{Failure, Reply, Said, Wire};
 use crate::support::screen::Launch;
 
-/// The whole job: tools, edit on disk, what each request holds, what the session keeps.
+/// The whole job: the tools, the edit on disk, each request, and the session file.
 #[test]
-fn the_main_job() {
+fn print_mode_does_the_main_job() {
     for wire in Wire::ALL {
         let (server, sandbox) = job::stage();
         let ran = sandbox.run(&["-p", "-m", wire.model(), job::PROMPT]);
@@ -34,7 +34,7 @@ fn the_main_job() {
         for tool in ["read", "write", editing, "bash", "grep", "find", "ls"] {
             assert!(requests[0].tools().iter().any(|it| it == tool), "{tool}");
         }
-        // C2: results in call order.
+        // Results come in the order of the calls.
         let results = requests[1].results();
         assert!(results[0].contains("src/math.rs:1: fn add"), "{results:?}");
         assert!(results[1].contains("a - b"), "{results:?}");
@@ -45,14 +45,14 @@ fn the_main_job() {
             Said::Assistant { text, calls, .. }
                 if text == "I look around first: größe 日本 🦀." && calls.len() == 3
         )));
-        // I5, K5: the model reads a short text; the diff is for users only.
+        // The model reads a short text. Only users see the diff.
         let results = requests[2].results();
         assert!(results[3].starts_with("Successfully edited"), "{results:?}");
         let sent = requests[2].text();
         assert!(!sent.contains("details") && !sent.contains("+ 2"), "{sent}");
         assert!(requests[3].results()[4].contains("tested"));
 
-        // I7: what users saw is kept.
+        // The session keeps what users saw.
         let messages = sandbox.session_messages();
         let roles: Vec<&str> = messages
             .iter()
@@ -82,9 +82,9 @@ fn the_main_job() {
     }
 }
 
-/// A proxy for the world outside is no way to a server on this machine.
+/// A proxy for the internet can't reach a server on this machine.
 #[test]
-fn a_proxy_is_not_asked_for_addresses_of_this_machine() {
+fn local_addresses_bypass_the_proxy() {
     let (server, mut sandbox) = job::stage_with(vec![Reply::text("here")]);
     for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
         // Nothing listens there.
@@ -95,9 +95,9 @@ fn a_proxy_is_not_asked_for_addresses_of_this_machine() {
     assert_eq!(server.requests().len(), 1);
 }
 
-/// J2: a terminal obeys nothing that a model says; a pipe gets every byte of it.
+/// A terminal never executes escapes from a model, but a pipe gets every byte.
 #[test]
-fn escapes_of_a_model_do_not_reach_a_terminal() {
+fn a_models_escapes_do_not_reach_a_terminal() {
     let said = "\u{1b}]0;owned\u{7}\u{1b}[31mred\u{9b}2J end";
     for wire in Wire::ALL {
         let (_server, sandbox) = job::stage_with(vec![Reply::text(said), Reply::text(said)]);
@@ -127,9 +127,9 @@ fn stdin_comes_before_the_prompt() {
     assert!(pipe < prompt, "{user}");
 }
 
-/// Who starts it with a pipe that stays open learns what it waits for.
+/// A caller whose pipe stays open learns what tiller waits for.
 #[test]
-fn a_silent_stdin_is_told_and_can_be_left_alone() {
+fn a_silent_stdin_is_reported_and_can_be_skipped() {
     let (_server, sandbox) = job::stage_with(vec![Reply::text("ok"), Reply::text("ok")]);
     let flags = ["-p", "-m", Wire::Chat.model(), "go"];
     let mut child = sandbox
@@ -158,7 +158,7 @@ fn a_silent_stdin_is_told_and_can_be_left_alone() {
 }
 
 #[test]
-fn a_file_that_is_mentioned_and_not_there_is_told() {
+fn a_mentioned_file_that_does_not_exist_is_reported() {
     let (_server, sandbox) = job::stage_with(vec![Reply::text("ok")]);
     let model = Wire::Chat.model();
     let ran = sandbox.run(&[
@@ -184,12 +184,12 @@ fn no_session_writes_nothing() {
     assert_eq!(
         sandbox.all_files(),
         before,
-        "nothing but the edited file may change"
+        "only the edited file may change"
     );
 }
 
 #[test]
-fn a_run_whose_session_cannot_be_saved_has_failed() {
+fn a_run_fails_if_its_session_cannot_be_saved() {
     let (_server, sandbox) = job::stage_with(vec![Reply::text("Here.")]);
     std::fs::create_dir_all(sandbox.data()).unwrap();
     std::fs::write(sandbox.data().join("sessions"), "in the way").unwrap();
@@ -203,9 +203,9 @@ fn a_run_whose_session_cannot_be_saved_has_failed() {
     );
 }
 
-/// B11, A11: the limit counts model calls, is an error, and says how to go on.
+/// The limit counts model calls. Reaching it is an error that says how to continue.
 #[test]
-fn the_limit_stops_a_run_that_never_ends() {
+fn the_turn_limit_stops_an_endless_run() {
     let endless = Reply::call("ls", json!({})).repeat();
     let (server, sandbox) = job::stage_with(vec![endless]);
     let model = Wire::Anthropic.model();
@@ -219,7 +219,7 @@ fn the_limit_stops_a_run_that_never_ends() {
     assert_eq!(server.requests().len(), 3);
 }
 
-/// K20, K22: only the tools of the set are offered, and a blocked one is refused.
+/// tiller offers only the tools in the set, and rejects a call of another one.
 #[test]
 fn a_tool_set_limits_what_is_offered_and_run() {
     for wire in Wire::ALL {
@@ -237,14 +237,14 @@ fn a_tool_set_limits_what_is_offered_and_run() {
     }
 }
 
-/// I1, I2: bad calls become results, the run goes on.
+/// An invalid call gets an error as its result, and the run continues.
 #[test]
-fn bad_calls_are_answered() {
+fn invalid_calls_get_error_results() {
     for wire in Wire::ALL {
         let calls = Reply::new()
             .and_call("foo", json!({}))
             .and_call("bash", json!({"timeout": "soon"}));
-        // Arguments are no text on Google's wire.
+        // Google's wire sends arguments as JSON, not as text.
         let calls = if wire == Wire::Google {
             calls.and_call("read", json!({}))
         } else {
@@ -259,7 +259,10 @@ fn bad_calls_are_answered() {
             results[1].starts_with("error: invalid input: "),
             "{results:?}"
         );
-        assert!(results[1].contains("; "), "all violations: {results:?}");
+        assert!(
+            results[1].contains("; "),
+            "it must name all violations: {results:?}"
+        );
         assert!(
             results[2].starts_with("error: invalid input: "),
             "{results:?}"
@@ -282,7 +285,7 @@ fn a_timeout_ends_the_run_and_its_processes() {
     wait_dead(pid);
 }
 
-/// It counts from the start, whatever is waited for before the run.
+/// The timeout starts with the program, even if it still waits for something before the run.
 #[test]
 fn a_timeout_ends_the_wait_for_stdin_and_for_a_session() {
     let (_server, sandbox) = job::stage_with(vec![Reply::text("ok")]);
@@ -303,7 +306,7 @@ fn a_timeout_ends_the_wait_for_stdin_and_for_a_session() {
         stderr.ends_with("--timeout ran out: stdin didn't end\n"),
         "{stderr}"
     );
-    // As another tiller holds it.
+    // Locks the session as another tiller would.
     let file = std::fs::File::open(&sandbox.session_files()[0]).unwrap();
     file.lock().unwrap();
     let ran = sandbox.run(&[&flags[..], &["-c", "--wait", "go"]].concat());
@@ -315,7 +318,7 @@ fn a_timeout_ends_the_wait_for_stdin_and_for_a_session() {
 }
 
 #[test]
-fn signals_end_the_run_with_their_code() {
+fn a_signal_ends_the_run_with_its_exit_code() {
     for (signal, code) in [
         (Signal::SIGINT, 130),
         (Signal::SIGTERM, 143),
@@ -327,7 +330,7 @@ fn signals_end_the_run_with_their_code() {
             .tiller(&["--mode", "json", "-m", model, "go"])
             .spawn()
             .unwrap();
-        // The records say when the partial answer has arrived.
+        // A record tells when the partial answer has arrived.
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(lines.any(|line| line.unwrap().contains("text_delta")));
         std::thread::spawn(move || lines.count());
@@ -341,16 +344,16 @@ fn signals_end_the_run_with_their_code() {
             "{:?}",
             sent.elapsed()
         );
-        // H1: the partial answer is kept.
+        // The session keeps the partial answer.
         let messages = sandbox.session_messages();
         assert_eq!(messages[1]["stopReason"], "aborted", "{messages:#?}");
         assert_eq!(messages[1]["content"][0]["text"], "partial");
     }
 }
 
-/// A provider of the user's own models.toml, with a literal key.
+/// A provider from the user's own models.toml, with a literal key.
 #[test]
-fn a_provider_of_the_users_own() {
+fn a_provider_from_the_users_models_toml_works() {
     for wire in Wire::ALL {
         let server = job::stage_with(vec![Reply::text("ok")]).0;
         let sandbox = job::sandbox();
@@ -372,7 +375,7 @@ fn a_provider_of_the_users_own() {
     }
 }
 
-/// Whoever looks right after it finds no process that it started, however stubborn.
+/// Right after tiller exits, none of its processes is left, however stubborn.
 #[test]
 fn no_process_outlives_the_program() {
     let stubborn = json!({"command": "(trap '' TERM; echo $BASHPID > pid; exec sleep 1000) > /dev/null 2>&1 &\nuntil test -s pid; do :; done"});
@@ -398,9 +401,9 @@ fn wait_dead(pid: i32) {
     }
 }
 
-/// G6: who waits for another attempt reads why and how long, on stderr.
+/// stderr says why tiller waits for the next attempt, and how long.
 #[test]
-fn a_wait_for_another_attempt_is_told() {
+fn stderr_reports_the_wait_before_a_retry() {
     for wire in Wire::ALL {
         let (_server, sandbox) = job::stage_with(vec![
             Reply::error(Failure::RateLimit),
@@ -433,7 +436,8 @@ fn a_wait_for_another_attempt_is_told() {
     }
 }
 
-/// Nobody who reads stdout takes half a job for its answer; why it failed is on stderr, once.
+/// A failed run prints no partial answer on stdout, where a script could take it for the answer.
+/// stderr gives the reason once.
 #[test]
 fn a_run_that_fails_leaves_nothing_on_stdout() {
     let look = || Reply::text("I look around.").and_call("ls", json!({}));
@@ -464,9 +468,9 @@ fn a_run_that_fails_leaves_nothing_on_stdout() {
     }
 }
 
-/// An answer that was cut is printed as far as it goes, and is no success.
+/// A cut answer is printed as far as it goes, and the run fails.
 #[test]
-fn an_answer_cut_at_the_output_limit_is_told() {
+fn an_answer_cut_at_the_output_limit_is_reported() {
     for wire in Wire::ALL {
         let (_server, sandbox) = job::stage_with(vec![Reply::text("Half of").stop("length")]);
         let ran = sandbox.run(&["-p", "-m", wire.model(), "go"]);

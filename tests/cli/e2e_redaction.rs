@@ -1,5 +1,5 @@
-//! A key stands nowhere, whatever a server echoes and whatever a command reads: every log, session,
-//! record, stdout, stderr and spill file is searched for it, and for its beginning.
+//! No key leaks, whatever a server echoes and a command reads. The test searches every log,
+//! session, record, stdout, stderr and spill file for the key and for its beginning.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::support::model_server::{Failure, ModelServer, Reply, Script, Step, Wi
 use crate::support::sandbox::{Ran, Sandbox};
 
 const KEY: &str = "sk-test-9f8e7d6c5b4a39281706";
-/// A key that was cut to length instead of struck out would leave this.
+/// What would be left of a key that was truncated instead of redacted.
 const PIECE: &str = "sk-test-9f8";
 
 /// Where the key comes from.
@@ -27,7 +27,7 @@ enum From {
 fn stage(wire: Wire, from: From, replies: Vec<Reply>) -> (ModelServer, Sandbox) {
     let server = ModelServer::start(Script::of(replies));
     let mut sandbox = Sandbox::new();
-    // All that is known is logged, the libraries' words too.
+    // Logs everything, including the libraries' messages.
     sandbox.set("TILLER_LOG", "trace");
     let api_key = match from {
         From::Environment | From::Stored | From::EnvFile => String::new(),
@@ -60,7 +60,7 @@ fn stage(wire: Wire, from: From, replies: Vec<Reply>) -> (ModelServer, Sandbox) 
     (server, sandbox)
 }
 
-/// Nothing but the files that the key was put into has it.
+/// Only the files that the test put the key into may contain it.
 #[track_caller]
 fn check(sandbox: &Sandbox, ran: &Ran) {
     for text in [&ran.stdout, &ran.stderr] {
@@ -77,7 +77,7 @@ fn check(sandbox: &Sandbox, ran: &Ran) {
 }
 
 #[test]
-fn what_a_server_echoes() {
+fn an_echoed_key_is_redacted() {
     let said = |padding: usize| format!("{} bad key: {KEY}.", "x".repeat(padding));
     let body = |padding| json!({ "error": { "message": said(padding), "type": "x" } }).to_string();
     let event = Step::Error {
@@ -93,7 +93,7 @@ fn what_a_server_echoes() {
             &format!("<html><title>{KEY}</title></html>"),
         ),
         Reply::http(404, "text/plain", &format!("{{\"broken\": \"{KEY}")),
-        // The words are cut to 600 characters: in the middle of the key.
+        // tiller cuts the message to 600 characters, in the middle of the key.
         Reply::http(400, "application/json", &body(578)),
         Reply::http(307, "text/plain", "")
             .header("location", &format!("http://{KEY}.example/{KEY}")),
@@ -113,7 +113,7 @@ fn what_a_server_echoes() {
 }
 
 #[test]
-fn wherever_the_key_comes_from() {
+fn a_key_from_any_source_is_redacted() {
     let body = json!({ "error": { "message": format!("bad key: {KEY}") } }).to_string();
     for from in [
         From::Environment,
@@ -142,9 +142,10 @@ fn wherever_the_key_comes_from() {
     }
 }
 
-/// It is gone before anything is waited for, such as the end of a pipe.
+/// The key is gone from the environment before tiller waits for anything, such as the end of a
+/// pipe.
 #[test]
-fn what_others_see_while_tiller_waits() {
+fn other_programs_never_see_the_key_while_tiller_waits() {
     let (_server, sandbox) = stage(Wire::Chat, From::Named, Vec::new());
     let mut command = sandbox.tiller(&["-p", "-m", "lab/scripted", "hi"]);
     let mut tiller = command.stdin(Stdio::piped()).spawn().unwrap();
@@ -162,9 +163,10 @@ fn what_others_see_while_tiller_waits() {
     tiller.wait().unwrap();
 }
 
-/// A command sees tiller's environment and its supervisor's as everybody does, and no key is there.
+/// Like any process, a command can read the environment of tiller and its supervisor. It holds no
+/// key.
 #[test]
-fn what_a_command_can_read() {
+fn a_command_cannot_read_the_key() {
     let command = "env
         tiller=$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$PPID/status)
         for process in $PPID $tiller; do tr '\\0' '\\n' < /proc/$process/environ; done
@@ -178,12 +180,15 @@ fn what_a_command_can_read() {
         let ran = sandbox.run(&["-p", "--mode", "json", "-m", "lab/scripted", "look"]);
         assert_eq!(ran.code, Some(0), "{ran:#?}");
         let result = &server.requests()[1].results()[0];
-        assert!(result.contains("full output"), "it was spilled: {result}");
+        assert!(
+            result.contains("full output"),
+            "the output should have been spilled: {result}"
+        );
         let spilled = sandbox
             .all_files()
             .into_iter()
             .any(|file| std::fs::read_to_string(file).is_ok_and(|text| text.contains("seen-1")));
-        assert!(spilled, "tiller's environment was read");
+        assert!(spilled, "the command should have read tiller's environment");
         assert!(!server.requests()[1].text().contains(PIECE));
         check(&sandbox, &ran);
         for file in sandbox.all_files() {
@@ -194,9 +199,9 @@ fn what_a_command_can_read() {
     }
 }
 
-/// Secrets of the user that have nothing to do with tiller: variables with telling names.
+/// The user's other secrets, found by the names of their variables.
 #[test]
-fn what_tools_answer_holds_no_secret_unless_the_user_wants_it() {
+fn tool_results_hold_no_secret_unless_the_user_allows_it() {
     const TOKEN: &str = "hook-7d1f0c52ab9e4683";
     const PASSWORD: &str = "db-41c07aa9e3";
     for (redact, stays) in [("true", false), ("false", true)] {
@@ -242,7 +247,7 @@ fn what_tools_answer_holds_no_secret_unless_the_user_wants_it() {
             );
         }
         assert_eq!(results[0].contains(PASSWORD), stays, "{}", results[0]);
-        // A command does not have it at all.
+        // Commands don't get the variable at all.
         assert!(
             results[2].contains(" postgres://me@db/shop"),
             "{}",
@@ -250,7 +255,7 @@ fn what_tools_answer_holds_no_secret_unless_the_user_wants_it() {
         );
         let session = format!("{:?}", sandbox.session());
         assert_eq!(session.contains(TOKEN), stays, "{session}");
-        // HOOK=hook-7d1f0c52ab9e4683, cut where three bytes end.
+        // HOOK=hook-7d1f0c52ab9e4683 in base64, cut at a group of three bytes.
         let coded = "SE9PSz1ob29rLTdkMWYwYzUyYWI5ZTQ2ODMK";
         assert_eq!(results[2].contains(&coded[8..30]), stays, "{}", results[2]);
         let events = std::fs::read_to_string(events).unwrap();

@@ -1,13 +1,12 @@
-//! Going on with a session from the command line: the last one, a named one, a copy.
+//! Resuming from the command line: the last session, a named one, a copy.
 
 use std::fs;
 
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 
-// L4, F15
 #[test]
-fn a_session_goes_on_with_its_messages_model_and_prefix() {
+fn a_resumed_session_keeps_its_messages_model_and_prefix() {
     for wire in Wire::ALL {
         let replies = ["One.", "Two.", "Three.", "Four."]
             .map(Reply::text)
@@ -16,11 +15,14 @@ fn a_session_goes_on_with_its_messages_model_and_prefix() {
         let first = ["-p", "-m", wire.model(), "--thinking", "low", "first"];
         assert_eq!(sandbox.run(&first).code, Some(0));
         let before = fs::read(&sandbox.session_files()[0]).unwrap();
-        // Neither model nor level are named again.
+        // Names neither the model nor the thinking level again.
         let ran = sandbox.run(&["-p", "-c", "second"]);
         assert_eq!(ran.code, Some(0), "{ran:#?}");
         let after = fs::read(&sandbox.session_files()[0]).unwrap();
-        assert!(after.starts_with(&before), "{wire:?}: only appended to");
+        assert!(
+            after.starts_with(&before),
+            "{wire:?}: the file must only grow"
+        );
         let request = server.request(1);
         for text in ["first", "One.", "second"] {
             assert!(request.text().contains(text), "{wire:?} {text}");
@@ -44,7 +46,7 @@ fn a_session_goes_on_with_its_messages_model_and_prefix() {
 }
 
 #[test]
-fn a_copy_leaves_the_session_as_it_is() {
+fn a_fork_leaves_the_original_session_unchanged() {
     let wire = Wire::Anthropic;
     let (server, sandbox) = job::stage_with(vec![Reply::text("One."), Reply::text("Two.")]);
     assert_eq!(
@@ -63,7 +65,7 @@ fn a_copy_leaves_the_session_as_it_is() {
 }
 
 #[test]
-fn what_cannot_go_on_says_why_and_the_way_out() {
+fn a_session_that_cannot_be_resumed_says_why_and_what_to_do() {
     let (_server, sandbox) = job::stage_with(Vec::new());
     let model = Wire::Anthropic.model();
     sandbox.write("notes.jsonl", "no session\n");
@@ -106,7 +108,7 @@ fn what_cannot_go_on_says_why_and_the_way_out() {
 }
 
 #[test]
-fn entries_that_cannot_be_read_are_told_at_the_start() {
+fn unreadable_entries_are_reported_at_start() {
     let (_server, sandbox) = job::stage_with(vec![Reply::text("One."), Reply::text("Two.")]);
     let model = Wire::Anthropic.model();
     assert_eq!(sandbox.run(&["-p", "-m", model, "first"]).code, Some(0));
@@ -124,9 +126,9 @@ fn entries_that_cannot_be_read_are_told_at_the_start() {
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
 }
 
-// The demo plays where there is no model; it must never be written into a session.
+// The demo plays when there's no model. It must never write into a session.
 #[test]
-fn a_session_whose_model_is_gone_stays_as_it_is_where_there_is_no_other() {
+fn a_session_stays_unchanged_if_no_model_is_available() {
     let sandbox = job::sandbox();
     let header = serde_json::json!({
         "type": "session", "version": 3, "id": "i", "timestamp": "T", "cwd": sandbox.path(),
@@ -153,7 +155,7 @@ fn a_session_whose_model_is_gone_stays_as_it_is_where_there_is_no_other() {
 }
 
 #[test]
-fn the_last_session_is_one_of_this_folder_also_where_another_shares_its_name() {
+fn continue_ignores_a_folder_with_a_similar_encoded_name() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("One."), Reply::text("Two.")]);
     let model = Wire::Anthropic.model();
     sandbox.write("a/b/it", "");
@@ -173,7 +175,7 @@ fn the_last_session_is_one_of_this_folder_also_where_another_shares_its_name() {
 }
 
 #[test]
-fn it_is_told_that_the_model_of_a_session_is_gone() {
+fn resuming_reports_that_the_sessions_model_is_gone() {
     let (_server, sandbox) = job::stage_with(vec![Reply::text("One."), Reply::text("Two.")]);
     let model = Wire::Anthropic.model();
     let ran = sandbox.run(&["-p", "-m", model, "first"]);

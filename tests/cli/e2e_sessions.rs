@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::job;
 use crate::support::sandbox::{Ran, Sandbox};
 
-/// A session of two branches, with a name, a call with a long result, and a hostile text.
+/// A session with two branches, a name, a call with a long result, and a hostile text.
 const STORED: &str = r#"{"type":"session","version":3,"id":"0193c0de-0000-7000-8000-00000000cafe","timestamp":"2026-11-20T10:00:00.000Z","cwd":"/home/me/shop"}
 {"type":"model_change","id":"m1","parentId":null,"timestamp":"2026-11-20T10:00:00.000Z","provider":"lab","modelId":"m"}
 {"type":"message","id":"u1","parentId":"m1","timestamp":"2026-11-20T10:00:01.000Z","message":{"role":"user","content":[{"type":"text","text":"Where is the Zebra?\nIn the ZOO, \"perhaps\"."}],"timestamp":1}}
@@ -38,7 +38,7 @@ fn done(sandbox: &Sandbox, args: &[&str]) -> String {
 }
 
 #[test]
-fn the_list_shows_names_with_and_without_its_sub_command() {
+fn sessions_with_and_without_list_shows_names() {
     let (sandbox, _) = stage();
     let plain = done(&sandbox, &["sessions", "--all"]);
     assert_eq!(plain, done(&sandbox, &["sessions", "list", "--all"]));
@@ -58,7 +58,7 @@ fn a_session_is_shown_as_text() {
     assert_eq!(
         text,
         done(&sandbox, &["sessions", "show", "the hun"]),
-        "by its name"
+        "a name must work like an id"
     );
     for part in [
         "session  0193c0de-0000-7000-8000-00000000cafe\n",
@@ -90,7 +90,6 @@ fn a_session_is_shown_as_text() {
     }
 }
 
-// L6
 #[test]
 fn two_branches_are_compared() {
     let (sandbox, _) = stage();
@@ -121,7 +120,7 @@ fn two_branches_are_compared() {
 }
 
 #[test]
-fn a_session_is_shown_as_its_entries() {
+fn a_session_is_shown_as_entries() {
     let (sandbox, _) = stage();
     let entries = |args: &[&str]| -> Vec<String> {
         let entries: Vec<Value> = serde_json::from_str(&done(&sandbox, args)).unwrap();
@@ -134,9 +133,8 @@ fn a_session_is_shown_as_its_entries() {
     assert_eq!(all, ["m1", "u1", "a1", "r1", "a2", "u2", "n1", "l1"]);
 }
 
-// B3, B12, B13, B14
 #[test]
-fn iterations_are_read_from_the_file() {
+fn iterations_can_be_read_from_the_session_file() {
     let (sandbox, file) = stage();
     let iterations = || -> Vec<Value> {
         let text = done(&sandbox, &["sessions", "show", "cafe", "--iterations"]);
@@ -186,7 +184,7 @@ fn iterations_are_read_from_the_file() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("has 2 iterations"), "{ran:#?}");
 
-    // What runs has not ended: a call without its result, a prompt without an answer.
+    // A running turn hasn't ended: a call has no result yet, or a prompt no answer.
     for (lines, count) in [(4, 1), (3, 1)] {
         let text: String = STORED.split_inclusive('\n').take(lines).collect();
         fs::write(&file, text).unwrap();
@@ -198,7 +196,7 @@ fn iterations_are_read_from_the_file() {
 }
 
 #[test]
-fn words_are_found_in_prompts_answers_and_names() {
+fn search_finds_words_in_prompts_answers_and_names() {
     let (sandbox, _) = stage();
     for (words, role, line) in [
         (&["zebra"][..], "user", "Where is the Zebra?"),
@@ -216,7 +214,7 @@ fn words_are_found_in_prompts_answers_and_names() {
         let record: Value = serde_json::from_str(&json).unwrap();
         assert_eq!(record["matches"][0]["role"], role);
     }
-    // Results are not searched, nor are words of different messages one match.
+    // Search ignores results. Words from different messages don't add up to a match.
     for words in [&["giraffe"][..], &["zebra", "nowhere"]] {
         let text = done(&sandbox, &[&["sessions", "search"][..], words].concat());
         assert!(
@@ -227,7 +225,7 @@ fn words_are_found_in_prompts_answers_and_names() {
 }
 
 #[test]
-fn a_removed_session_is_in_the_trash_and_comes_back() {
+fn a_removed_session_can_be_restored_from_the_trash() {
     let (sandbox, file) = stage();
     let outputs = file.with_extension("");
     fs::create_dir(&outputs).unwrap();
@@ -245,7 +243,7 @@ fn a_removed_session_is_in_the_trash_and_comes_back() {
     assert!(back.success(), "{command}");
     assert_eq!(fs::read_to_string(&file).unwrap(), STORED);
     assert_eq!(fs::read_to_string(outputs.join("c1.txt")).unwrap(), "long");
-    // One in the trash is not overwritten by another of its name.
+    // A second session with the same file name doesn't overwrite the one in the trash.
     done(&sandbox, &["sessions", "rm", "cafe"]);
     fs::write(&file, STORED).unwrap();
     done(&sandbox, &["sessions", "rm", "cafe"]);
@@ -254,7 +252,7 @@ fn a_removed_session_is_in_the_trash_and_comes_back() {
 }
 
 #[test]
-fn an_open_session_is_not_removed_nor_a_file_elsewhere() {
+fn rm_refuses_open_sessions_and_files_elsewhere() {
     let (sandbox, file) = stage();
     sandbox.write("mine.jsonl", STORED);
     let refused = |args: &[&str], code: i32, text: &str| {
@@ -279,7 +277,7 @@ fn an_open_session_is_not_removed_nor_a_file_elsewhere() {
 }
 
 #[test]
-fn an_imported_session_goes_on_in_this_folder() {
+fn an_imported_session_continues_in_this_folder() {
     let (_server, sandbox) = job::stage_with(Vec::new());
     sandbox.write("export.txt", STORED);
     let text = done(&sandbox, &["sessions", "import", "export.txt"]);

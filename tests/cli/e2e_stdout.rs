@@ -1,5 +1,5 @@
-//! A stdout that cannot be written is an error that is told; a closed pipe is none, but a run that it cut
-//! is not done; and a reader that stands still holds nothing up.
+//! Failing to write to stdout is an error with a message. A closed pipe is no error, but a run that
+//! it cut isn't successful. A stalled reader blocks neither signals nor the timeout.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -13,10 +13,10 @@ use serde_json::json;
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 
-/// Far more than a program that is stopped needs, also on a busy machine.
+/// Far more than a stopped program needs, even on a busy machine.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// The exit code; fails, and kills it, where the program does not end.
+/// The exit code. Kills the program and fails if it doesn't exit.
 #[track_caller]
 fn code(mut child: Child) -> Option<i32> {
     let end = Instant::now() + DEADLINE;
@@ -26,13 +26,13 @@ fn code(mut child: Child) -> Option<i32> {
         }
         if Instant::now() > end {
             let _ = child.kill();
-            panic!("it does not end");
+            panic!("the program doesn't exit");
         }
         std::thread::yield_now();
     }
 }
 
-/// Everything that writes to stdout, with its arguments.
+/// Every command that writes to stdout.
 fn commands() -> Vec<Vec<&'static str>> {
     let model = Wire::Anthropic.model();
     vec![
@@ -53,9 +53,9 @@ fn commands() -> Vec<Vec<&'static str>> {
 }
 
 #[test]
-fn a_full_disk_behind_stdout_is_told() {
+fn a_full_disk_behind_stdout_is_an_error() {
     let (server, sandbox) = job::stage();
-    // How far a run gets before it notices differs; the script is for one.
+    // How far a run gets before it notices differs. The script has only one reply.
     server.expect_refusals();
     for arguments in commands() {
         let full = File::options().write(true).open("/dev/full").unwrap();
@@ -76,9 +76,9 @@ fn a_full_disk_behind_stdout_is_told() {
 }
 
 #[test]
-fn a_closed_pipe_is_quiet_and_a_run_without_its_reader_is_cut() {
+fn a_closed_pipe_is_quiet_and_ends_the_run() {
     let (server, sandbox) = job::stage();
-    // How far a run gets before it notices differs; the script is for one.
+    // How far a run gets before it notices differs. The script has only one reply.
     server.expect_refusals();
     for arguments in commands() {
         let (reader, writer) = std::io::pipe().unwrap();
@@ -101,9 +101,9 @@ fn a_closed_pipe_is_quiet_and_a_run_without_its_reader_is_cut() {
     }
 }
 
-/// `tiller --mode json go | head -1`
+/// As in `tiller --mode json go | head -1`.
 #[test]
-fn a_run_whose_reader_leaves_before_the_end_is_not_done() {
+fn a_run_whose_reader_leaves_early_is_not_successful() {
     let more = || Reply::call("bash", json!({"command": "echo x >> made"}));
     let (server, sandbox) = job::stage_with(vec![more().gate("left"), more(), Reply::text("ok")]);
     let model = Wire::Anthropic.model();
@@ -116,11 +116,14 @@ fn a_run_whose_reader_leaves_before_the_end_is_not_done() {
     drop(lines);
     server.release("left");
     assert_eq!(code(child), Some(141));
-    assert!(server.requests().len() < 3, "the run went to its end");
+    assert!(
+        server.requests().len() < 3,
+        "the run should have stopped early"
+    );
 }
 
 #[test]
-fn a_reader_that_stands_still_holds_neither_signals_nor_the_timeout_up() {
+fn a_stalled_reader_blocks_neither_signals_nor_the_timeout() {
     let ends = [
         (None, 124),
         (Some(Signal::SIGTERM), 143),
@@ -136,7 +139,7 @@ fn a_reader_that_stands_still_holds_neither_signals_nor_the_timeout_up() {
             if signal.is_none() {
                 arguments.extend(["--timeout", "3"]);
             }
-            // stderr too: `2>&1`.
+            // stderr goes there too, as with `2>&1`.
             let (reader, writer) = std::io::pipe().unwrap();
             let mut command = sandbox.tiller(&arguments);
             command.stdout(Stdio::from(writer.try_clone().unwrap()));

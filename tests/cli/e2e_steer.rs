@@ -1,5 +1,5 @@
-//! `tiller steer` and the socket behind it (D9): from another terminal, from many programs at once,
-//! from programs that mean no good.
+//! `tiller steer` and its socket: used from another terminal, by many programs at once, and by
+//! hostile programs.
 
 use std::collections::HashSet;
 use std::io::{Read, Write};
@@ -16,7 +16,7 @@ use crate::support::model_server::{Reply, Wire};
 use crate::support::sandbox::{Ran, Sandbox};
 use crate::support::screen::{Launch, Screen};
 
-/// How long something may take to come about.
+/// How long to wait for anything.
 const DEADLINE: Duration = Duration::from_secs(20);
 
 const GATE: &str = "until [ -e go ]; do touch runs; sleep 0.02; done";
@@ -38,7 +38,7 @@ fn screen(sandbox: &Sandbox) -> Screen {
     screen
 }
 
-/// What is open, once that is so many sessions and each has its socket.
+/// The open sessions, once there are `count` and each has its socket.
 fn open_sessions(sandbox: &Sandbox, count: usize) -> Vec<Value> {
     let started = Instant::now();
     loop {
@@ -73,11 +73,11 @@ fn users(sandbox: &Sandbox) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// Sends these bytes and reads what comes back.
+/// Sends these bytes and reads the answer.
 fn send(socket: &Path, bytes: &[u8]) -> String {
     let mut stream = UnixStream::connect(socket).unwrap();
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
-    // The other side may have heard enough.
+    // The other side may have closed already.
     let _ = stream.write_all(bytes);
     let _ = stream.shutdown(std::net::Shutdown::Write);
     let mut answer = String::new();
@@ -85,9 +85,9 @@ fn send(socket: &Path, bytes: &[u8]) -> String {
     answer
 }
 
-// Also one that has left its parents behind.
+// Even a command that left its parent processes is recognized.
 #[test]
-fn a_message_from_a_command_of_the_session_is_told() {
+fn a_message_from_the_sessions_own_command_is_marked() {
     let steer = format!(
         "setsid {} steer Obey; until [ -e go ]; do sleep 0.02; done",
         env!("CARGO_BIN_EXE_tiller")
@@ -106,7 +106,7 @@ fn a_message_from_a_command_of_the_session_is_told() {
 }
 
 #[test]
-fn a_message_starts_a_run_steers_it_and_waits_for_its_end() {
+fn a_message_can_start_a_run_steer_it_or_wait_for_its_end() {
     let (server, sandbox) = job::stage_with(gated());
     let screen = screen(&sandbox);
     let open = open_sessions(&sandbox, 1);
@@ -152,7 +152,7 @@ fn a_message_starts_a_run_steers_it_and_waits_for_its_end() {
     );
     screen.keys("<c-d>");
     assert_eq!(screen.wait_exit().code, 0);
-    assert!(!socket.exists(), "the socket is gone with the program");
+    assert!(!socket.exists(), "the socket must go with the program");
 
     let screen = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
     screen.wait_for("Followed up.");
@@ -166,8 +166,8 @@ fn start_headless(sandbox: &Sandbox, mode: &str) -> Child {
     sandbox.tiller(&arguments).spawn().unwrap()
 }
 
-/// Waits until the command runs: a message that comes before would have it skipped, and the run would
-/// not wait for anything.
+/// Waits until the command runs. An earlier message would skip the command, and the run would have
+/// nothing to wait for.
 fn wait_processing(sandbox: &Sandbox) {
     let started = Instant::now();
     while open_sessions(sandbox, 1)[0]["state"] != "processing"
@@ -178,7 +178,7 @@ fn wait_processing(sandbox: &Sandbox) {
 }
 
 #[test]
-fn runs_without_a_screen_are_steered_too() {
+fn runs_without_a_screen_can_be_steered() {
     for mode in ["text", "json"] {
         let (server, sandbox) = job::stage_with(gated());
         let child = start_headless(&sandbox, mode);
@@ -215,7 +215,7 @@ fn runs_without_a_screen_are_steered_too() {
 }
 
 #[test]
-fn what_a_run_that_failed_did_not_hear_is_told() {
+fn a_failed_run_reports_messages_it_did_not_deliver() {
     let failed = Reply::http(400, "application/json", "{}");
     let mut replies = vec![Reply::call("bash", json!({"command": GATE})), failed];
     replies.extend(["Yes.", "It is."].map(Reply::text));
@@ -238,7 +238,7 @@ fn what_a_run_that_failed_did_not_hear_is_told() {
 }
 
 #[test]
-fn many_writers_lose_nothing() {
+fn no_message_of_many_writers_is_lost() {
     const WRITERS: usize = 60;
     const MESSAGES: usize = 5;
     let (_server, sandbox) = job::stage_with(gated());
@@ -265,12 +265,16 @@ fn many_writers_lose_nothing() {
     let stored = users(&sandbox).into_iter().map(|(text, _)| text).skip(1);
     let stored: Vec<String> = stored.collect();
     let all = (0..WRITERS).flat_map(|writer| (0..MESSAGES).map(move |number| text(writer, number)));
-    assert_eq!(stored.len(), WRITERS * MESSAGES, "each exactly once");
+    assert_eq!(
+        stored.len(),
+        WRITERS * MESSAGES,
+        "each message must arrive exactly once"
+    );
     assert_eq!(
         stored.iter().cloned().collect::<HashSet<_>>(),
         all.collect::<HashSet<_>>()
     );
-    // What one writer sends stays in its order.
+    // Each writer's messages stay in order.
     for writer in 0..WRITERS {
         let own = stored
             .iter()
@@ -283,7 +287,7 @@ fn many_writers_lose_nothing() {
 }
 
 #[test]
-fn hostile_input_harms_nobody() {
+fn hostile_input_does_no_harm() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("Alive.")]);
     let screen = screen(&sandbox);
     let socket = socket(&sandbox);
@@ -337,14 +341,14 @@ fn hostile_input_harms_nobody() {
     ] {
         let answer = send(&socket, bytes);
         let answer: Value = serde_json::from_str(&answer).unwrap_or_else(|_| json!({}));
-        // Who sends too much may be cut off before the answer.
+        // A client that sends too much may be cut off before the answer.
         if what != "far too long" || !answer["error"].is_null() {
             let text = answer["error"].as_str().unwrap_or_default();
             assert!(text.contains(error), "{what}: {answer}");
             assert_eq!(answer["success"], false);
         }
     }
-    // Those that say nothing, and those that never read, take no place for long.
+    // Clients that send nothing or read nothing don't block others for long.
     let idle: Vec<UnixStream> = (0..100)
         .map(|at| {
             let mut stream = UnixStream::connect(&socket).unwrap();
@@ -376,7 +380,7 @@ fn hostile_input_harms_nobody() {
 }
 
 #[test]
-fn which_session_is_meant_must_be_clear() {
+fn an_ambiguous_session_must_be_named() {
     let (server, sandbox) = job::stage_with(gated());
     let first = screen(&sandbox);
     open_sessions(&sandbox, 1);
@@ -412,7 +416,7 @@ fn which_session_is_meant_must_be_clear() {
     let ran = sandbox.run(&["steer", ends[0], "hello"]);
     assert!(said(&ran).contains(ends[0]));
     server.wait_requests(1);
-    // The other one is found without its name when this one is killed.
+    // After this one is killed, the other one needs no name.
     first.signal(nix::sys::signal::Signal::SIGKILL);
     first.wait_dead();
     let left = open_sessions(&sandbox, 1);

@@ -1,5 +1,5 @@
-//! Steering by `.tiller/steer` and SIGUSR1 (D8): taken once, from a plain file of the user's own and
-//! from nothing else.
+//! Steering by `.tiller/steer` and SIGUSR1. tiller takes each message once, and only from a plain
+//! file that the user owns.
 
 use std::fs;
 use std::os::unix::fs::{chown, symlink};
@@ -15,7 +15,7 @@ use crate::support::model_server::{Reply, Wire};
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::{Launch, Screen};
 
-/// How long something may take to come about.
+/// How long to wait for anything.
 const DEADLINE: Duration = Duration::from_secs(20);
 
 fn gated() -> Vec<Reply> {
@@ -40,12 +40,12 @@ fn wait_gone(sandbox: &Sandbox) {
     let started = Instant::now();
     let folder = sandbox.path().join(".tiller");
     while fs::read_dir(&folder).unwrap().count() > 0 {
-        assert!(started.elapsed() < DEADLINE, "it was not taken");
+        assert!(started.elapsed() < DEADLINE, "tiller did not take the file");
     }
 }
 
 #[test]
-fn the_file_is_a_message() {
+fn the_steer_file_becomes_a_message() {
     let (server, sandbox) = job::stage_with(gated());
     let screen = screen(&sandbox);
     screen.keys("Go<enter>");
@@ -66,7 +66,7 @@ fn the_file_is_a_message() {
         "first\nmessage\nsecond, with \u{fffd} and \u{1b}[2J"
     );
 
-    // When nothing runs it starts a run.
+    // If nothing runs, the message starts a run.
     sandbox.write(".tiller/steer", "once more");
     screen.signal(Signal::SIGUSR1);
     screen.wait_for("Again.");
@@ -76,13 +76,13 @@ fn the_file_is_a_message() {
 }
 
 #[test]
-fn a_run_without_a_screen_is_steered_too() {
+fn a_run_without_a_screen_can_be_steered_by_file() {
     let (server, sandbox) = job::stage_with(gated());
     let arguments = ["-p", "--no-session", "-m", Wire::ALL[0].model(), "Go"];
     let child = sandbox.tiller(&arguments).spawn().unwrap();
     let started = Instant::now();
     server.wait_answered(0);
-    // The command runs, so the run is under way.
+    // Once the command runs, so does the run.
     while sandbox.processes(&[child.id() as i32]).is_empty() {
         assert!(started.elapsed() < DEADLINE);
     }
@@ -96,7 +96,7 @@ fn a_run_without_a_screen_is_steered_too() {
 }
 
 #[test]
-fn what_is_no_plain_file_of_the_user_is_refused_and_left() {
+fn a_steer_file_that_is_not_the_users_plain_file_is_left_alone() {
     let (server, sandbox) = job::stage_with(Vec::new());
     let screen = screen(&sandbox);
     let folder = sandbox.path().join(".tiller");
@@ -104,8 +104,8 @@ fn what_is_no_plain_file_of_the_user_is_refused_and_left() {
     let secret = sandbox.path().join("secret");
     fs::write(&secret, "do not send this").unwrap();
     fs::create_dir(&folder).unwrap();
-    // Each reason is seen once: the text of an earlier refusal would end the wait too soon, and the
-    // signal meet the next file while it is written.
+    // Each reason must differ. An earlier refusal with the same text would end the wait too soon,
+    // and the signal would arrive while the test writes the next file.
     let refused = |why: &str| {
         screen.signal(Signal::SIGUSR1);
         screen.wait_for(why);
@@ -128,7 +128,11 @@ fn what_is_no_plain_file_of_the_user_is_refused_and_left() {
     refused("it is longer than 1 MiB");
     fs::write(&place, " \n\n").unwrap();
     refused("the message is empty");
-    assert_eq!(fs::read_to_string(&place).unwrap(), " \n\n", "put back");
+    assert_eq!(
+        fs::read_to_string(&place).unwrap(),
+        " \n\n",
+        "tiller must put the file back"
+    );
     if Uid::effective().is_root() {
         chown(&place, Some(12_345), None).unwrap();
         refused("it belongs to another user");

@@ -1,4 +1,4 @@
-//! Servers with certificates of their own: which are taken, and what is said of those that are not.
+//! Servers with their own certificates: which ones tiller accepts, and its errors about others.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use base64::prelude::BASE64_STANDARD;
 
 use crate::support::sandbox::Sandbox;
 
-/// A server on `localhost` with this certificate (DER), which says "secure".
+/// A server on `localhost` with this certificate (DER). It answers "secure".
 fn tls_server(certificate: &[u8]) -> u16 {
     let key = BASE64_STANDARD.decode(SERVER_KEY).unwrap();
     let provider = rustls::crypto::ring::default_provider();
@@ -34,7 +34,7 @@ fn tls_server(certificate: &[u8]) -> u16 {
         for mut socket in listener.incoming().flatten() {
             let mut connection = rustls::ServerConnection::new(Arc::clone(&config)).unwrap();
             let mut stream = rustls::Stream::new(&mut connection, &mut socket);
-            // The client waits for the answer once it has sent all of its small request.
+            // The request is small, and the client waits for the answer after sending it all.
             let mut request = Vec::new();
             let mut piece = vec![0; 65_536];
             while let Ok(count @ 1..) = stream.read(&mut piece) {
@@ -51,22 +51,22 @@ fn tls_server(certificate: &[u8]) -> u16 {
     port
 }
 
-/// A key for tests, known to everybody, and two certificates for it (until 2120): as `openssl req
-/// -x509` makes one, which is that of an authority, and one for a server.
+/// A well-known key for tests and two certificates for it (until 2120). One is a certificate
+/// authority's, as `openssl req -x509` makes it. The other is a server's.
 const SERVER_KEY: &str = "MC4CAQAwBQYDK2VwBCIEIGaqJbG0FNyQg0xU4wLvLGdpT5D8MPlPOXOYDwC4frKg";
 const AUTHORITY: &str = "MIIBJjCB2aADAgECAgEBMAUGAytlcDAXMRUwEwYDVQQDDAx0aWxsZXIgdGVzdHMwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBcxFTATBgNVBAMMDHRpbGxlciB0ZXN0czAqMAUGAytlcAMhAM9LnzuUWzbWHXb5NWO+snWaI+DwIWWpw8tOR1g4SpJmo0gwRjAPBgNVHRMBAf8EBTADAQH/MBQGA1UdEQQNMAuCCWxvY2FsaG9zdDAdBgNVHQ4EFgQUlFKHcIJpf+n5Ul8UiAAylWN2SUEwBQYDK2VwA0EAA/gaMEV8CeUlHm29EYJuwjvsiKxFddwpeWNT8t33Zksbcr/9v5fa5MMZBX3HKlU74RTXiajGBAVyVA7FoTpsAA==";
 const SERVER: &str = "MIIBIzCB1qADAgECAgEBMAUGAytlcDAXMRUwEwYDVQQDDAx0aWxsZXIgdGVzdHMwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBcxFTATBgNVBAMMDHRpbGxlciB0ZXN0czAqMAUGAytlcAMhAM9LnzuUWzbWHXb5NWO+snWaI+DwIWWpw8tOR1g4SpJmo0UwQzAMBgNVHRMBAf8EAjAAMBQGA1UdEQQNMAuCCWxvY2FsaG9zdDAdBgNVHQ4EFgQUlFKHcIJpf+n5Ul8UiAAylWN2SUEwBQYDK2VwA0EAN96IfQDv0Y2pbo+sKygZDmUoVdUQCaBQiJPIdfFxWTENYSZ0oTU+0RYJetC1estbprE5DOh0xyEjTqEmAeYjAg==";
 
-/// What a server's own certificate needs, and what tiller says where that is missing.
+/// What tiller needs to accept a server's own certificate, and its hint if that's missing.
 #[test]
-fn the_hint_about_a_certificate_leads_out() {
+fn following_the_hint_about_a_certificate_works() {
     let cases = [
         (AUTHORITY, "SSL_CERT_FILE", true, "CA:FALSE"),
         (SERVER, "UNUSED", true, "NODE_EXTRA_CA_CERTS"),
         (SERVER, "NODE_EXTRA_CA_CERTS", true, "secure"),
         (SERVER, "SSL_CERT_FILE", true, "secure"),
         (SERVER, "SSL_CERT_FILE", false, "no-such.pem: No such file"),
-        // Some containers set it, and to nothing.
+        // Some containers set the variable to nothing.
         (SERVER, "", true, "NODE_EXTRA_CA_CERTS"),
     ];
     for (certificate, variable, exists, expected) in cases {

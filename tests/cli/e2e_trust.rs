@@ -1,4 +1,4 @@
-//! What a project brings along counts only where the user trusts it.
+//! A project's own settings and instructions apply only if the user trusts the project.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ const LEFT_OUT: &str =
     "tiller: folder not trusted, ignoring AGENTS.md, a/CLAUDE.md (--trust to use them)\n";
 
 #[test]
-fn settings_of_a_project_wait_for_trust_too() {
+fn project_settings_apply_only_after_trust() {
     let (_server, sandbox) = job::stage_with(Vec::new());
     sandbox.write(".tiller/config.toml", "agent.max_iterations = 7\n");
     let file = sandbox.path().join(".tiller/config.toml");
@@ -25,7 +25,7 @@ fn settings_of_a_project_wait_for_trust_too() {
 }
 
 #[test]
-fn a_projects_settings_with_an_error_are_left_out_and_told() {
+fn broken_project_settings_are_ignored_and_reported() {
     for (text, fault) in [
         (
             "agent.max_iteration = 7",
@@ -56,7 +56,7 @@ fn a_projects_settings_with_an_error_are_left_out_and_told() {
 }
 
 #[test]
-fn instructions_of_a_project_wait_for_trust() {
+fn project_instructions_apply_only_after_trust() {
     let replies = (0..5).map(|_| Reply::text("ok")).collect();
     let (server, sandbox) = job::stage_with(replies);
     sandbox.git_init();
@@ -71,7 +71,7 @@ fn instructions_of_a_project_wait_for_trust() {
     for (number, (said, arguments, stderr, told)) in [
         (None, &ask[..], LEFT_OUT, false),
         (None, &trusting, "", true),
-        // That was for one run.
+        // The flag was for one run.
         (None, &ask, LEFT_OUT, false),
         (Some(says("trusted")), &ask, "", true),
         (Some(says("denied")), &ask, "", false),
@@ -103,7 +103,7 @@ fn instructions_of_a_project_wait_for_trust() {
     );
 }
 
-/// Makes `path` a program that runs `script`.
+/// Makes `path` an executable that runs `script`.
 fn program(path: &Path, script: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -111,7 +111,7 @@ fn program(path: &Path, script: &str) {
 }
 
 #[test]
-fn a_git_that_never_answers_does_not_hold_the_request_up() {
+fn a_hanging_git_does_not_delay_the_request() {
     let (server, mut sandbox) = job::stage_with(vec![Reply::text("ok")]);
     sandbox.git_init();
     let folder = sandbox.tmp().join("bin");

@@ -1,4 +1,5 @@
-//! A session over days, time zones, releases and models: each request begins with the one before.
+//! A session over several days, time zones, releases and models. Each request begins with the one
+//! before.
 
 use std::fmt::Write;
 use std::fs;
@@ -13,7 +14,8 @@ use crate::support::sandbox::Sandbox;
 const OLD_SYSTEM: &str = "You are an agent of an older release.";
 const OLD_TOOL: &str = "The words of an older release for this tool.";
 
-/// Makes the stored session one of another release: its prompt and its tools read differently.
+/// Makes the stored session look like another release's, with a different prompt and tool
+/// descriptions.
 fn age(sandbox: &Sandbox) {
     let file = sandbox.session_files().pop().unwrap();
     let text = fs::read_to_string(&file).unwrap();
@@ -34,15 +36,14 @@ fn age(sandbox: &Sandbox) {
     fs::write(&file, aged).unwrap();
 }
 
-// L4, F15
 #[test]
-fn a_session_goes_on_the_next_day_elsewhere_after_an_upgrade_and_with_another_model_and_back() {
+fn a_session_keeps_its_prefix_across_days_zones_upgrades_and_models() {
     for (wire, another) in Wire::ALL
         .into_iter()
         .zip(Wire::ALL.into_iter().cycle().skip(1))
     {
         let answer = |text: &str| Reply::new().think("Let me think.").say(text);
-        // Without thinking, which would be bound to the prompt that is made another one below.
+        // Without thinking, because thinking would be bound to the prompt that changes below.
         let look = Reply::call("ls", json!({}));
         let server = ModelServer::start(Script::of([
             look,
@@ -59,7 +60,7 @@ fn a_session_goes_on_the_next_day_elsewhere_after_an_upgrade_and_with_another_mo
             let output = command.env("TZ", zone).output().unwrap();
             assert!(output.status.success(), "{wire:?} {args:?} {output:?}");
         };
-        // West of everything, where it is yesterday.
+        // The westernmost zone, where it's still yesterday.
         let (west, east) = ("WST+12", "EST-14");
         run(
             &sandbox,
@@ -69,7 +70,7 @@ fn a_session_goes_on_the_next_day_elsewhere_after_an_upgrade_and_with_another_mo
         age(&sandbox);
         run(&sandbox, west, &["-p", "-c", "second"]);
         let today = server.requests().pop().unwrap();
-        // Another day, another zone, and a release with another prompt and other words for tools.
+        // Another day, another zone, and a release with another prompt and other tool descriptions.
         run(&sandbox, east, &["-p", "-c", "third"]);
         let next_day = server.requests().pop().unwrap();
         run(
@@ -93,7 +94,7 @@ fn a_session_goes_on_the_next_day_elsewhere_after_an_upgrade_and_with_another_mo
         assert!(goes_on_from(&next_day.body, &back.body), "{wire:?}");
         for (request, words) in bodies.iter().zip(["second", "third", "fourth", "fifth"]) {
             let text = request.text();
-            // A model that edits in another way has a prompt of its own.
+            // A model with another edit format has its own prompt.
             if words != "fourth" {
                 assert!(text.contains(OLD_SYSTEM), "{wire:?} {words}");
                 assert!(text.contains(OLD_TOOL), "{wire:?} {words}");

@@ -1,4 +1,4 @@
-//! Front ends that print, end to end.
+//! Front ends that print, tested end to end.
 
 mod config;
 mod e2e_auth;

@@ -1,5 +1,5 @@
-//! Models as a shell sees them: the list, aliases, the user's words about a server, and the check of
-//! the window.
+//! Models as a shell sees them: the list, aliases, the user's settings for a server, and the check
+//! of the context window.
 
 use std::fmt::Write;
 
@@ -18,15 +18,14 @@ fn models_toml(sandbox: &Sandbox, text: &str) {
     fs::write(sandbox.config().join("models.toml"), text).unwrap();
 }
 
-/// A provider `lab` on the server's Chat wire, with what `more` says of it.
+/// A provider `lab` on the server's Chat wire, with the settings in `more`.
 fn lab(server: &ModelServer, more: &str) -> String {
     let url = server.url(Wire::Chat);
     format!("[providers.lab]\napi = 'openai-chat'\nbase_url = '{url}'\napi_key = 'k'\n{more}\n")
 }
 
-// M6
 #[test]
-fn the_list_is_for_people_and_for_programs() {
+fn the_model_list_has_a_form_for_people_and_one_for_programs() {
     let mut sandbox = Sandbox::new();
     sandbox.set("XAI_API_KEY", "unused");
     models_toml(
@@ -94,10 +93,10 @@ fn the_list_is_for_people_and_for_programs() {
     assert_eq!(
         ready.stdout.matches(" * ").count(),
         1,
-        "the default is marked"
+        "the list must mark the default"
     );
 
-    // Words in any case and order; else letters, the best first.
+    // Words match in any case and order. If none do, letters match, best first.
     let words = sandbox
         .run(&["models", "5.5", "Sonnet", "anthropic/"])
         .stdout;
@@ -133,9 +132,8 @@ fn a_list_without_any_key_says_how_to_get_one() {
     assert!(ran.stderr.contains("tiller auth add"), "{}", ran.stderr);
 }
 
-// A8
 #[test]
-fn aliases_of_the_settings() {
+fn settings_define_model_aliases() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("ok").repeat()]);
     models_toml(
         &sandbox,
@@ -179,7 +177,7 @@ fn aliases_of_the_settings() {
 }
 
 #[test]
-fn the_users_words_about_a_server_are_obeyed() {
+fn the_users_settings_for_a_server_are_used() {
     let (server, mut sandbox) = job::stage_with(vec![Reply::text("ok").repeat()]);
     sandbox.set("TEAM", "blue");
     models_toml(
@@ -207,7 +205,7 @@ fn the_users_words_about_a_server_are_obeyed() {
     let body = &requests[1].body;
     assert_eq!(
         body["messages"][0]["role"], "system",
-        "the model's word beats the provider's"
+        "the model's setting beats the provider's"
     );
     assert_eq!(body.get("reasoning_effort"), None);
     assert!(body.get("max_completion_tokens").is_some());
@@ -221,9 +219,8 @@ fn the_users_words_about_a_server_are_obeyed() {
     assert_eq!(server.requests().len(), 2, "nothing was sent");
 }
 
-// F1, F3, F4, F5
 #[test]
-fn a_window_that_is_too_small_is_refused_and_a_small_one_is_warned_of() {
+fn a_context_window_that_is_too_small_is_an_error_and_a_small_one_a_warning() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("ok").repeat()]);
     let mut models = String::new();
     for tokens in [15_999, 16_000, 31_999, 32_000] {
@@ -275,7 +272,7 @@ fn a_window_that_is_too_small_is_refused_and_a_small_one_is_warned_of() {
     );
     assert_eq!(server.requests().pop().unwrap().body["model"], "w32000");
 
-    // F2: what the settings say counts where the model says nothing.
+    // The settings' window applies where the model doesn't say.
     let budget = ["--config", "models.context_window=15999"];
     let ran = sandbox.run(&["-p", "-m", "lab/unknown", budget[0], budget[1], "hi"]);
     assert_eq!(ran.code, Some(1));
@@ -289,7 +286,7 @@ fn a_window_that_is_too_small_is_refused_and_a_small_one_is_warned_of() {
     assert_eq!(
         ran.code,
         Some(0),
-        "the model's own window is stronger: {ran:#?}"
+        "the model's own window must win: {ran:#?}"
     );
 }
 
@@ -297,11 +294,11 @@ fn a_window_that_is_too_small_is_refused_and_a_small_one_is_warned_of() {
 fn the_list_is_quick() {
     let sandbox = Sandbox::new();
     let runs = (0..3).map(|_| sandbox.run(&["models"]).took);
-    // A debug build on a busy machine; a release build takes some milliseconds.
+    // This allows for a debug build on a busy machine. A release build takes a few milliseconds.
     assert!(runs.min().unwrap() < Duration::from_secs(2));
 }
 
-/// One answer on a port of this machine.
+/// Serves one answer on a local port.
 fn serve(status: &str, body: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/models.toml", listener.local_addr().unwrap());
@@ -319,7 +316,7 @@ fn serve(status: &str, body: &str) -> String {
 }
 
 #[test]
-fn a_newer_catalogue_is_fetched_checked_and_kept() {
+fn a_newer_catalogue_is_downloaded_checked_and_kept() {
     let mut sandbox = Sandbox::new();
     sandbox.set("ANTHROPIC_API_KEY", "unused");
     let fresh = include_str!("../llm/catalog.toml");
@@ -338,7 +335,7 @@ fn a_newer_catalogue_is_fetched_checked_and_kept() {
     assert_eq!(listed(), "Claude Anew");
     let ran = sandbox.run(&["models", "opus"]);
     assert!(ran.stderr.contains("as of 2999-01-01"), "{ran:#?}");
-    // What fails changes nothing.
+    // A failed download changes nothing.
     for (url, why) in [
         (serve("404 Not Found", ""), "status 404"),
         (serve("200 OK", "<html>"), "can't refresh the models"),
@@ -353,7 +350,7 @@ fn a_newer_catalogue_is_fetched_checked_and_kept() {
         );
         assert_eq!(listed(), "Claude Anew");
     }
-    // An older one does not take the place of what is built in.
+    // An older catalogue doesn't replace the built-in one.
     let old = fresh.replace("2999-01-01", "2000-01-01");
     let ran = refresh(&serve("200 OK", &old));
     assert!(
@@ -361,7 +358,7 @@ fn a_newer_catalogue_is_fetched_checked_and_kept() {
         "{ran:#?}"
     );
     assert_ne!(listed(), "Claude Anew");
-    // A newer one than this program is read as far as it can be.
+    // From a catalogue for a newer tiller, this tiller reads what it understands.
     let newer = fresh.replacen("api = ", "mood = \"good\"\napi = ", 3);
     let ran = refresh(&serve("200 OK", &newer));
     assert!(

@@ -1,5 +1,5 @@
-//! Examples in code blocks parse: TOML and JSON, settings and keys as the program reads them, and each
-//! `tiller` of a shell block with the program's own command line.
+//! Every example in a code block parses: TOML and JSON, settings and keys as the program reads
+//! them, and each `tiller` command with the program's own command line.
 
 use clap::Parser as _;
 use clap::error::ErrorKind;
@@ -10,7 +10,7 @@ use crate::app::args::Args;
 use crate::app::config::Layers;
 use crate::app::tui::keymap::Keymap;
 
-/// Every code block of `page`: its language and its text.
+/// Every code block of `page`, as its language and its text.
 fn blocks(page: &Page) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut open: Option<(String, String)> = None;
@@ -49,8 +49,8 @@ fn every_example_parses() {
     none(&faults);
 }
 
-/// Tables whose name is that of a table of config.toml are settings; a block that names `keymap.toml` in a
-/// comment has keys.
+/// A table with the name of one in config.toml holds settings. A block with `keymap.toml` in a
+/// comment holds keys.
 fn toml_fault(text: &str) -> Option<String> {
     let table: toml::Table = match text.parse() {
         Ok(table) => table,
@@ -78,7 +78,7 @@ fn toml_fault(text: &str) -> Option<String> {
     added.err().or(layers.left_out.pop())
 }
 
-/// One value, or several one after the other.
+/// What's wrong with one JSON value, or several in sequence.
 fn json_fault(text: &str) -> Option<String> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
     values.find_map(Result::err).map(|error| error.to_string())
@@ -97,7 +97,7 @@ fn shell_fault(text: &str, is_console: bool) -> Option<String> {
         .find_map(|words| tiller_fault(&words))
 }
 
-/// Why `words` are no call of tiller that means something; none if they call another program.
+/// What's wrong with `words` as a call of tiller. None if they call another program.
 fn tiller_fault(words: &[String]) -> Option<String> {
     let start = words.iter().position(|word| word == "tiller")?;
     let before_is_plain = words[..start].iter().all(|word| {
@@ -120,7 +120,7 @@ fn tiller_fault(words: &[String]) -> Option<String> {
         Err(error) => {
             let is_fine = matches!(
                 error.kind(),
-                // A folder of the example is not there.
+                // The example's folder doesn't exist here.
                 ErrorKind::ValueValidation | ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
             );
             (!is_fine).then(|| format!("{said}: {error}"))
@@ -128,7 +128,8 @@ fn tiller_fault(words: &[String]) -> Option<String> {
     }
 }
 
-/// The simple commands of a line of shell, as words: enough of the grammar for examples.
+/// Splits a shell line into simple commands of words. Supports enough of the grammar for the
+/// examples.
 fn commands(line: &str) -> Vec<Vec<String>> {
     let mut found = vec![Vec::new()];
     let mut word: Option<String> = None;
@@ -149,7 +150,7 @@ fn commands(line: &str) -> Vec<Vec<String>> {
             (Some(open), c) if c == open => quote = None,
             (Some('"') | None, '$') if chars.peek() == Some(&'(') => {
                 chars.next();
-                // What is substituted is a command too, and a word for the one around it.
+                // A substitution is a command too, and a word of the command around it.
                 let inner: String = chars.by_ref().take_while(|c| *c != ')').collect();
                 let at = found.len() - 1;
                 for command in commands(&inner) {
@@ -183,7 +184,7 @@ fn commands(line: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn a_line_of_shell_is_cut_into_commands() {
+fn a_shell_line_is_split_into_commands() {
     for (line, expected) in [
         ("tiller -p \"a b\" # why", vec![vec!["tiller", "-p", "a b"]]),
         (

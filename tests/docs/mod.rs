@@ -1,8 +1,8 @@
-//! Keeps the documentation right: the pages of reference are made from the program's own tables, and what
-//! the other pages say about links, commands, flags and settings is looked up there.
+//! Keeps the documentation correct. The reference pages are made from the program's own tables.
+//! Links, commands, flags and settings on the other pages are checked against those tables.
 //!
-//! These are unit tests of `src/app`, because the tables are private to it. After a change to a table:
-//! `TILLER_WRITE_DOCS=1 cargo test --lib docs`.
+//! These are unit tests of `src/app`, because the tables are private to it. After a change to a
+//! table, run `TILLER_WRITE_DOCS=1 cargo test --lib docs`.
 
 mod reference;
 mod records;
@@ -11,18 +11,18 @@ mod examples;
 
 use std::path::{Path, PathBuf};
 
-/// The folder of the package.
+/// The package's folder.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
-/// A page of documentation: its path below the package, and its text.
+/// A documentation page: its path in the package and its text.
 struct Page {
     path: String,
     text: String,
 }
 
-/// README.md and its like, and every page of the book.
+/// README.md and the like, and every page of the book.
 fn pages() -> Vec<Page> {
     let mut paths: Vec<String> = ["README", "CONTRIBUTING", "CHANGELOG", "SECURITY"]
         .map(|name| format!("{name}.md"))
@@ -47,7 +47,7 @@ fn pages() -> Vec<Page> {
     paths.into_iter().map(read).collect()
 }
 
-/// Fails with all `faults`, one a line.
+/// Fails with all `faults`, one per line.
 fn none(faults: &[String]) {
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }

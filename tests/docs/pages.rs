@@ -1,4 +1,4 @@
-//! Links lead somewhere, the book is whole, and what stands in inline code exists.
+//! Links work, the book is complete, and names in inline code exist.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Component, Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::app::action::Action;
 use crate::app::args::Args;
 use crate::app::config::Layers;
 
-/// What a page holds that is looked up.
+/// The parts of a page to check.
 #[derive(Default)]
 struct Contents {
     links: Vec<String>,
@@ -60,7 +60,7 @@ impl Contents {
     }
 }
 
-/// The anchor of a heading, as forges and mdbook name it.
+/// The anchor of a heading, as GitHub and mdbook make it.
 fn anchor(heading: &str) -> String {
     let chars = heading.trim().chars().filter_map(|c| match c {
         c if c.is_whitespace() => Some('-'),
@@ -84,7 +84,7 @@ fn tidied(path: &Path) -> PathBuf {
 }
 
 #[test]
-fn every_link_leads_somewhere() {
+fn every_link_works() {
     let pages = pages();
     let contents: HashMap<&str, Contents> = pages
         .iter()
@@ -119,7 +119,7 @@ fn every_link_leads_somewhere() {
 }
 
 #[test]
-fn the_book_is_whole() {
+fn the_book_lists_every_page() {
     let pages = pages();
     let summary = pages.iter().find(|page| page.path == "docs/src/SUMMARY.md");
     let listed: BTreeSet<String> = Contents::of(summary.expect("docs/src/SUMMARY.md"))
@@ -166,16 +166,16 @@ fn the_readme_is_short() {
     );
 }
 
-/// Folders of the system that look like commands of the screen.
+/// System folders that look like slash commands.
 const FOLDERS: [&str; 8] = ["dev", "etc", "home", "proc", "run", "tmp", "usr", "var"];
 
-/// Flags of other programs that the pages name.
+/// Other programs' flags that the pages name.
 const FOREIGN_FLAGS: [&str; 2] = ["--", "--no-verify"];
 
-/// What a page says in inline code about commands, flags and settings is so. The page about other agents
-/// names theirs.
+/// Commands, flags and settings in inline code exist. The page about other agents is left out,
+/// because it names theirs.
 #[test]
-fn what_stands_in_code_exists() {
+fn names_in_inline_code_exist() {
     let mut program = Args::command();
     program.build();
     let mut flags = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The page about the JSON records: what each means, with one that the program made.
+//! The page about the JSON records: the meaning of each, with an example made by the program.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -21,7 +21,8 @@ use crate::llm::{
 
 const TIME: i64 = 1_790_000_000_000;
 
-/// What a record of `event` means; none for events without one. A new event must be named here.
+/// What the record of `event` means. None for events without a record. A new event needs a line
+/// here.
 fn meaning(event: &AgentEvent) -> Option<&'static str> {
     Some(match event {
         AgentEvent::AgentStart => "A run starts.",
@@ -105,7 +106,7 @@ fn command(output: &str) -> Arc<Details> {
     }))
 }
 
-/// One event of each kind that has a record, as a run would send them.
+/// One event for each kind of record, as a run would send it.
 fn events() -> Vec<AgentEvent> {
     let usage = Usage {
         input: 812,
@@ -295,7 +296,6 @@ pub fn page() -> String {
     out
 }
 
-/// Each record that the program can write is on the page.
 #[test]
 fn every_record_has_an_example() {
     let source = include_str!("../../src/app/records.rs");
@@ -303,7 +303,7 @@ fn every_record_has_an_example() {
     let (body, _) = source.split_once("/// The nested event").unwrap();
     for part in body.split("\"type\": \"").skip(1) {
         let (name, _) = part.split_once('"').unwrap();
-        // The content of a result has a type too.
+        // A result's content has a type too.
         let has_example = name == "text" || page.contains(&format!("\n## `{name}`\n"));
         assert!(has_example, "{name}");
     }

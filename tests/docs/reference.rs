@@ -15,7 +15,7 @@ use crate::app::tui::keymap::{Keymap, label};
 const MADE: &str = "<!-- Made from the program's own tables. To update it: \
                     TILLER_WRITE_DOCS=1 cargo test --lib docs -->\n\n";
 
-/// Every page of reference is what the tables say now.
+/// Every reference page matches the tables.
 #[test]
 fn the_reference_is_up_to_date() {
     let mut stale = Vec::new();
@@ -162,7 +162,7 @@ fn commands() -> String {
     out
 }
 
-/// A value as TOML writes it; long lists a line for each item.
+/// A value in TOML. Long lists get a line per item.
 fn value(value: &Value) -> String {
     let short = value.to_string();
     match value {
@@ -177,7 +177,7 @@ fn value(value: &Value) -> String {
 fn settings() -> String {
     let layers = Layers::defaults();
     let mut rows = setting_rows(&layers, &[]);
-    // In the order of the file.
+    // Keeps the order of the file.
     let file = include_str!("../../assets/config.toml");
     rows.sort_by_key(|row| {
         let (table, name) = row.key.rsplit_once('.').unwrap();
@@ -204,7 +204,7 @@ fn settings() -> String {
             let anchor = first.replace('.', "");
             let _ = writeln!(out, "See [`{first}`](#{anchor}).\n");
         } else {
-            // An example in the comment is cut off, with the sentence that announces it.
+            // Cuts off an example in the comment and the sentence that announces it.
             let text = match row.about.split_once("[[") {
                 Some((text, _)) => {
                     let text = text.rsplit_once(". ").map_or(text, |(text, _)| text);
@@ -233,7 +233,7 @@ fn settings() -> String {
     out
 }
 
-/// Text outside of code: what has a meaning in Markdown is escaped.
+/// Text outside code, with Markdown's special characters escaped.
 fn plain(text: &str) -> String {
     text.replace('<', "&lt;")
         .replace('*', "\\*")
@@ -307,7 +307,7 @@ fn of_command(out: &mut String, command: &clap::Command, name: &str) {
     }
 }
 
-/// A row of a table: how an argument is written, and its help.
+/// A table row: how to write an argument, and its help.
 fn row(arg: &clap::Arg) -> String {
     let mut names: Vec<String> = arg
         .get_short()
@@ -356,7 +356,7 @@ fn row(arg: &clap::Arg) -> String {
     )
 }
 
-/// Whether its values are words of its own, and not `true` and `false`.
+/// True if the values are words, and not just `true` and `false`.
 fn values_are_words(arg: &clap::Arg) -> bool {
     let words = arg.get_possible_values();
     words

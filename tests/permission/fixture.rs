@@ -1,4 +1,4 @@
-//! Decisions in a few words.
+//! Helpers to write decisions in a few words.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! What holds of every command line: no other way to write it makes a decision milder, nothing panics,
-//! and what bash runs of it was judged.
+//! Laws for every command line: no other spelling gets a milder decision, nothing panics, and
+//! tiller judged everything that bash runs.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use proptest::sample::select;
 
 use super::fixture::{MODES, command, policy_with};
 
-/// Rules of a user's own, so that every verdict is among the decisions.
+/// A user's own rules, so that every verdict occurs.
 const RULES: &str = "
 [[permission.rules]]
 tool = 'bash'
@@ -53,7 +53,7 @@ const COMMANDS: [&str; 16] = [
     "terraform destroy",
 ];
 
-/// Ways to write a simple command, so that it is one again. `C` is the command.
+/// Ways to write a simple command that give a simple command again. `C` is the command.
 const SIMPLE: [&str; 23] = [
     "\\C",
     "sudo C",
@@ -127,7 +127,7 @@ const ANY: [&str; 43] = [
     "echo \"$(cat <<'E'\n1) it's\nE\n)\" $( C)",
 ];
 
-/// Ways to give a line to a shell. `Q` is the line in quotes.
+/// Ways to pass a line to a shell. `Q` is the quoted line.
 const SHELLS: [&str; 10] = [
     "bash -c Q",
     "sh -ec Q",
@@ -160,21 +160,21 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// `line` written in these ways, one around the other. What only fits around a simple command is left
-/// out where the line is none any more.
+/// `line` written in these ways, one inside the other. Skips ways that need a simple command once
+/// the line isn't one.
 fn rewritten(line: &str, ways: &[Way]) -> String {
     let mut line = line.to_owned();
     let mut simple = true;
     for way in ways {
         match way {
-            // What is quoted already would be another name.
+            // With a second backslash it would name another command.
             Way::Simple("\\C") if line.starts_with('\\') => {}
             Way::Simple(pattern) if simple => line = pattern.replace('C', &line),
             Way::Simple(_) => {}
-            // The second line would be one of the here-document.
+            // The second line would become part of the here-document.
             Way::Any(pattern) if pattern.contains("<<'A' && C") && line.contains('\n') => {}
             Way::Any(pattern) => {
-                // A comment or a here-document ends with its line.
+                // A comment or a here-document ends at its line.
                 let inner = if line.contains(['#', '\n', '&']) {
                     format!("{line}\n")
                 } else {
@@ -196,7 +196,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_other_way_to_write_a_command_is_judged_milder(
+    fn no_other_spelling_of_a_command_is_judged_milder(
         line in select(&COMMANDS[..]),
         ways in prop::collection::vec(way(), 1..5),
     ) {
@@ -204,7 +204,7 @@ proptest! {
         for mode in MODES {
             let policy = policy_with(mode, RULES);
             let (plain, other) = (command(&policy, line), command(&policy, &written));
-            // What cannot be read is asked, also where reading it would have refused it.
+            // A line that can't be parsed is asked about, even if the parsed line would be denied.
             let least = plain.verdict.strictness();
             let doubted = other.reason.starts_with("tiller can't tell what it does");
             prop_assert!(
@@ -224,7 +224,7 @@ proptest! {
 }
 
 #[test]
-fn what_cannot_be_read_is_never_allowed() {
+fn a_line_that_cannot_be_parsed_is_never_allowed() {
     let repeated = |text: &str, times: usize| text.repeat(times);
     for text in [
         "ls \0".to_owned(),
@@ -262,7 +262,7 @@ fn what_cannot_be_read_is_never_allowed() {
     }
 }
 
-/// Pieces of lines, put together at random. `m1` to `m4` are commands that there are not.
+/// Pieces of lines for random combinations. `m1` to `m4` are commands that don't exist.
 const PIECES: [&str; 70] = [
     "( (",
     ") )",
@@ -336,7 +336,7 @@ const PIECES: [&str; 70] = [
     "eval ",
 ];
 
-/// The commands that bash looked for.
+/// The commands that bash tried to find.
 fn run_by_bash(script: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
@@ -362,7 +362,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_bash_runs_was_judged(pieces in prop::collection::vec(select(&PIECES[..]), 1..14)) {
+    fn every_command_that_bash_runs_was_judged(pieces in prop::collection::vec(select(&PIECES[..]), 1..14)) {
         let script = pieces.concat();
         let decision = command(&policy_with("auto".parse().unwrap(), ""), &script);
         if decision.verdict.strictness() > 2 {

@@ -1,4 +1,4 @@
-//! What may be done without a question: tables of decisions, and laws that hold of all of them.
+//! What needs no permission: tables of decisions, and laws that hold for all of them.
 
 mod commands;
 mod fixture;

@@ -1,4 +1,4 @@
-//! What rules of a user's or a project's own come to, and what is decided about files and tools.
+//! What the rules of a user or a project do, and the decisions about files and tools.
 
 use std::path::{Path, PathBuf};
 
@@ -30,9 +30,10 @@ const ASK_MAKE: &str = "tool='bash'; prefix=['make']; action='ask'";
 const NO_ENV: &str = "tool='*'; path='.env'; action='deny'";
 
 #[test]
-fn own_rules_decide_before_the_mode_does() {
+fn the_users_rules_override_the_mode() {
     for (mode, rules, text, expected) in [
-        // Out of the sandbox, or to the network, only if every command may.
+        // A rule lets a command out of the sandbox or onto the network only if it allows every
+        // command in the line.
         ("auto", &[NPM][..], "npm install", "net"),
         ("auto", &[NPM], "npm install left-pad", "net"),
         (
@@ -79,14 +80,14 @@ fn own_rules_decide_before_the_mode_does() {
         ("auto", &[PUSH], "cd x '&&' git push", "box"),
         ("auto", &[PUSH], "cd - && git push", "ask"),
         ("auto", &[PUSH], "GIT_SSH_COMMAND=x git push", "ask"),
-        // Not with another program of its own, however the option is cut short.
+        // Not with another helper program, even if the option is abbreviated.
         ("auto", &[PUSH], "git push --receive-pack=x", "ask"),
         ("auto", &[PUSH], "git push --e=x", "ask"),
         ("auto", &[PUSH], "git push --ex x o", "ask"),
         ("auto", &[PUSH], "git push --repo=ext::x", "ask"),
         ("auto", &[PUSH], "git push -u origin feature/x", "free"),
         ("auto", &[PUSH], "git push --force-with-lease --tags", "ask"),
-        // Nor to an address, a folder, or what can lose what others have pushed.
+        // Nor for an address, a folder, or options that can destroy what others pushed.
         (
             "auto",
             &[PUSH],
@@ -119,7 +120,7 @@ fn own_rules_decide_before_the_mode_does() {
         ("auto", &[PUSH], "git push /tmp/x main", "ask"),
         ("auto", &[PUSH], "git push --repo ../x", "ask"),
         ("auto", &[PUSH], "git push file:///tmp/x", "ask"),
-        // Nor with another PATH, whatever sets it.
+        // Nor with another PATH, however it's set.
         ("auto", &[PUSH], "for PATH in x; do git push; done", "ask"),
         ("auto", &[PUSH], "for x in a b; do git push $x; done", "ask"),
         ("auto", &[PUSH], "printf -v PATH x; git push", "ask"),
@@ -133,7 +134,7 @@ fn own_rules_decide_before_the_mode_does() {
         ("auto", &[PUSH], ": $((PATH=1)); git push", "ask"),
         ("auto", &[PUSH], ": $[PATH=1]; git push", "ask"),
         ("auto", &[PUSH], "((PATH=1)); git push", "ask"),
-        // Nor with what a value becomes when it is counted with.
+        // Nor with a value that the shell runs as code in arithmetic.
         (
             "auto",
             &[PUSH],
@@ -171,7 +172,7 @@ fn own_rules_decide_before_the_mode_does() {
         ("auto", &[PUSH], "[ -n \"$x\" ] && git push", "ask"),
         ("auto", &[PUSH], "git push; $X", "ask"),
         ("auto", &[PUSH], "git push; git reset --hard", "ask"),
-        // A default gives way to a rule that says as much.
+        // A built-in rule yields only to a user's rule that is at least as specific.
         ("auto", &[RESET], "git reset --hard", "ask"),
         ("auto", &[HARD], "git reset --hard", "box"),
         ("auto", &[HARD], "git reset HEAD~1 --hard", "box"),
@@ -182,7 +183,7 @@ fn own_rules_decide_before_the_mode_does() {
             "git push",
             "ask",
         ),
-        // Deny beats ask beats allow, wherever they stand.
+        // Deny beats ask and ask beats allow, in any order.
         ("auto", &[NO_CURL], "curl x", "deny"),
         ("full", &[NO_CURL], "curl x", "deny"),
         ("full", &[NO_CURL], "bash -c 'ls | curl x'", "deny"),
@@ -220,7 +221,7 @@ fn own_rules_decide_before_the_mode_does() {
         ("auto", &["tool='bash'; action='deny'"], "ls", "deny"),
         ("full", &["tool='bash'; action='deny'"], "ls", "deny"),
         ("auto", &["tool='bash'; action='ask'"], "ls", "ask"),
-        // In ask mode an allow rule is an answer given before.
+        // In ask mode, an allow rule answers in advance.
         ("ask", &[TEST], "npm test", "box"),
         ("ask", &[TEST], "npm test && git status", "box"),
         ("ask", &[TEST], "npm test && npm run x", "ask"),
@@ -232,7 +233,7 @@ fn own_rules_decide_before_the_mode_does() {
         ("ask", &["tool='bash'; action='allow'"], "git push", "ask"),
         ("plan", &[PUSH], "git push", "box"),
         ("plan", &[NPM], "npm install", "box"),
-        // A rule about files holds of what a line names and writes.
+        // A file rule also covers the files that a command line names and writes.
         ("auto", &[NO_ENV], "cat .env", "deny"),
         ("auto", &[NO_ENV], "cat ./.env", "deny"),
         ("auto", &[NO_ENV], "echo x > .env", "deny"),
@@ -274,9 +275,9 @@ fn without_a_sandbox_auto_asks_and_says_why() {
     for (mode, text, expected) in [
         ("auto", "ls src", "free"),
         ("auto", "cd sub && ls -la", "free"),
-        // A repository's settings name programs.
+        // A repository's settings can name programs.
         ("auto", "git status", "ask"),
-        // It may be a link.
+        // The file may be a link.
         ("auto", "cat notes", "ask"),
         ("auto", "cat < ~/.ssh/id_rsa", "ask"),
         ("auto", "cd; cat .ssh/id_rsa", "ask"),
@@ -290,7 +291,7 @@ fn without_a_sandbox_auto_asks_and_says_why() {
         ("plan", "ls src", "free"),
         ("plan", "cargo test", "deny"),
         ("full", "cargo test", "free"),
-        // What a rule allows in the sandbox it does not allow without one.
+        // What a rule allows inside the sandbox, it doesn't allow without one.
         ("auto", "npm test", "ask"),
         ("auto", "npm run lint", "free"),
         ("auto", "npm run build", "free"),
@@ -314,7 +315,7 @@ fn without_a_sandbox_auto_asks_and_says_why() {
 }
 
 #[test]
-fn a_question_says_what_else_leaves_the_sandbox() {
+fn a_question_lists_everything_else_that_leaves_the_sandbox() {
     let all = "; the rest of the line also runs outside the sandbox";
     for (mode, text, says) in [
         ("auto", "git push", false),
@@ -332,7 +333,7 @@ fn a_question_says_what_else_leaves_the_sandbox() {
 }
 
 #[test]
-fn a_question_gives_the_reason_of_every_command_that_is_asked() {
+fn a_question_gives_the_reason_for_each_command() {
     let both = command(&policy("auto"), "git reset --hard && git push").reason;
     assert!(both.contains("git reset discards"), "{both}");
     assert!(both.contains("git push publishes"), "{both}");
@@ -341,7 +342,7 @@ fn a_question_gives_the_reason_of_every_command_that_is_asked() {
 }
 
 #[test]
-fn no_more_is_suggested_than_the_same_command_where_a_word_chooses_what_is_run_or_where() {
+fn a_suggestion_is_exact_if_a_word_chooses_the_program_or_the_place() {
     for (mode, text, other) in [
         ("auto", "docker ps", "docker ps -a"),
         ("auto", "docker logs web", "docker logs db"),
@@ -388,7 +389,7 @@ fn no_more_is_suggested_than_the_same_command_where_a_word_chooses_what_is_run_o
         assert!(again.verdict.strictness() < 3, "{text}: {again:?}");
         assert_eq!(word(command(&answered, other).verdict), "ask", "{other}");
     }
-    // What cannot be said word by word is not suggested at all.
+    // tiller suggests no rule for what it can't express word by word.
     for text in [
         "docker run alpine ls",
         "docker exec web ls",
@@ -407,7 +408,7 @@ fn no_more_is_suggested_than_the_same_command_where_a_word_chooses_what_is_run_o
 }
 
 #[test]
-fn a_suggestion_answers_the_question_it_came_with() {
+fn a_suggested_rule_answers_its_question() {
     for (mode, text, prefix) in [
         ("ask", "npm test -- --watch=false", "[\"npm\", \"test\"]"),
         (
@@ -438,7 +439,7 @@ fn a_suggestion_answers_the_question_it_came_with() {
             toml.contains(&format!("prefix = {prefix}")),
             "{text}: {toml}"
         );
-        // Its text may be edited, and is read back.
+        // The user may edit the rule's text, so it must parse again.
         let rules = parse_rules(&toml, |_| Origin::Session).unwrap();
         assert_eq!(rules, decision.suggestions, "{toml}");
         let mut answered = policy.clone();
@@ -460,7 +461,7 @@ fn a_suggestion_answers_the_question_it_came_with() {
         ("auto", "$X"),
         ("auto", "eval ls"),
         ("auto", "docker run x; $Y"),
-        // A rule by the name alone would allow any address and any option.
+        // A rule for the name alone would allow any address and any option.
         ("auto", "ssh host ls"),
         ("auto", "scp a host:b"),
         ("auto", "wget example.org"),
@@ -472,7 +473,7 @@ fn a_suggestion_answers_the_question_it_came_with() {
 }
 
 #[test]
-fn a_project_can_only_make_things_stricter() {
+fn a_projects_rules_can_only_be_stricter() {
     let text = [
         PUSH,
         NO_CURL,
@@ -518,8 +519,8 @@ fn file(
 }
 
 #[test]
-fn files_are_judged_by_where_they_are() {
-    // In the order of the modes: plan, ask, auto, full.
+fn files_are_judged_by_their_place() {
+    // Expected verdicts in the order plan, ask, auto, full.
     for (access, zone, expected) in [
         (Access::Read, Zone::Inside, ["box", "box", "box", "free"]),
         (Access::Read, Zone::ReadOnly, ["box", "box", "box", "free"]),
@@ -569,7 +570,7 @@ fn files_are_judged_by_where_they_are() {
 }
 
 #[test]
-fn rules_about_files_hold_of_real_paths() {
+fn file_rules_match_real_paths() {
     const DOCS: &str = "tool='write'; path='docs/**'; action='allow'";
     const HOME: &str = "tool='read'; path='~/.ssh/config'; action='allow'";
     const NO_LOCKS: &str = "tool='edit'; path='*.lock'; action='deny'";
@@ -713,7 +714,7 @@ fn rules_about_files_hold_of_real_paths() {
 }
 
 #[test]
-fn the_strictest_of_several_files_counts_and_unknown_tools_are_asked() {
+fn the_strictest_verdict_of_several_files_wins_and_unknown_tools_ask() {
     let effects = Effects::write(vec![String::new()]);
     let path = |path: &str, zone| PathUse {
         real: path.into(),
@@ -764,7 +765,7 @@ fn the_strictest_of_several_files_counts_and_unknown_tools_are_asked() {
 }
 
 #[test]
-fn git_is_not_asked_about_what_it_can_do_in_the_sandbox() {
+fn git_commands_that_work_in_the_sandbox_need_no_question() {
     let policy = policy("auto");
     for (command, expected) in [
         ("git worktree remove x", "box"),
@@ -797,7 +798,7 @@ fn git_is_not_asked_about_what_it_can_do_in_the_sandbox() {
 }
 
 #[test]
-fn a_rule_that_reaches_a_remote_names_it_as_it_was_when_the_user_said_so() {
+fn a_rule_for_a_remote_names_its_address_at_the_time() {
     let asked = command(&policy("auto"), "git fetch --prune origin");
     assert_eq!(word(asked.verdict), "ask");
     let [suggested] = asked.suggestions.as_slice() else {
@@ -827,7 +828,7 @@ fn a_rule_that_reaches_a_remote_names_it_as_it_was_when_the_user_said_so() {
     for (text, expected) in [
         ("git fetch", "free"),
         ("git fetch origin main:main --tags", "free"),
-        // It cuts off what is older than that.
+        // Cuts off older history.
         ("git fetch origin main --depth 1", "ask"),
         ("git fetch origin +main:refs/heads/main", "ask"),
         ("git fetch origin main:refs/stash", "ask"),
@@ -848,7 +849,7 @@ fn a_rule_that_reaches_a_remote_names_it_as_it_was_when_the_user_said_so() {
         ("git -c core.sshCommand=./x fetch origin", "ask"),
         ("GIT_SSH_COMMAND=./x git fetch", "ask"),
         ("git fetch && ./x", "ask"),
-        // One answer is enough for all of them.
+        // One answer covers all of them.
         ("git push", "free"),
         ("git pull --ff-only", "free"),
         ("git ls-remote", "free"),
@@ -872,21 +873,21 @@ fn a_rule_that_reaches_a_remote_names_it_as_it_was_when_the_user_said_so() {
     assert_eq!(decide_in(None, "git fetch"), "ask");
 }
 
-/// A rule covers the remotes that git itself takes, and no other.
+/// A rule covers exactly the remotes that git itself would use.
 #[test]
-fn one_answer_covers_where_git_fetches_from_and_pushes_to() {
+fn one_answer_covers_the_fetch_and_the_push_address() {
     let remotes = GitRemotes {
         pushes_to: Some("fork".into()),
         ..remotes()
     };
     let [rule] = &*about_remotes(&policy("auto"), "git pull", remotes).suggestions else {
-        panic!("a rule is offered");
+        panic!("the question must suggest a rule");
     };
     assert_eq!(rule.remotes, ["origin", "fork"]);
 }
 
 #[test]
-fn what_may_run_a_hook_is_asked_each_time() {
+fn a_command_that_may_run_a_hook_is_asked_each_time() {
     let rule = "tool='bash'; prefix=['git','push|pull|fetch|ls-remote']; action='allow'; \
                 sandbox=false";
     for (text, hook, expected) in [
@@ -900,7 +901,7 @@ fn what_may_run_a_hook_is_asked_each_time() {
         ("git pull", "pre-push", "free"),
         ("git pull", "pre-commit", "free"),
         ("git fetch", "reference-transaction", "ask"),
-        // Git starts its maintenance after a fetch.
+        // Git runs its maintenance after a fetch.
         ("git fetch", "pre-auto-gc", "ask"),
         ("git fetch", "pre-push", "free"),
         ("git fetch", "pre-commit", "free"),

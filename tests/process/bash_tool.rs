@@ -1,5 +1,5 @@
-//! The bash tool alone: its processes, its spill folder, calls that can be watched and
-//! cancelled.
+//! Runs the bash tool alone, with its own processes and spill folder. A test can watch a call and
+//! cancel it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,14 +29,14 @@ pub struct BashTool {
     tool: Arc<dyn Tool>,
 }
 
-/// A call under way.
+/// A running call.
 pub struct Call {
     pub cancel: CancellationToken,
     pub progress: watch::Receiver<Arc<Details>>,
     task: JoinHandle<Result<ToolOutput, ToolError>>,
 }
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Debug)]
 pub struct Outcome {
     pub text: String,
@@ -44,7 +44,7 @@ pub struct Outcome {
     pub is_error: bool,
 }
 
-/// The binary that plays the supervisor; another one for measuring a release build.
+/// The binary that acts as the supervisor. Another one can be set, to measure a release build.
 pub fn supervisor() -> PathBuf {
     std::env::var_os("TILLER_TEST_SUPERVISOR")
         .map_or_else(|| env!("CARGO_BIN_EXE_tiller").into(), PathBuf::from)
@@ -59,8 +59,8 @@ impl BashTool {
         Self::of(settings, Orphans::Leave)
     }
 
-    /// For a process that plays tiller alone: here the test program must not adopt, for it has
-    /// children of other tests.
+    /// For a process that plays tiller alone. The test program itself must not adopt orphans,
+    /// because it also has the children of other tests.
     pub fn adopting() -> Self {
         Self::of(ToolSettings::default(), Orphans::Adopt)
     }
@@ -118,7 +118,7 @@ impl BashTool {
         }
     }
 
-    /// Runs `command` to its end.
+    /// Runs `command` until it ends.
     pub async fn run(&self, command: &str) -> Outcome {
         self.start(command).end().await
     }
@@ -127,37 +127,41 @@ impl BashTool {
     pub async fn empty(&self) {
         tokio::time::timeout(DEADLINE, self.processes.empty())
             .await
-            .expect("process trees are left");
+            .expect("process trees should have ended");
         assert_eq!(self.processes.alive(), 0);
     }
 }
 
 impl Call {
-    /// Drops the call's future, as an agent does that cannot wait for it.
+    /// Drops the call's future, as an agent does that can't wait for it.
     pub fn abort(self) {
         self.task.abort();
     }
 
     pub async fn end(self) -> Outcome {
-        outcome(self.raw().await.expect("an error instead of a result"))
+        outcome(
+            self.raw()
+                .await
+                .expect("the call should have a result, not an error"),
+        )
     }
 
     pub async fn raw(self) -> Result<ToolOutput, ToolError> {
         tokio::time::timeout(DEADLINE, self.task)
             .await
-            .expect("no result in time")
-            .expect("the tool panicked")
+            .expect("the result should come in time")
+            .expect("the tool should not panic")
     }
 
-    /// Waits until the live output holds `text`.
+    /// Waits until the live output contains `text`.
     pub async fn wait_for_output(&mut self, text: &str) -> CommandDetails {
         let wait = self
             .progress
             .wait_for(|details| live(details).output.contains(text));
         let found = tokio::time::timeout(DEADLINE, wait)
             .await
-            .expect("no such output in time")
-            .expect("the call is over");
+            .expect("the output should come in time")
+            .expect("the call should still be running");
         live(&found).clone()
     }
 }

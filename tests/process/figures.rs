@@ -1,5 +1,5 @@
-//! Measures how long the dying takes: `cargo test --test main figures -- --ignored --nocapture`,
-//! with `TILLER_TEST_SUPERVISOR=target/release/tiller` for figures that count.
+//! Measures how long it takes to end processes: `cargo test --test main figures -- --ignored
+//! --nocapture`. For meaningful figures, set `TILLER_TEST_SUPERVISOR=target/release/tiller`.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! When tiller or the supervisor is killed with SIGKILL. These need a process that may be killed
-//! and that adopts orphans, so the tests start this test program again to play tiller.
+//! SIGKILL for tiller or the supervisor. A test needs a process that it may kill and that adopts
+//! orphans, so it starts this test program again in place of tiller.
 
 use std::fmt::Write;
 use std::io::{BufRead, BufReader, Read};
@@ -16,12 +16,12 @@ use crate::sandbox::place::machine_has_all_layers;
 use crate::support::marked::{DEADLINE, MarkedProcesses, zombies_of};
 
 const SCRIPT: &str = "TILLER_TEST_HOST_SCRIPT";
-/// Set where the command runs in a sandbox: the folder that it may write.
+/// If the command runs in a sandbox: the folder it may write to.
 const SANDBOX: &str = "TILLER_TEST_HOST_SANDBOX";
 const TIMEOUT: &str = "TILLER_TEST_HOST_TIMEOUT";
 
-/// Plays tiller: runs one command and says what came of it. Started by the tests below, with the
-/// script in its environment; without one it is an empty test.
+/// Plays tiller: runs one command and prints its result. The tests below start it with the script
+/// in its environment. Without a script it does nothing.
 #[tokio::test]
 #[ignore = "started by other tests"]
 async fn host() {
@@ -43,7 +43,7 @@ async fn host() {
     for line in outcome.text.lines() {
         println!("result: {line}");
     }
-    // The supervisor is reaped after the last of its processes.
+    // tiller reaps the supervisor only after the last of the supervisor's processes.
     let began = Instant::now();
     let zombies = loop {
         let count = zombies_of(std::process::id() as i32).len();
@@ -55,10 +55,10 @@ async fn host() {
     println!("zombies: {zombies}");
 }
 
-/// Leaves many zombies behind. Started as a command by the test below.
+/// Leaves many zombies behind. The test below starts it as a command.
 #[test]
 #[ignore = "started by another test"]
-#[allow(clippy::zombie_processes, reason = "what it is for")]
+#[allow(clippy::zombie_processes, reason = "the zombies are the point")]
 fn mother_of_zombies() {
     if std::env::var_os(SCRIPT).is_none() {
         return;
@@ -68,7 +68,7 @@ fn mother_of_zombies() {
     }
 }
 
-// A supervisor that inherits more zombies at once than it has time to reap in one pass.
+// The supervisor inherits more zombies at once than it can reap in one pass.
 #[tokio::test]
 async fn thousands_of_zombies_are_reaped() {
     let bash = BashTool::new();
@@ -99,7 +99,7 @@ fn host_of(script: &str) -> Command {
     command
 }
 
-/// The lines that a host says, to its end.
+/// The lines that a host prints until it exits.
 fn listen(mut child: Child) -> Vec<String> {
     let lines = BufReader::new(child.stdout.take().unwrap())
         .lines()
@@ -110,19 +110,19 @@ fn listen(mut child: Child) -> Vec<String> {
     lines
 }
 
-/// Shows what a host says, where its test fails.
+/// Prints a host's output, for when its test fails.
 #[allow(clippy::print_stdout)] // The test harness captures it and prints it with the failure.
 fn show(output: impl Read + Send + 'static) {
     let lines = BufReader::new(output).lines().map_while(Result::ok);
     std::thread::spawn(move || lines.for_each(|line| println!("host: {line}")));
 }
 
-/// `kill -9` of tiller: its control channel closes, and the supervisor does the rest.
+/// `kill -9` of tiller. Its control channel closes, and the supervisor does the rest.
 async fn kill_tiller(name: &str) {
     kill_tiller_of(name, false).await;
 }
 
-/// A host whose command runs in a sandbox, where `confined`.
+/// A host whose command runs in a sandbox if `confined`.
 fn host_in(script: &str, confined: bool) -> Command {
     let mut host = host_of(script);
     if confined {
@@ -134,7 +134,7 @@ fn host_in(script: &str, confined: bool) -> Command {
 async fn kill_tiller_of(name: &str, confined: bool) {
     let escape = ESCAPES.iter().find(|escape| escape.name == name).unwrap();
     let marked = MarkedProcesses::new();
-    // The host must not bear the mark itself: it is put together in the shell.
+    // The host itself must not carry the mark, so the shell assembles it.
     let mut host = host_in(&disguised(&marked, escape.script), confined)
         .stderr(Stdio::piped())
         .spawn()
@@ -147,7 +147,7 @@ async fn kill_tiller_of(name: &str, confined: bool) {
     marked.wait_for_none().await;
 }
 
-/// The script in a form that does not show the mark: the host's own environment holds it.
+/// The script with the mark hidden, because the host's own environment contains the script.
 fn disguised(marked: &MarkedProcesses, script: &str) -> String {
     let mut hidden = String::new();
     for byte in marked.script(script).bytes() {
@@ -157,7 +157,7 @@ fn disguised(marked: &MarkedProcesses, script: &str) -> String {
 }
 
 #[tokio::test]
-async fn killing_tiller_leaves_nobody() {
+async fn killing_tiller_leaves_no_process() {
     for name in [
         "plain",
         "closed pipes, env -i",
@@ -169,11 +169,11 @@ async fn killing_tiller_leaves_nobody() {
 }
 
 #[tokio::test]
-async fn killing_tiller_leaves_nobody_in_a_sandbox() {
+async fn killing_tiller_leaves_no_process_in_a_sandbox() {
     if !machine_has_all_layers() {
         return;
     }
-    // Of these the shell itself ends, and the host with it.
+    // These end the shell itself, and the host with it.
     let left_out = ["shell kills itself", "kills its group"];
     let scenarios = ESCAPES.iter().map(|escape| escape.name);
     for name in scenarios.filter(|name| !left_out.contains(name)) {
@@ -183,19 +183,19 @@ async fn killing_tiller_leaves_nobody_in_a_sandbox() {
 }
 
 #[tokio::test]
-async fn killing_tiller_leaves_nobody_who_ignores_term() {
+async fn killing_tiller_leaves_no_process_that_ignores_term() {
     kill_tiller("ignores TERM").await;
 }
 
-// A stopped supervisor cannot see that tiller is gone; tiller's death wakes it.
+// A stopped supervisor can't see that tiller is gone. tiller's death wakes it.
 #[tokio::test]
 async fn killing_tiller_leaves_no_stopped_supervisor() {
     kill_tiller("stops the supervisor").await;
 }
 
-// Woken by tiller's death it would be stopped again within a grace.
+// tiller's death wakes the supervisor, but it would be stopped again within the grace period.
 #[tokio::test]
-async fn killing_tiller_leaves_no_supervisor_that_is_stopped_whenever_it_is_woken() {
+async fn killing_tiller_leaves_no_supervisor_that_is_stopped_again_and_again() {
     kill_tiller("stops the supervisor whenever it is woken").await;
 }
 
@@ -219,7 +219,7 @@ async fn kill_supervisor(script: &str) {
 }
 
 #[tokio::test]
-async fn killing_the_supervisor_leaves_nobody() {
+async fn killing_the_supervisor_leaves_no_process() {
     for script in [
         "echo before; kill -9 $PPID; SLEEP",
         "echo before; setsid SLEEP & env -i setsid SLEEP >&- 2>&- & SLEEP & kill -9 $PPID; SLEEP",
@@ -230,9 +230,9 @@ async fn killing_the_supervisor_leaves_nobody() {
     }
 }
 
-// No order reaches the supervisor, so tiller kills it and ends what it leaves.
+// The supervisor gets no orders, so tiller kills it and then ends what it leaves.
 #[tokio::test]
-async fn stopping_the_supervisor_without_a_pause_leaves_nobody() {
+async fn stopping_the_supervisor_again_and_again_leaves_no_process() {
     let marked = MarkedProcesses::new();
     let script = "echo before; SLEEP & while :; do kill -STOP $PPID; done 2>/dev/null";
     let mut host = host_of(&disguised(&marked, script));
@@ -247,6 +247,6 @@ async fn stopping_the_supervisor_without_a_pause_leaves_nobody() {
 }
 
 #[tokio::test]
-async fn killing_the_supervisor_leaves_nobody_who_ignores_term() {
+async fn killing_the_supervisor_leaves_no_process_that_ignores_term() {
     kill_supervisor("trap '' TERM; echo before; setsid SLEEP & kill -9 $PPID; SLEEP").await;
 }

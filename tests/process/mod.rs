@@ -1,5 +1,5 @@
-//! Commands and their process trees, with the real supervisor: what the result says, and that
-//! nothing survives.
+//! Commands and their process trees under the real supervisor: what the result says, and that no
+//! process survives.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod bash_tool;

@@ -1,4 +1,4 @@
-//! What becomes of a command's output: cleaned, cut, seen while it comes, kept whole in a file.
+//! A command's output is cleaned, cut, shown while it arrives, and saved completely in a file.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,9 +16,8 @@ async fn cleaned(bytes: &[u8]) -> String {
     bash.run("cat raw").await.text
 }
 
-// J1, J2
 #[tokio::test]
-async fn output_is_cleaned() {
+async fn control_sequences_are_removed_from_output() {
     for (raw, expected) in [
         (&b"plain\n\ttab\n"[..], "plain\n\ttab"),
         (b"\x1b[1;31mred\x1b[0m \x1b[38;5;3mx\x1b[m", "red x"),
@@ -28,12 +27,12 @@ async fn output_is_cleaned() {
         ),
         (b"\x1bPq#0;2\n~~\x1b\\after", "after"),
         (b"\x1b(Bx\x1b7y\x1bcz", "xyz"),
-        // Eight-bit forms are not in use; they are shown.
+        // Eight-bit forms aren't in use, so they're shown.
         ("\u{9b}31mx".as_bytes(), "\\x9b31mx"),
-        // A string without an end swallows its line and no more.
+        // An unterminated string swallows its line, but no more.
         (b"\x1b]0;never ends\nnext\n", "\nnext"),
         (b"\x1b]0;cut \x1b[1mnew\n", "new"),
-        // A sequence that is none.
+        // An invalid sequence.
         (b"a\x1b[12\nb", "a\nb"),
         (b"a\x1b", "a"),
         (b"dos\r\nlines\r\r\n", "dos\nlines"),
@@ -58,9 +57,8 @@ async fn output_is_cleaned() {
     }
 }
 
-// J2
 #[tokio::test]
-async fn data_is_named_and_text_around_it_stays() {
+async fn binary_data_is_replaced_by_a_note_and_text_around_it_stays() {
     let mut state = 1u32;
     let noise = (0..50_000).map(|_| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -77,7 +75,7 @@ async fn data_is_named_and_text_around_it_stays() {
 }
 
 #[tokio::test]
-async fn a_line_without_an_end_is_not_lost() {
+async fn a_last_line_without_newline_is_kept() {
     let bash = BashTool::new();
     let command = "head -c 1000000 /dev/zero | tr '\\0' x; printf '\\rnew'";
     let outcome = bash.run(command).await;
@@ -85,9 +83,8 @@ async fn a_line_without_an_end_is_not_lost() {
     assert!(outcome.text.ends_with("xxx\nnew"));
 }
 
-// I10, J4
 #[tokio::test]
-async fn output_is_seen_while_it_comes() {
+async fn output_is_shown_while_it_arrives() {
     let bash = BashTool::new();
     let marked = MarkedProcesses::new();
     let mut call = bash.start(&marked.script("echo one; printf 'two, unfinished'; SLEEP"));
@@ -106,9 +103,8 @@ async fn output_is_seen_while_it_comes() {
     bash.empty().await;
 }
 
-// J3, J6, J7
 #[tokio::test]
-async fn long_output_is_cut_and_kept_whole_in_a_private_file() {
+async fn long_output_is_cut_and_saved_completely_in_a_private_file() {
     let bash = BashTool::new();
     let outcome = bash.run("seq 1 20000").await;
     let lines: Vec<String> = (1..=20_000).map(|line| line.to_string()).collect();
@@ -132,7 +128,7 @@ async fn long_output_is_cut_and_kept_whole_in_a_private_file() {
     let (head, tail) = outcome.text.split_once(marker).unwrap();
     let total = whole.trim_end().len();
     assert!(whole.starts_with(head) && head.lines().count() == 400);
-    // Two line ends around the marker, one of them the text's own.
+    // Two newlines surround the marker, and one of them belongs to the text.
     let left_out = total - head.len() - (tail.len() - 1);
     assert_eq!(
         marker,
@@ -145,9 +141,8 @@ async fn long_output_is_cut_and_kept_whole_in_a_private_file() {
     assert_eq!(outcome.details.total_lines, 20_000);
 }
 
-// J3
 #[tokio::test]
-async fn the_file_begins_at_65_537_bytes() {
+async fn output_goes_to_a_file_from_65_537_bytes() {
     for (size, made) in [(65_536, false), (65_537, true)] {
         let bash = BashTool::with(ToolSettings {
             bash_max_output_chars: 100_000,
@@ -167,9 +162,8 @@ async fn the_file_begins_at_65_537_bytes() {
     }
 }
 
-// J2
 #[tokio::test]
-async fn binary_output_is_named() {
+async fn binary_output_is_replaced_by_a_note() {
     let bash = BashTool::new();
     let outcome = bash
         .run("echo start; head -c 100000 /dev/urandom; echo; echo end")
@@ -191,7 +185,7 @@ async fn binary_output_is_named() {
 }
 
 #[tokio::test]
-async fn endless_output_ends_with_the_call_in_bounded_space() {
+async fn endless_output_takes_bounded_space_and_ends_with_the_call() {
     const LIMIT: u64 = 1 << 18;
     for command in [
         "yes",
@@ -199,7 +193,7 @@ async fn endless_output_ends_with_the_call_in_bounded_space() {
         "cat /dev/zero",
         "yes | tr -d '\\n'",
     ] {
-        // A loaded machine may need longer for more than the limit.
+        // A loaded machine may need longer to exceed the limit.
         for timeout in [1, 8, 64] {
             let bash = BashTool::with(ToolSettings {
                 bash_max_spill_bytes: LIMIT,
@@ -226,9 +220,8 @@ async fn endless_output_ends_with_the_call_in_bounded_space() {
     }
 }
 
-// J6
 #[tokio::test]
-async fn what_fits_is_whole() {
+async fn output_within_the_limit_is_complete() {
     let limits = ToolSettings {
         bash_max_output_chars: 100,
         bash_max_output_lines: 10,
@@ -252,7 +245,7 @@ async fn what_fits_is_whole() {
 }
 
 #[tokio::test]
-async fn a_file_at_its_limit_has_the_beginning_and_the_end() {
+async fn a_file_at_its_limit_keeps_the_beginning_and_the_end() {
     for (size, dropped) in [(99_999, 0), (100_000, 0), (100_001, 1), (600_000, 500_000)] {
         let bash = BashTool::with(ToolSettings {
             bash_max_spill_bytes: 100_000,
@@ -277,7 +270,7 @@ async fn a_file_at_its_limit_has_the_beginning_and_the_end() {
 }
 
 #[tokio::test]
-async fn output_that_cannot_be_kept_says_so() {
+async fn output_that_cannot_be_saved_says_so() {
     let bash = BashTool::new();
     fs::write(bash.folder.path().join("session"), "no folder").unwrap();
     let outcome = bash.run("seq 20000; echo end").await;

@@ -1,4 +1,4 @@
-//! The real program with a model that runs commands: what reaches the model, and that nobody
+//! The real program with a model that runs commands: what reaches the model, and that no process
 //! survives the run, however tiller ends.
 
 use serde_json::json;
@@ -23,9 +23,8 @@ fn sandbox(server: &ModelServer) -> Sandbox {
     sandbox
 }
 
-// H3
 #[tokio::test]
-async fn what_a_command_leaves_behind_ends_with_the_run() {
+async fn background_processes_end_with_the_run() {
     let marked = MarkedProcesses::new();
     let server = server(&marked.script("env | grep -i secret; setsid SLEEP >&- 2>&- & echo ran"));
     let ran = sandbox(&server).run(&["-p", "go", "-m", MODEL]);
@@ -71,7 +70,7 @@ async fn secrets_are_kept_from_commands() {
     ];
     for (settings, seen) in [
         ("", "KEYBOARD TOKENS [X"),
-        // One that is no glob is taken letter by letter.
+        // An invalid glob is matched literally.
         (
             "tools.bash.secret_env = [\"tok*\", \"[x\", \"*_*\"]",
             "KEYBOARD PGPASSWORD",
@@ -90,7 +89,6 @@ async fn secrets_are_kept_from_commands() {
     }
 }
 
-// H8
 #[tokio::test]
 async fn signals_to_tiller_end_the_command() {
     for signal in [

@@ -14,7 +14,6 @@ async fn the_result_is_the_output_and_how_it_ended() {
     let bash = BashTool::new();
     for (command, text, is_error) in [
         ("echo hello", "hello", false),
-        // I14
         (
             "for i in 1 2 3; do echo out $i; echo err $i >&2; done",
             "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3",
@@ -23,7 +22,6 @@ async fn the_result_is_the_output_and_how_it_ended() {
         ("true", "(no output, exit code 0)", false),
         ("exec 1>&- 2>&-; exit 0", "(no output, exit code 0)", false),
         ("echo; echo", "(no output, exit code 0)", false),
-        // J5
         ("echo some; exit 7", "some\n[exit code 7]", true),
         ("exit 3", "[exit code 3]", true),
         ("echo a; kill -9 $$", "a\n[killed by signal 9]", true),
@@ -33,7 +31,7 @@ async fn the_result_is_the_output_and_how_it_ended() {
             "[exit code 4]",
             true,
         ),
-        // stdin is empty, there is no terminal.
+        // stdin is empty, and there's no terminal.
         ("cat; echo read $?", "read 0", false),
         (
             "read line || echo nothing to read",
@@ -45,7 +43,6 @@ async fn the_result_is_the_output_and_how_it_ended() {
             "no terminal",
             false,
         ),
-        // J1
         (
             "printf '\\033[31mred\\033[0m\\a 10%%\\r50%%\\rdone\\n'",
             "done",
@@ -70,9 +67,8 @@ async fn the_result_is_the_output_and_how_it_ended() {
     bash.empty().await;
 }
 
-// H10
 #[tokio::test]
-async fn a_call_cancelled_before_it_starts_starts_nothing() {
+async fn a_call_cancelled_before_its_start_runs_nothing() {
     let bash = BashTool::new();
     let call = bash.start("touch here");
     call.cancel.cancel();
@@ -93,7 +89,7 @@ async fn an_unknown_command_is_an_exit_code() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_started_is_an_error() {
+async fn a_command_that_cannot_start_is_an_error() {
     let bash = BashTool::new();
     let error = bash.start("echo a\0b").raw().await.unwrap_err();
     assert_eq!(error.message, "The command contains a NUL character.");
@@ -107,9 +103,8 @@ async fn what_cannot_be_started_is_an_error() {
     bash.empty().await;
 }
 
-// I12, I13
 #[tokio::test]
-async fn a_timeout_keeps_what_came() {
+async fn a_timeout_keeps_the_output_so_far() {
     let bash = BashTool::new();
     let marked = MarkedProcesses::new();
     let command = marked.script("echo before; SLEEP");
@@ -120,14 +115,12 @@ async fn a_timeout_keeps_what_came() {
     assert_eq!(outcome.text, "before\n[timed out after 1 s]");
     assert!(outcome.is_error && outcome.details.timed_out);
     assert_eq!(outcome.details.exit_code, Some(-1));
-    // I6
     let took = outcome.details.duration_ms;
     assert!(took.is_some_and(|ms| ms >= 1000), "{took:?}");
     marked.assert_none().await;
     bash.empty().await;
 }
 
-// H2: SIGTERM, two seconds, SIGKILL.
 #[tokio::test]
 async fn sigterm_comes_first_and_sigkill_two_seconds_later() {
     for (trap, signal, at_least) in [("", 15, 0), ("trap '' TERM; ", 9, 1900)] {
@@ -148,9 +141,8 @@ async fn sigterm_comes_first_and_sigkill_two_seconds_later() {
     }
 }
 
-// I12
 #[tokio::test]
-async fn the_timeout_is_a_setting_with_a_limit() {
+async fn the_timeout_comes_from_the_settings_and_has_a_limit() {
     let settings = |usual, most| ToolSettings {
         bash_timeout_s: usual,
         bash_max_timeout_s: most,
@@ -167,9 +159,8 @@ async fn the_timeout_is_a_setting_with_a_limit() {
     marked.assert_none().await;
 }
 
-// H11, H13
 #[tokio::test]
-async fn a_cancelled_call_answers_at_once_with_what_came() {
+async fn a_cancelled_call_returns_immediately_with_the_output_so_far() {
     let bash = BashTool::new();
     let marked = MarkedProcesses::new();
     let mut call = bash.start(&marked.script("trap '' TERM; echo begun; SLEEP; SLEEP"));
@@ -178,14 +169,14 @@ async fn a_cancelled_call_answers_at_once_with_what_came() {
     let outcome = call.end().await;
     assert_eq!(outcome.text, "begun");
     assert!(outcome.is_error);
-    // The processes take 2 s to end; the result does not wait for them.
+    // The processes take 2 s to end. The result doesn't wait for them.
     assert_eq!(bash.processes.alive(), 1);
     bash.empty().await;
     marked.assert_none().await;
 }
 
 #[tokio::test]
-async fn what_outlives_the_shell_is_named_and_ends_with_the_run() {
+async fn the_result_names_processes_that_outlive_the_shell_and_they_end_with_the_run() {
     let bash = BashTool::new();
     for script in [
         "SLEEP & echo started",
@@ -213,7 +204,7 @@ async fn what_outlives_the_shell_is_named_and_ends_with_the_run() {
     }
 }
 
-// The kernel writes a name between parentheses, before other figures.
+// In /proc, the name is in parentheses before the numbers.
 #[tokio::test]
 async fn a_process_with_an_odd_name_is_named() {
     let bash = BashTool::new();
@@ -231,7 +222,7 @@ async fn a_process_with_an_odd_name_is_named() {
 }
 
 #[tokio::test]
-async fn a_child_that_keeps_writing_does_not_keep_the_result() {
+async fn a_child_that_keeps_writing_does_not_delay_the_result() {
     let bash = BashTool::new();
     let marked = MarkedProcesses::new();
     let outcome = bash
@@ -245,7 +236,7 @@ async fn a_child_that_keeps_writing_does_not_keep_the_result() {
 }
 
 #[tokio::test]
-async fn a_short_afterthought_of_a_child_is_waited_for() {
+async fn the_result_waits_briefly_for_late_output_of_a_child() {
     let outcome = BashTool::new()
         .run("(sleep 0.05; echo late) & echo early")
         .await;
@@ -253,7 +244,7 @@ async fn a_short_afterthought_of_a_child_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_command_has_a_limit_in_length() {
+async fn the_length_of_a_command_is_limited() {
     let bash = BashTool::new();
     let long = |length| format!("{}echo ran", " ".repeat(length));
     assert_eq!(bash.run(&long(120 * 1024 - 8)).await.text, "ran");
@@ -265,9 +256,9 @@ async fn a_command_has_a_limit_in_length() {
     );
 }
 
-// Between the end of the shell and the result, a task may not get to run (a suspended machine).
+// Between the shell's exit and the result, the task may not get to run, as on a suspended machine.
 #[tokio::test]
-async fn output_that_came_while_the_call_could_not_run_is_not_lost() {
+async fn output_that_arrives_while_the_call_cannot_run_is_kept() {
     let bash = BashTool::new();
     let mut call = bash.start(
         "(until [ -e go ]; do sleep 0.01; done; echo late; touch done; sleep 0.3) & echo early $!",
@@ -284,11 +275,12 @@ async fn output_that_came_while_the_call_could_not_run_is_not_lost() {
         assert!(Instant::now() < deadline);
         tokio::task::yield_now().await;
     }
-    // Nothing outside shows that the call has seen the end; a call that has not proves less, not wrong.
+    // Nothing shows from outside that the call has seen the exit. If it hasn't, the test proves
+    // less but doesn't fail.
     for _ in 0..1000 {
         tokio::task::yield_now().await;
     }
-    // The test's only thread is the call's, too.
+    // The call runs on this test's only thread, too.
     fs::write(bash.folder.path().join("go"), "").unwrap();
     let held = Instant::now();
     while held.elapsed() < Duration::from_millis(200) || !bash.folder.path().join("done").exists() {
@@ -299,9 +291,9 @@ async fn output_that_came_while_the_call_could_not_run_is_not_lost() {
     assert!(text.contains("\nlate"), "{text}");
 }
 
-// A working directory on a file system that does not answer.
+// The working directory is on a file system that doesn't respond.
 #[test]
-fn a_call_can_be_cancelled_while_the_working_directory_is_looked_at() {
+fn a_call_can_be_cancelled_while_it_checks_the_working_directory() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(1)
@@ -325,7 +317,7 @@ fn a_call_can_be_cancelled_while_the_working_directory_is_looked_at() {
 }
 
 #[tokio::test]
-async fn the_environment_is_quiet() {
+async fn the_environment_turns_off_pagers_and_prompts() {
     let bash = BashTool::new();
     let outcome = bash
         .run("echo $PAGER $GIT_PAGER $GIT_TERMINAL_PROMPT $NO_COLOR $TERM; pwd -P")
@@ -337,7 +329,7 @@ async fn the_environment_is_quiet() {
     );
 }
 
-// Signal dispositions of the supervisor must not reach the command.
+// The command must not inherit the supervisor's signal handling.
 #[tokio::test]
 async fn the_shell_starts_with_default_signals() {
     let outcome = BashTool::new()
@@ -345,7 +337,7 @@ async fn the_shell_starts_with_default_signals() {
         .await;
     for line in outcome.text.lines() {
         let (_, mask) = line.split_once('\t').unwrap();
-        // The real-time signals are the C library's own.
+        // The C library uses these real-time signals itself.
         assert_eq!(
             u64::from_str_radix(mask, 16).unwrap() & 0x7fff_ffff,
             0,
@@ -355,7 +347,7 @@ async fn the_shell_starts_with_default_signals() {
 }
 
 #[tokio::test]
-async fn the_preview_shows_the_command_whatever_the_arguments_are() {
+async fn the_preview_shows_the_command_for_any_arguments() {
     let bash = BashTool::new();
     let preview = |args| match bash.tool().preview(&args) {
         Details::Command(details) => (details.command, details.description),
@@ -368,9 +360,9 @@ async fn the_preview_shows_the_command_whatever_the_arguments_are() {
 }
 
 #[tokio::test]
-async fn the_supervisor_is_not_found_by_what_it_runs() {
+async fn the_supervisors_command_line_does_not_contain_the_command() {
     let marked = MarkedProcesses::new();
-    // `pkill -f` of a word in the command must not hit the supervisor.
+    // `pkill -f` with a word of the command must not kill the supervisor.
     let outcome = BashTool::new()
         .run(&marked.script("tr '\\0' ' ' < /proc/$PPID/cmdline; cat /proc/$PPID/comm"))
         .await;

@@ -1,5 +1,5 @@
-//! Scopes: ending one ends its own commands and nothing else, also when a supervisor is lost; and
-//! what a lost supervisor has reported counts.
+//! Ending a scope ends its own commands and no others, even if its supervisor is lost. A lost
+//! supervisor's reports still apply.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -26,7 +26,7 @@ fn start(processes: &Processes, command: &str) -> Running {
     processes.start(spawn(command), &cancel).unwrap()
 }
 
-// Else a command could start when its run has ended already.
+// Otherwise a command could start after its run has ended.
 #[tokio::test]
 async fn a_command_that_was_cancelled_does_not_start() {
     let bash = BashTool::new();
@@ -37,7 +37,7 @@ async fn a_command_that_was_cancelled_does_not_start() {
 }
 
 #[tokio::test]
-async fn ending_a_scope_ends_it_and_the_scopes_within_it() {
+async fn ending_a_scope_ends_its_inner_scopes() {
     let bash = BashTool::new();
     let agent = bash.processes.scope();
     let run = agent.scope();
@@ -73,9 +73,9 @@ async fn ending_a_scope_ends_it_and_the_scopes_within_it() {
     groups[2].assert_none().await;
 }
 
-// A process that leaves orphans to init has no way to tell them from its other children.
+// If a process leaves its orphans to init, nothing tells them from its other children.
 #[tokio::test]
-async fn a_lost_supervisor_costs_no_other_child_its_life() {
+async fn a_lost_supervisor_takes_no_other_child_with_it() {
     let bash = BashTool::new();
     let call = bash.start("until [ -e go ]; do sleep 0.01; done; kill -9 $PPID");
     let supervisor_is_there = async {
@@ -84,7 +84,7 @@ async fn a_lost_supervisor_costs_no_other_child_its_life() {
         }
     };
     supervisor_is_there.await;
-    // In a session of its own, like a supervisor and like a program in a pseudo-terminal.
+    // In its own session, like a supervisor or a program in a pseudo-terminal.
     let mut child = std::process::Command::new("setsid")
         .args(["sleep", "60"])
         .stdin(Stdio::null())
@@ -104,9 +104,9 @@ async fn a_lost_supervisor_costs_no_other_child_its_life() {
     assert!(matches!(state, Some('S' | 'R' | 'D')), "{state:?}");
 }
 
-// It reads no request and no order, so nothing can be sent to it.
+// The supervisor reads neither requests nor orders, so nothing can be sent to it.
 #[tokio::test]
-async fn reports_that_have_arrived_count_when_nothing_can_be_sent_any_more() {
+async fn reports_apply_even_if_nothing_can_be_sent_to_the_supervisor() {
     let folder = tempfile::tempdir().unwrap();
     let (program, ended) = (
         folder.path().join("supervisor"),
@@ -123,7 +123,7 @@ async fn reports_that_have_arrived_count_when_nothing_can_be_sent_any_more() {
         sandbox: None,
     };
     let running = processes.start(spawn, &CancellationToken::new()).unwrap();
-    // The test's only thread is held, so that nothing was sent yet.
+    // The test blocks its only thread, so nothing has been sent yet.
     let deadline = Instant::now() + DEADLINE;
     while !ended.exists() {
         assert!(Instant::now() < deadline);

@@ -1,5 +1,5 @@
-//! Secrets in the output of commands: gone from the live view, the result and the file, however the
-//! output was cut on its way.
+//! Secrets in command output never appear in the live view, the result or the file, however the
+//! output was split into reads.
 
 use std::fs;
 
@@ -16,10 +16,11 @@ fn bash() -> BashTool {
 }
 
 #[tokio::test]
-async fn a_secret_that_comes_in_two_pieces_is_shown_at_no_time() {
+async fn a_secret_that_arrives_in_two_pieces_is_never_shown() {
     let bash = bash();
     let (first, second) = TOKEN.split_at(9);
-    // Two: who opens one again may find the first writer still there, and its end.
+    // Two of them, because reopening one could find the first writer still there, and then its end
+    // of file.
     let fifo = |name: &str| bash.folder.path().join(name);
     let mut call = bash.start(&format!(
         "mkfifo one two; printf 'is {first}'; read < one; printf '{second} and\\033[31m{first}\\033[0m{second}'; \
@@ -38,9 +39,9 @@ async fn a_secret_that_comes_in_two_pieces_is_shown_at_no_time() {
 }
 
 #[tokio::test]
-async fn a_long_output_has_none_in_its_file_nor_at_its_cut() {
+async fn a_long_output_leaks_no_secret_in_its_file_or_at_its_cut() {
     let bash = bash();
-    // So many that one of them stands across each border: of reads, of the excerpt, of the file.
+    // Enough secrets that one lies across each border: of reads, of the excerpt, of the file.
     let outcome = bash
         .run(&format!(
             "for i in $(seq 20000); do printf '%s.' {TOKEN}; done"

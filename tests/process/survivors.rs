@@ -1,10 +1,10 @@
-//! Nothing survives: every way out of a process tree that we know of, each stopped by an abort,
-//! and the count of the living afterwards.
+//! No process survives: the tests try every known way out of a process tree, abort it, and count
+//! the living.
 
 use super::bash_tool::BashTool;
 use crate::support::marked::MarkedProcesses;
 
-/// A way to escape, how many must be alive before it is stopped, and whether SIGTERM is enough.
+/// A way to escape, and how many processes must be alive before the abort.
 pub struct Escape {
     pub name: &'static str,
     pub script: &'static str,
@@ -19,7 +19,6 @@ const fn escape(name: &'static str, script: &'static str, alive: usize) -> Escap
     }
 }
 
-// H2, H3
 pub const ESCAPES: &[Escape] = &[
     escape("plain", "SLEEP & SLEEP", 3),
     escape("setsid", "setsid SLEEP & SLEEP", 3),
@@ -40,7 +39,7 @@ pub const ESCAPES: &[Escape] = &[
         "trap '' TERM; while :; do kill -STOP $PPID; sleep 0.01; done & SLEEP",
         3,
     ),
-    // Comes to 4 when tiller has woken the supervisor twice.
+    // Reaches 4 after tiller has woken the supervisor twice.
     escape(
         "stops the supervisor whenever it is woken",
         "trap '' TERM; n=0
@@ -93,17 +92,17 @@ async fn stop_one(escape: &Escape) {
     let marked = MarkedProcesses::new();
     let call = bash.start(&marked.script(escape.script));
     marked.wait_for(escape.alive).await;
-    // Of a chain no more can be seen for certain: each of its processes has ended before it is.
+    // For a chain this is all that's certain, because each process exits before it can be counted.
     marked.wait_for_command("sleep").await;
     call.cancel.cancel();
     drop(call);
-    // Also those that ended before the abort left somebody behind.
+    // Also ends descendants of processes that exited before the abort.
     bash.processes.stop_all();
     bash.empty().await;
     marked.assert_none().await;
 }
 
-/// One test per way, so that a failure names it.
+/// Makes one test per escape, so that a failure names it.
 macro_rules! escapes {
     ($($test:ident: $name:literal,)*) => {$(
         #[tokio::test]
@@ -171,23 +170,23 @@ async fn kill_all_does_not_wait_for_those_that_ignore_term() {
     let waits = other.start(&patient.script(script));
     marked.wait_for(3).await;
     patient.wait_for(3).await;
-    // The other is stopped first, and would be gone first if both had their grace period.
+    // The test stops the other one first, so it would also end first if both had a grace period.
     waits.cancel.cancel();
     waits.end().await;
     call.cancel.cancel();
     call.end().await;
-    // Within the grace period: a second Ctrl+C.
+    // Within the grace period, like a second Ctrl+C.
     bash.processes.kill_all();
     tokio::select! {
         () = bash.empty() => {}
-        () = other.processes.empty() => panic!("the grace period was waited for"),
+        () = other.processes.empty() => panic!("kill_all must not wait for the grace period"),
     }
     marked.assert_none().await;
     other.empty().await;
 }
 
 #[tokio::test]
-async fn many_commands_end_together() {
+async fn stopping_many_commands_ends_them_together() {
     let bash = BashTool::new();
     let marked = MarkedProcesses::new();
     let calls: Vec<_> = (0..8)

@@ -1,24 +1,24 @@
-//! What hostile commands try, as data: each is a script that says ESCAPED when it got through, or
-//! UNAVAILABLE when the machine has nothing to try it on, and the layers that stop it. Each of these
-//! layers alone is enough.
+//! What hostile commands try, as data. Each attempt has a script and the layers that stop it, and
+//! each of these layers alone is enough. A script prints ESCAPED if it got through, or UNAVAILABLE
+//! if this machine can't run it.
 //!
-//! `@WS@ @OUT@ @HOME@ ...` stand for places of the machine outside, see `outside.rs`.
+//! `@WS@ @OUT@ @HOME@ ...` stand for places outside the sandbox, see `outside.rs`.
 
 use tiller::agent::process::sandbox::Layer::{self, *};
 
-/// One way out.
+/// One attempt to get out.
 pub struct Attempt {
     pub name: &'static str,
     pub script: Script,
-    /// Each of them stops it.
+    /// Each of these layers stops it.
     pub stopped_by: &'static [Layer],
 }
 
-/// Its language.
+/// The script in its language.
 pub enum Script {
-    /// For bash. That it got through is its exit code.
+    /// For bash. It got through if it exits successfully.
     Bash(&'static str),
-    /// For python, after `PRELUDE`. It got through when it comes to its end.
+    /// For python, after `PRELUDE`. It got through if it reaches its end.
     Python(&'static str),
 }
 
@@ -38,7 +38,7 @@ const fn python(name: &'static str, stopped_by: &'static [Layer], script: &'stat
     }
 }
 
-/// Before each script in python.
+/// Runs before each python script.
 pub const PRELUDE: &str = r#"
 import ctypes, errno, fcntl, os, platform, signal, socket, struct, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -69,10 +69,10 @@ def open_socket(*arguments):
 "#;
 
 const FILES: &[Layer] = &[Namespaces, Landlock];
-/// What keeps signals in.
+/// The layers that confine signals.
 const SIGNALS: &[Layer] = &[Processes, Landlock];
 
-/// Changes of files outside the workspace; in `plan` the workspace is outside too.
+/// Changes to files outside the workspace. In `plan` the workspace is outside too.
 pub const WRITES: &[Attempt] = &[
     bash("append by absolute path", FILES, "echo x >> @OUT@/file"),
     bash("append by ..", FILES, "echo x >> ../outside/file"),
@@ -167,7 +167,7 @@ pub const WRITES: &[Attempt] = &[
         &[Namespaces, Landlock, Seccomp],
         "socket.socket(socket.AF_UNIX).bind('@OUT@/new')",
     ),
-    // Landlock knows nothing of these.
+    // Landlock can't stop these.
     bash("permissions", &[Namespaces], "chmod 666 @OUT@/file"),
     bash("times", &[Namespaces], "touch -d 2001-01-01 @OUT@/file"),
     python(
@@ -175,7 +175,7 @@ pub const WRITES: &[Attempt] = &[
         &[Namespaces],
         "os.setxattr('@OUT@/file', 'user.x', b'x')",
     ),
-    // What runs later, outside.
+    // Files that something outside runs later.
     bash(
         "a start-up file of the shell",
         FILES,
@@ -224,7 +224,7 @@ pub const WRITES: &[Attempt] = &[
     ),
 ];
 
-/// Changes of what is read-only within the workspace (`auto`).
+/// Changes to what is read-only in the workspace (`auto`).
 pub const READ_ONLY: &[Attempt] = &[
     bash(
         "a hook of git",
@@ -288,7 +288,7 @@ pub const READ_ONLY: &[Attempt] = &[
     ),
 ];
 
-/// Looks at what is hidden.
+/// Reads of hidden files.
 pub const SECRETS: &[Attempt] = &[
     bash("a hidden folder", FILES, "grep hush @HOME@/.ssh/id"),
     bash("a hidden file", FILES, "grep hush @HOME@/.netrc"),
@@ -344,7 +344,7 @@ pub const SECRETS: &[Attempt] = &[
     ),
 ];
 
-/// Other processes and the terminal.
+/// Attempts on other processes and the terminal.
 pub const PROCESSES: &[Attempt] = &[
     bash("kill", SIGNALS, "kill -CONT @PID@"),
     python(
@@ -413,7 +413,7 @@ if code: sys.exit(code)"#,
     ),
 ];
 
-/// Networks and sockets.
+/// Attempts on networks and sockets.
 pub const NETWORK: &[Attempt] = &[
     bash(
         "TCP over IPv4",
@@ -536,7 +536,7 @@ open_socket(socket.AF_PACKET, socket.SOCK_RAW, 3)"#,
     ),
 ];
 
-/// The kernel itself, and ways to undo the layers.
+/// Attempts on the kernel itself, and ways to undo the layers.
 pub const KERNEL: &[Attempt] = &[
     bash("a nested user namespace", &[Seccomp], "unshare -U true"),
     python(
@@ -624,7 +624,7 @@ call(0x40000000 | 39)"#,
     ),
 ];
 
-/// Changes of the workspace, which `plan` does not allow.
+/// Changes to the workspace, which `plan` doesn't allow.
 pub const PLAN: &[Attempt] = &[
     bash("a file of the workspace", FILES, "echo x >> file"),
     bash("a new file in the workspace", FILES, "echo x > new"),

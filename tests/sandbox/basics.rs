@@ -1,4 +1,5 @@
-//! What a command in a sandbox may do, what it may not, and what is said where it cannot be kept.
+//! What a command may and may not do in a sandbox, and what tiller says if the sandbox can't be
+//! kept.
 
 use tiller::agent::process::ExitStatus;
 use tiller::agent::process::sandbox::{Layer, Sandbox};
@@ -53,7 +54,7 @@ async fn a_command_stays_in_its_workspace() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_kept_is_refused() {
+async fn a_sandbox_that_cannot_be_kept_is_an_error() {
     let place = Place::new();
     let mut sandbox = place.auto();
     sandbox.without = [Layer::Namespaces, Layer::Landlock].into();
@@ -73,7 +74,7 @@ async fn what_cannot_be_kept_is_refused() {
 }
 
 #[tokio::test]
-async fn the_trial_says_what_works() {
+async fn sandbox_support_reports_the_missing_layers() {
     let place = Place::new();
     let support = place.processes.sandbox_support();
     println!("{support:?}");
@@ -82,13 +83,13 @@ async fn the_trial_says_what_works() {
     }
 }
 
-// Else it could say to tiller what it likes, in the supervisor's name.
+// Otherwise it could send tiller anything in the supervisor's name.
 #[tokio::test]
 async fn a_command_cannot_look_into_its_supervisor_or_tiller() {
     let place = Place::new();
     for (target, why) in [
         ("$PPID".to_owned(), "Permission denied"),
-        // One with an id that no process inside has.
+        // An id that no process inside has.
         (std::process::id().to_string(), "No such file"),
     ] {
         let command = format!("readlink /proc/{target}/fd/0; cat /proc/{target}/environ");
@@ -100,7 +101,7 @@ async fn a_command_cannot_look_into_its_supervisor_or_tiller() {
 }
 
 #[tokio::test]
-async fn a_forbidden_file_is_removed_and_its_command_ended() {
+async fn a_forbidden_file_is_removed_and_its_command_killed() {
     let place = Place::new();
     let sandbox = || Sandbox {
         forbidden: vec![place.path("ws/.git/commondir")],
@@ -119,8 +120,8 @@ async fn a_forbidden_file_is_removed_and_its_command_ended() {
         let left = place.path("ws/.git/commondir").exists();
         assert!(!left, "{command}: {ran:?}");
     }
-    // What nobody follows at once is moved, and the command goes on; also what appears in a folder that
-    // was not there.
+    // If nothing follows the file immediately, it's moved and the command continues. That includes
+    // files in a folder that is new.
     let home = Sandbox {
         forbidden: [".bashrc", ".config/fish", ".ssh"]
             .map(|path| place.path("ws").join(path))
@@ -147,7 +148,7 @@ async fn a_forbidden_file_is_removed_and_its_command_ended() {
 }
 
 #[tokio::test]
-async fn where_nothing_may_be_made_an_empty_folder_stands_while_a_command_runs() {
+async fn an_empty_folder_blocks_a_forbidden_place_while_a_command_runs() {
     let place = Place::new();
     let mut sandbox = place.auto();
     sandbox.read_only.push(place.path("ws/sub/.tiller"));
@@ -164,9 +165,9 @@ async fn where_nothing_may_be_made_an_empty_folder_stands_while_a_command_runs()
     assert!(place.path("ws/.git/hooks").exists());
 }
 
-// Landlock keeps signals in only from Linux 6.12 on; most machines have less.
+// Landlock confines signals only from Linux 6.12 on, and most machines have an older one.
 #[tokio::test]
-async fn without_landlock_processes_outside_are_neither_seen_nor_signalled() {
+async fn without_landlock_outside_processes_are_neither_seen_nor_signalled() {
     let place = Place::new();
     let sandbox = Sandbox {
         without: [Layer::Landlock].into(),
@@ -178,14 +179,14 @@ async fn without_landlock_processes_outside_are_neither_seen_nor_signalled() {
          kill -9 1; kill -STOP 1; echo fine"
     );
     let ran = place.run(sandbox, &format!("({script}) 2>/dev/null")).await;
-    // init, the shell, its child, and the two that count.
+    // init, the shell, its child, and the two processes that count.
     assert_eq!(ran.output, "not signalled\n5\nfine\n", "{ran:?}");
     assert_eq!(ran.exit, Some(ExitStatus::Exited(0)), "{ran:?}");
 }
 
-// As the file tools are led to them.
+// The file tools use the same folders.
 #[tokio::test]
-async fn temporary_folders_are_the_sessions_own_and_shared_by_its_commands() {
+async fn a_sessions_commands_share_its_private_temporary_folders() {
     let place = Place::new();
     let name = format!("tiller-test-{}", std::process::id());
     let write = format!("for it in /tmp /var/tmp /dev/shm; do echo $it > $it/{name}; done");
@@ -211,7 +212,7 @@ async fn temporary_folders_are_the_sessions_own_and_shared_by_its_commands() {
 }
 
 #[tokio::test]
-async fn the_folder_of_a_socket_of_others_cannot_be_renamed() {
+async fn a_folder_with_another_programs_socket_cannot_be_renamed() {
     let place = Place::new();
     let folder = place.path("ws/run/db");
     std::fs::create_dir_all(&folder).unwrap();
@@ -224,9 +225,9 @@ async fn the_folder_of_a_socket_of_others_cannot_be_renamed() {
     assert!(folder.join("s").exists());
 }
 
-/// Within what is hidden a folder may be shown again, to be read and not to be written.
+/// Inside a hidden folder, another folder can be shown read-only.
 #[tokio::test]
-async fn what_is_shown_again_can_be_read_only() {
+async fn a_folder_inside_a_hidden_one_can_be_shown_read_only() {
     let place = Place::new();
     std::fs::create_dir(place.path("home/.ssh/own")).unwrap();
     std::fs::write(place.path("home/.ssh/own/output"), "long\n").unwrap();

@@ -1,5 +1,5 @@
-//! Nothing survives in a sandbox either: the ways out of a process tree, each in a sandbox, ended by
-//! an abort, by the end of tiller's interest, or by the death of the supervisor.
+//! No process survives in a sandbox either. The tests try each way out of a process tree and end it
+//! by an abort, by dropping the call, or by the supervisor's death.
 
 use std::sync::Arc;
 
@@ -43,21 +43,21 @@ fn takes_long(name: &str) -> bool {
 }
 
 #[tokio::test]
-async fn what_tries_to_survive_is_ended() {
+async fn processes_that_try_to_survive_are_ended() {
     stop_in_a_sandbox(|name| !takes_long(name)).await;
 }
 
 #[tokio::test]
-async fn what_stops_the_supervisor_is_ended() {
+async fn processes_that_stop_the_supervisor_are_ended() {
     stop_in_a_sandbox(|name| name.contains("stops")).await;
 }
 
 #[tokio::test]
-async fn what_ignores_term_is_ended() {
+async fn processes_that_ignore_term_are_ended() {
     stop_in_a_sandbox(|name| takes_long(name) && !name.contains("stops")).await;
 }
 
-/// The supervisor of the only command of this test's own, as the machine sees it.
+/// The supervisor of this test's only command, by its pid outside the sandbox.
 fn supervisor_of(command: Pid) -> Pid {
     let parent = |pid: Pid| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
@@ -70,9 +70,9 @@ fn supervisor_of(command: Pid) -> Pid {
     above.find(|pid| parent(*pid) == own).unwrap()
 }
 
-// The kernel does it: nothing of tiller is left that could.
+// The kernel ends the processes, because nothing of tiller is left to do it.
 #[tokio::test]
-async fn whoever_kills_the_supervisor_kills_all_without_landlock_too() {
+async fn killing_the_supervisor_kills_all_processes_even_without_landlock() {
     let place = Place::new();
     let marked = MarkedProcesses::new();
     let spawn = Spawn {

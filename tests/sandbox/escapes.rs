@@ -1,5 +1,5 @@
-//! Every attempt to get out fails, and each layer that is said to stop it does so alone: with it
-//! and the others that stop it switched off, the attempt gets through.
+//! Every attempt to get out fails, and each layer listed for it stops it alone. With all of its
+//! listed layers off, the attempt gets through.
 
 use std::sync::OnceLock;
 
@@ -20,12 +20,12 @@ enum Mode {
     Plan,
 }
 
-/// What came of an attempt.
+/// The outcome of an attempt.
 #[derive(Debug, PartialEq)]
 enum Outcome {
     Escaped,
     Stopped(String),
-    /// This machine has nothing to try it on.
+    /// This machine can't run the attempt.
     Unavailable(String),
 }
 
@@ -46,7 +46,7 @@ impl Mode {
     }
 }
 
-/// Tries it with these layers switched off.
+/// Runs an attempt with these layers off.
 async fn attempt(mode: Mode, attempt: &Attempt, off: &[Layer], outside: &Outside) -> Outcome {
     let place = Place::new();
     let sandbox = without(mode.sandbox(&place), off);
@@ -72,7 +72,7 @@ async fn attempt(mode: Mode, attempt: &Attempt, off: &[Layer], outside: &Outside
         command = command.replace(name, &path.display().to_string());
     }
     if mode == Mode::Auto && off.is_empty() {
-        // Then it joins the network of this one.
+        // So that the attempt joins this command's network.
         place.run(sandbox.clone(), "true").await;
     }
     let ran = place.run(sandbox, &command).await;
@@ -86,7 +86,7 @@ async fn attempt(mode: Mode, attempt: &Attempt, off: &[Layer], outside: &Outside
     }
 }
 
-/// The interpreter itself: what PATH has may be a script that looks for it.
+/// The real interpreter, because `python3` in PATH may be a script that looks for it.
 fn python() -> &'static str {
     static PATH: OnceLock<String> = OnceLock::new();
     PATH.get_or_init(|| {
@@ -138,13 +138,13 @@ async fn check(runs: Vec<(Mode, &'static Attempt, Vec<Layer>, bool)>) {
 }
 
 #[test]
-fn there_are_sixty_attempts_and_more() {
+fn there_are_at_least_sixty_attempts() {
     let mut names: Vec<_> = Mode::Auto.attempts().map(|attempt| attempt.name).collect();
     assert!(names.len() >= 60, "{}", names.len());
     names.sort_unstable();
     let count = names.len();
     names.dedup();
-    assert_eq!(names.len(), count, "two attempts have one name");
+    assert_eq!(names.len(), count, "two attempts have the same name");
 }
 
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn an_attempt_succeeds_without_the_layers_that_stop_it() {
 }
 
 #[tokio::test]
-async fn each_layer_alone_stops_what_it_is_said_to_stop() {
+async fn each_layer_stops_its_attempts_alone() {
     let mut runs = Vec::new();
     for attempt in Mode::Auto.attempts() {
         for layer in attempt.stopped_by {

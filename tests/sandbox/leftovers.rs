@@ -1,5 +1,6 @@
-//! What a command leaves in the project that something outside would follow later. The command itself
-//! may make it; when it has ended, or before anything runs outside, it is moved aside.
+//! Files that a command leaves in the project and that something outside would follow later. The
+//! command may create them. tiller moves them aside when the command has ended, or before anything
+//! runs outside.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,9 +10,9 @@ use tiller::agent::workspace::Repositories;
 
 use super::place::{Place, machine_has_all_layers};
 
-/// What a command does, and what is gone from its place afterwards.
+/// What a command does, and what tiller then removes from its place.
 const LEFTOVERS: [(&str, &str); 10] = [
-    // The link is moved, and not the user's own settings behind it.
+    // tiller moves the link, not the user's own settings that it points to.
     (
         "ln -s @OUT@ .zed && touch .zed/settings.json 2>&-; true",
         ".zed",
@@ -40,7 +41,7 @@ const LEFTOVERS: [(&str, &str); 10] = [
 ];
 
 #[tokio::test]
-async fn what_would_be_followed_outside_is_moved_aside() {
+async fn files_that_something_outside_would_follow_are_moved_aside() {
     if !machine_has_all_layers() {
         return;
     }
@@ -58,20 +59,20 @@ async fn what_would_be_followed_outside_is_moved_aside() {
             )
             .await;
         assert!(ran.output.contains("DONE"), "{script}: {ran:?}");
-        // As before a command outside, while this one may still be running.
+        // As before a command outside, while this one may still run.
         let said = workspace.before_outside(&mut repositories);
         let path = place.path("ws").join(path);
         assert!(path.symlink_metadata().is_err(), "{script}: {said:?}");
         let aside = format!("{}.refused", path.display());
         assert!(fs::symlink_metadata(&aside).is_ok(), "{script}");
-        // The supervisor says itself what it has moved.
+        // The supervisor itself reports what it moved.
         let by_supervisor = path.ends_with("alternates");
         assert!(by_supervisor || said.concat().contains(&aside), "{said:?}");
     }
 }
 
 #[tokio::test]
-async fn what_the_user_has_there_stays_and_is_read_only() {
+async fn the_users_own_files_there_stay_and_are_read_only() {
     if !machine_has_all_layers() {
         return;
     }
@@ -90,7 +91,7 @@ async fn what_the_user_has_there_stays_and_is_read_only() {
         assert_eq!(said, Vec::<String>::new());
         assert!(ws.join(".git/info").is_symlink() && ws.join("sub/.tiller").is_dir());
         if round == 0 {
-            // Made by the user, with no command running.
+            // The user creates it while no command runs.
             symlink(place.path("outside"), ws.join(".git/worktrees")).unwrap();
             assert!(workspace.before_outside(&mut repositories).is_empty());
         }

@@ -1,4 +1,4 @@
-//! Commands in their sandbox: what they may do, and what they try in vain.
+//! Commands in their sandbox: what they may do, and what they can't.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

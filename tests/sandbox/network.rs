@@ -1,4 +1,4 @@
-//! The network that commands with the same rights share.
+//! The network shared by commands with the same rights.
 
 use std::fs::File;
 use std::io::{self, IoSlice, Read, Write};
@@ -22,11 +22,11 @@ const SERVER: &str = "
         with server.accept()[0] as client:
             client.sendall(b'hello')";
 const CLIENT: &str = "exec 3<>/dev/tcp/127.0.0.1/8000 && cat <&3";
-/// What stands for the rights of a process: none, no way to new ones, no debugger.
+/// The rights of a process in text form: no capabilities, no way to new ones, no debugger.
 const RIGHTS: &str = "grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/self/status; lo=$(</proc/net/dev);
     [[ $lo == *lo:* ]] && readlink /proc/self/ns/net /proc/self/ns/user";
 
-/// Starts a server and leaves it running in the background.
+/// Starts a server and leaves it running.
 async fn serve(place: &Place, sandbox: Sandbox) -> Running {
     let script = SERVER.replace("\n    ", "\n");
     let command =
@@ -75,7 +75,7 @@ async fn a_server_answers_the_next_command_with_the_same_rights_only() {
         let ran = place.run(other, CLIENT).await;
         assert_eq!(ran.exit, Some(ExitStatus::Exited(1)), "{ran:?}");
     }
-    // Another session.
+    // Runs another session.
     let tiller = env!("CARGO_BIN_EXE_tiller");
     let first = std::mem::replace(
         &mut place.processes,
@@ -89,7 +89,7 @@ async fn a_server_answers_the_next_command_with_the_same_rights_only() {
 }
 
 #[tokio::test]
-async fn commands_that_start_at_once_have_one_network() {
+async fn commands_that_start_together_share_a_network() {
     if !machine_has_all_layers() {
         return;
     }
@@ -102,7 +102,7 @@ async fn commands_that_start_at_once_have_one_network() {
 }
 
 #[tokio::test]
-async fn a_command_that_joins_has_no_more_rights_than_the_first() {
+async fn a_command_that_joins_a_network_has_no_more_rights_than_the_first() {
     if !machine_has_all_layers() {
         return;
     }
@@ -117,13 +117,13 @@ async fn a_command_that_joins_has_no_more_rights_than_the_first() {
 }
 
 #[tokio::test]
-async fn commands_in_one_network_do_not_reach_each_others_processes() {
+async fn commands_that_share_a_network_cannot_reach_each_others_processes() {
     if !machine_has_all_layers() {
         return;
     }
     let place = Place::new();
     let _server = serve(&place, place.auto()).await;
-    // The server, and the supervisor above it. Neither is even seen.
+    // The server, and the supervisor that started it. The command can't even see them.
     let script = "
         for status in /proc/[0-9]*/status; do
             pid=${status#/proc/} pid=${pid%/status}
@@ -141,9 +141,9 @@ async fn commands_in_one_network_do_not_reach_each_others_processes() {
     assert_eq!(ran.exit, Some(ExitStatus::Exited(0)), "{ran:?}");
 }
 
-// Its supervisor is given namespaces that are none.
+// The supervisor gets file descriptors that aren't namespaces.
 #[test]
-fn a_command_that_cannot_join_has_a_network_of_its_own() {
+fn a_command_that_cannot_join_gets_its_own_network() {
     if !machine_has_all_layers() {
         return;
     }

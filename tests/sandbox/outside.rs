@@ -1,5 +1,5 @@
-//! The machine outside of the sandboxes, as far as attempts reach for it: a process with a secret, a
-//! terminal, servers on every kind of network and socket, files that a program left open.
+//! What attempts try to reach outside the sandbox: a process with a secret, a terminal, servers on
+//! every kind of network and socket, and files that a program left open.
 
 use std::fs::{self, File};
 use std::net::{TcpListener, UdpSocket};
@@ -66,7 +66,7 @@ impl Outside {
         }
     }
 
-    /// `script` with the places of this machine in it.
+    /// `script` with its placeholders replaced by this machine's places.
     pub fn fill_in(&self, script: &str) -> String {
         let tcp = self.tcp.each_ref().map(|listener| {
             listener
@@ -107,7 +107,7 @@ impl Drop for Outside {
     }
 }
 
-/// A process that is no more privileged than a command: those of root give up capabilities.
+/// A process with no more privileges than a command. As root it gives up capabilities.
 fn victim() -> Child {
     let mut command = if nix::unistd::getuid().is_root() {
         let mut command = Command::new("setpriv");
@@ -125,7 +125,7 @@ fn victim() -> Child {
         .unwrap()
 }
 
-/// One that users may open.
+/// A device that users may open.
 fn device() -> &'static str {
     let devices = ["/dev/fuse", "/dev/kvm", "/dev/autofs"];
     devices
@@ -134,7 +134,7 @@ fn device() -> &'static str {
         .unwrap_or_default()
 }
 
-/// A server that sends back what it gets, for as long as the tests run; its port.
+/// A server that echoes what it gets, for as long as the tests run. Returns its port.
 fn echo(address: &str) -> Option<u16> {
     let socket = UdpSocket::bind(address).ok()?;
     let port = socket.local_addr().unwrap().port();

@@ -1,4 +1,4 @@
-//! A workspace and what lies around it, with commands that run in sandboxes over them.
+//! A workspace and its surroundings, with commands that run in a sandbox over them.
 
 use std::fs;
 use std::os::unix::net::{UnixDatagram, UnixListener};
@@ -13,14 +13,14 @@ use tiller::agent::workspace::{Places, PrivateFolders, Repositories, Workspace};
 use crate::support::marked::DEADLINE;
 use crate::support::sandbox::may_run;
 
-/// Folders of a user: a workspace with a repository, a home with secrets, a temporary folder.
+/// A user's folders: a workspace with a repository, a home with secrets, a temporary folder.
 pub struct Place {
     _sockets: (UnixListener, UnixDatagram, UnixListener),
     root: TempDir,
     pub processes: Processes,
 }
 
-/// What came of a command.
+/// The outcome of a command.
 #[derive(Debug)]
 pub struct Ran {
     pub output: String,
@@ -72,12 +72,13 @@ impl Place {
         self.root.path().canonicalize().unwrap().join(path)
     }
 
-    /// As the program has it in `auto`: the workspace and temporary folders of its own are writable.
+    /// The sandbox that tiller uses in `auto`: the workspace and private temporary folders are
+    /// writable.
     pub fn auto(&self) -> Sandbox {
         self.sandbox(true)
     }
 
-    /// As the program has it in `plan`: only temporary folders are writable.
+    /// The sandbox that tiller uses in `plan`: only temporary folders are writable.
     pub fn plan(&self) -> Sandbox {
         self.sandbox(false)
     }
@@ -121,7 +122,7 @@ impl Place {
     }
 }
 
-/// A sandbox without these layers, started all the same.
+/// A sandbox without these layers that starts anyway.
 pub fn without(sandbox: Sandbox, layers: &[Layer]) -> Sandbox {
     Sandbox {
         without: layers.iter().copied().collect(),
@@ -130,14 +131,14 @@ pub fn without(sandbox: Sandbox, layers: &[Layer]) -> Sandbox {
     }
 }
 
-/// Beside the program under test: the sandboxes have a `/tmp` of their own. Another folder for a
-/// user who may not write there.
+/// Next to the program under test, because a sandbox has its own `/tmp`. A user who can't write
+/// there gets another folder.
 fn places() -> PathBuf {
     std::env::var_os("TILLER_TEST_PLACES").map_or_else(outside_tmp, PathBuf::from)
 }
 
-/// Whether all layers work here. Where they do not, the test fails unless `TILLER_TEST_NO_SANDBOX` says
-/// that it is to be skipped.
+/// True if all layers work here. If not, the test fails unless `TILLER_TEST_NO_SANDBOX` says to
+/// skip it.
 pub fn machine_has_all_layers() -> bool {
     let place = Place::new();
     let support = place.processes.sandbox_support();
@@ -148,7 +149,7 @@ pub fn machine_has_all_layers() -> bool {
     may_run(&reasons)
 }
 
-/// A folder that is not below /tmp, in whose place commands see one of their own.
+/// A folder outside /tmp, because commands see their own /tmp.
 fn outside_tmp() -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     if folder.starts_with("/tmp") {

@@ -1,11 +1,11 @@
-//! The tools of a day's work, in a sandbox without a network: what is in their caches is enough.
+//! Everyday tools in a sandbox without a network. They find what they need in their caches.
 
 use tiller::agent::process::ExitStatus;
 use tiller::agent::process::sandbox::{Confined, Sandbox, signs_of_confinement};
 
 use super::place::{Place, machine_has_all_layers};
 
-/// Runs `script`, which must end well, in an empty part of a workspace.
+/// Runs `script`, which must succeed, in an empty part of a workspace.
 async fn works(needs: &str, script: &str) {
     let look = format!("command -v {needs}");
     let found = std::process::Command::new("bash")
@@ -118,7 +118,7 @@ async fn make_and_the_c_compiler_build() {
 }
 
 #[tokio::test]
-async fn the_network_of_the_machine_is_there_when_it_is_allowed() {
+async fn the_machines_network_is_available_if_allowed() {
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();
     let place = Place::new();
@@ -133,7 +133,7 @@ async fn the_network_of_the_machine_is_there_when_it_is_allowed() {
 }
 
 #[tokio::test]
-async fn without_the_network_nothing_tries_again_for_a_minute() {
+async fn without_the_network_tools_fail_without_retrying() {
     use tiller::agent::process::sandbox::Network;
 
     let place = Place::new();
@@ -148,7 +148,7 @@ async fn without_the_network_nothing_tries_again_for_a_minute() {
 }
 
 #[tokio::test]
-async fn a_command_that_was_kept_back_shows_it() {
+async fn the_result_shows_that_the_sandbox_blocked_a_command() {
     let place = Place::new();
     for (command, expected) in [
         ("touch @OUT@/x", Some(Confined::Files)),

@@ -1,4 +1,4 @@
-//! What holds at the end of any story.
+//! The promises that hold at the end of every story.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::story::Story;
 use crate::support::prefix;
 
-/// The first promise that was broken, if any.
+/// Returns the first broken promise.
 pub fn hold(story: &Story) -> Result<(), String> {
     nothing_is_lost(story)?;
     nothing_typed_runs(story)?;
@@ -43,7 +43,7 @@ fn nothing_is_lost(story: &Story) -> Result<(), String> {
     Err(format!("typed and lost: {lost:?}"))
 }
 
-/// No call that was asked about has run, and nothing that came from elsewhere.
+/// No call that was only asked about has run, and nothing the user typed has run as a command.
 fn nothing_typed_runs(story: &Story) -> Result<(), String> {
     let files = fs::read_dir(story.sandbox.path()).expect("the project");
     for name in files
@@ -52,17 +52,17 @@ fn nothing_typed_runs(story: &Story) -> Result<(), String> {
     {
         let asked = name.starts_with("asked-");
         if (asked && !story.may_have_allowed) || name.starts_with("xw") {
-            return Err(format!("{name} was made, and nobody allowed it"));
+            return Err(format!("{name} exists, but nobody allowed it"));
         }
     }
     Ok(())
 }
 
-/// Each line is JSON with a parent that came before; each call has at most one result.
+/// Each line is JSON with an earlier parent. Each call has at most one result.
 fn sessions_are_valid(story: &Story) -> Result<(), String> {
     for path in story.sandbox.session_files() {
         let text = fs::read_to_string(&path).map_err(|error| error.to_string())?;
-        // The last line may be torn by a kill.
+        // A kill may have torn the last line.
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let mut ids = HashSet::new();
         let mut results: HashMap<String, usize> = HashMap::new();
@@ -82,7 +82,7 @@ fn sessions_are_valid(story: &Story) -> Result<(), String> {
                 *results.entry(id.to_owned()).or_default() += 1;
             }
         }
-        // Branches may answer the same call again; a story without them may not.
+        // Branches may answer the same call again. A story without branches may not.
         if let Some((id, count)) = results.iter().find(|(_, count)| **count > 1)
             && !story.turned
         {
@@ -92,7 +92,7 @@ fn sessions_are_valid(story: &Story) -> Result<(), String> {
     Ok(())
 }
 
-/// Without branches, compaction and changes of the wire each request begins as the one before.
+/// Without branches, compaction or a change of wire, each request begins with the one before.
 fn requests_only_grow(story: &Story) -> Result<(), String> {
     if story.turned {
         return Ok(());

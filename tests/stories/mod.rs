@@ -1,10 +1,11 @@
-//! Random stories of a user at the real program, held against the promises: nothing typed is lost,
-//! nothing typed runs, session files stay valid, requests only grow, nothing is sent after a stop.
+//! Random stories of a user of the real program, checked against promises. Nothing typed is lost,
+//! nothing typed runs, session files stay valid, requests only grow, and nothing is sent after a
+//! stop.
 //!
-//! `TILLER_STORIES` is their number (40 by default), `TILLER_STORY_SEED` the seed of the first one (1 by
-//! default, so that every run tells the same stories), and `TILLER_TEST_PROGRAM` names another build of
-//! tiller to tell them with. A story that fails prints its seed and what the user did;
-//! `TILLER_STORIES=1 TILLER_STORY_SEED=...` tells it again.
+//! `TILLER_STORIES` is the number of stories (default 40). `TILLER_STORY_SEED` is the first one's
+//! seed (default 1, so that every run tells the same stories). `TILLER_TEST_PROGRAM` names another
+//! build of tiller. A failing story prints its seed and what the user did. `TILLER_STORIES=1
+//! TILLER_STORY_SEED=...` tells it again.
 
 mod laws;
 mod model;
@@ -53,7 +54,7 @@ fn random_user_stories_keep_the_promises() {
     );
 }
 
-/// Tells the story of a seed; gives what went wrong with what was done before.
+/// Tells the story of a seed. Fails with what went wrong and what the user did before.
 fn tell(seed: u64) -> Result<(), String> {
     let mut story = Story::new(seed);
     let told = std::panic::catch_unwind(AssertUnwindSafe(|| story.tell()));

@@ -1,19 +1,19 @@
-//! What the model of a story answers: words, calls that ask the user, failures, silence.
+//! What the model answers in a story: words, calls that ask the user, failures, silence.
 
 use serde_json::json;
 
 use super::random::Random;
 use crate::support::model_server::{Failure, Reply, Script};
 
-/// More answers than a story asks for.
+/// More answers than any story needs.
 pub const REPLIES: usize = 80;
 
-/// The gate that holds back answer `number` until the story opens it or stops the run.
+/// The gate that holds answer `number` until the story opens it or stops the run.
 pub fn gate(number: usize) -> String {
     format!("held-{number}")
 }
 
-/// A script for a story. Commands that were asked about make a file called `asked-N`.
+/// A story's script. Commands that need permission make a file called `asked-N`.
 pub fn script(random: &mut Random) -> Script {
     Script::of((0..REPLIES).map(|number| reply(random, number)))
 }

@@ -1,4 +1,4 @@
-//! Numbers that follow from a seed.
+//! Random numbers from a seed.
 
 /// Splitmix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
 pub struct Random(u64);
@@ -25,7 +25,7 @@ impl Random {
         &of[self.below(of.len())]
     }
 
-    /// True once in `of` times.
+    /// True once in `of` times on average.
     pub fn once_in(&mut self, of: usize) -> bool {
         self.below(of) == 0
     }

@@ -1,4 +1,4 @@
-//! One story: a project, a model, a screen, and a user who does things in a random order.
+//! One story: a project, a model, a screen, and a user who does random things.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -13,12 +13,12 @@ use crate::support::model_server::{ModelServer, Wire};
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::{Launch, Screen, View};
 
-/// The screen holds still for so long when a key has had its effect.
+/// A key has had its effect after the screen was still for this long.
 const STILL: Duration = Duration::from_millis(25);
-/// What follows a key takes no longer than this to show.
+/// The effect of a key shows within this time.
 const EFFECT: Duration = Duration::from_millis(400);
-/// Characters that words begin with: everything that a keyboard types and that has no meaning of its
-/// own at the beginning of a prompt.
+/// Characters that words begin with: everything a keyboard types that has no special meaning at the
+/// beginning of a prompt.
 const FIRST: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;:-+*=~%&_()[]{}'\"^|<>$#`\\?@";
 
 /// Keys that change no text, stop nothing and send nothing.
@@ -27,7 +27,7 @@ const HARMLESS: &[&str] = &[
     "<pgup>", "<pgdn>", "<c-home>", "<c-end>", "<c-up>", "<c-down>", "<c-j>", "<c-o>", "<c-t>",
     "<a-o>", "<a-t>", "<c-x>",
 ];
-/// Keys that take text out of the editor, each with the one that brings it back.
+/// Keys that cut text from the editor, each with the key that restores it.
 const CUT_AND_BACK: &[(&str, &str)] = &[
     ("<c-u>", "<c-y>"),
     ("<c-k>", "<c-y>"),
@@ -35,7 +35,7 @@ const CUT_AND_BACK: &[(&str, &str)] = &[
     ("<a-d>", "<c-y>"),
     ("<c-_>", "<a-_>"),
 ];
-/// Commands that open something which takes what is typed.
+/// Commands that open a list, which then takes what the user types.
 const OPENS_A_LIST: &[&str] = &[
     "/resume",
     "/tree",
@@ -44,9 +44,9 @@ const OPENS_A_LIST: &[&str] = &[
     "/fork",
     "/model",
 ];
-/// Commands that put something else in the place of the conversation.
+/// Commands that replace the conversation.
 const TURNS: &[&str] = &["/new", "/compact"];
-/// How external editors end: without a change, with a failure, killed.
+/// How external editors exit: without a change, with a failure, killed.
 const EDITORS: &[&str] = &["exit 0", "exit 1", "kill -9 $$"];
 
 pub struct Story {
@@ -54,15 +54,16 @@ pub struct Story {
     pub server: ModelServer,
     pub sandbox: Sandbox,
     screen: Option<Screen>,
-    /// Every word that was typed as text for the model.
+    /// Every word the user typed as text for the model.
     pub words: Vec<String>,
-    /// Whether Enter was pressed on the empty editor under a question: that may allow a call.
+    /// True if Enter was pressed on the empty editor below a question, which may allow a call.
     pub may_have_allowed: bool,
-    /// Whether the conversation went back, to another session, or was compacted.
+    /// True after the conversation went back, changed to another session, or was compacted.
     pub turned: bool,
-    /// Whether a list was asked for that was not on the screen yet: it takes what is typed once it is.
+    /// True if the user opened a list that isn't on the screen yet. Once it is, it takes what the
+    /// user types.
     list_comes: bool,
-    /// How many requests there were when a run was stopped, until something is sent again.
+    /// The number of requests when a run was stopped. None after something is sent again.
     stopped_at: Option<usize>,
     log: Vec<String>,
 }
@@ -88,7 +89,7 @@ impl Story {
         }
     }
 
-    /// Tells it; the first promise that was broken, if any.
+    /// Tells the story. Fails with the first broken promise.
     pub fn tell(&mut self) -> Result<(), String> {
         self.open(&[]);
         for _ in 0..self.random.below(18) + 4 {
@@ -116,7 +117,7 @@ impl Story {
     }
 
     fn open(&mut self, mut arguments: &[&str]) {
-        // One that was killed as it began its file has stored nothing to go on with.
+        // A session killed while it created its file has nothing to resume.
         let holds_something = |file: &PathBuf| file.metadata().is_ok_and(|data| data.len() > 0);
         if !self.sandbox.session_files().iter().any(holds_something) {
             arguments = &[];
@@ -134,12 +135,13 @@ impl Story {
             .start();
         self.screen = Some(screen);
         self.list_comes = false;
-        // Now and then somebody types before there is anything to see.
+        // Sometimes the user types before anything shows.
         if self.random.once_in(3) {
             self.type_words();
         }
         self.screen().wait_for("─ ask");
-        // Another wire renders the conversation in another form, another session has its own.
+        // Another wire writes the conversation in another form, and another session has another
+        // one.
         self.turned |= self.log.len() > 1;
         self.stopped_at = None;
     }
@@ -206,7 +208,7 @@ impl Story {
 
     fn type_words(&mut self) {
         self.settle();
-        // A list that is open takes what is typed for its own search.
+        // An open list takes what the user types, as its search.
         let has_list = self.screen().look(has_popup);
         self.list_comes &= !has_list;
         let is_text = !has_list && !self.list_comes;
@@ -245,7 +247,7 @@ impl Story {
         self.words.extend([one, two]);
     }
 
-    /// Grows with each external editor that was started.
+    /// A file that grows with each external editor started.
     fn edited(&self) -> PathBuf {
         self.sandbox.path().with_file_name("edited")
     }
@@ -260,13 +262,13 @@ impl Story {
         self.press(back);
     }
 
-    /// Another permission mode, in which calls may run that are not asked about.
+    /// Switches to another permission mode, in which calls may run without a question.
     fn next_mode(&mut self) {
         self.may_have_allowed = true;
         self.press("<s-tab>");
     }
 
-    /// The draft goes to an external editor, which gives it back or fails.
+    /// Sends the draft to an external editor, which returns it or fails.
     #[allow(
         clippy::redundant_closure_for_method_calls,
         reason = "the lifetimes need it"
@@ -281,7 +283,7 @@ impl Story {
         let before = runs();
         self.log.push("press <c-g>".to_owned());
         self.screen().keys("<c-g>");
-        // The terminal is the editor's meanwhile: what is typed then is not for tiller.
+        // The editor owns the terminal meanwhile, so tiller doesn't get what the user types.
         let begun = std::time::Instant::now();
         while runs() == before && begun.elapsed() < Duration::from_secs(2) {
             self.settle();
@@ -291,7 +293,7 @@ impl Story {
         self.settle();
     }
 
-    /// A key that sends what is in the editor, or starts or goes on with a run.
+    /// Presses a key that sends the editor's text, or starts or continues a run.
     fn send(&mut self, key: &str) -> Result<(), String> {
         self.nothing_was_sent()?;
         self.settle();
@@ -306,7 +308,7 @@ impl Story {
 
     fn stop(&mut self, key: &str) {
         if key == "<c-c>" {
-            // Whether this is the second one, which leaves.
+            // Waits, to see whether a second one would exit.
             self.settle();
         }
         let runs = self.screen().look(|view| view.contains("Esc stops"));
@@ -322,7 +324,7 @@ impl Story {
     }
 
     fn quit(&mut self) {
-        // In a text the key deletes what is behind the caret.
+        // Inside a text, the key deletes the character after the caret.
         self.press("<c-e>");
         self.settle();
         if !self.screen().look(is_empty) {
@@ -337,7 +339,7 @@ impl Story {
         }
     }
 
-    /// Whether the program ends. Nobody types on into one that they have left.
+    /// True if the program exits. Nobody types into a program they left.
     fn has_left(&self) -> bool {
         let begun = std::time::Instant::now();
         while !self.screen().has_exited() && begun.elapsed() < Duration::from_secs(2) {
@@ -346,7 +348,7 @@ impl Story {
         self.screen().has_exited()
     }
 
-    /// Nothing leaves between the end of a stopped run and the next thing that is sent.
+    /// No request may leave between the end of a stopped run and the next thing the user sends.
     fn nothing_was_sent(&self) -> Result<(), String> {
         let now = self.server.requests().len();
         match self.stopped_at {
@@ -450,7 +452,7 @@ impl Story {
         self.open(&["-c"]);
     }
 
-    /// What was typed is on disk, or on its way, a moment later.
+    /// Waits until what the user typed is on disk or on its way.
     fn wait_kept(&self) {
         let begun = std::time::Instant::now();
         while !laws::lost(self).is_empty() && begun.elapsed() < Duration::from_secs(3) {
@@ -469,8 +471,8 @@ impl Story {
     }
 }
 
-/// Whether something is open that takes text for itself. Its title begins with a capital letter; the
-/// editor's names a mode.
+/// True if something is open that takes text for itself. Its title begins with a capital letter,
+/// but the editor's title is a mode.
 fn has_popup(view: &View) -> bool {
     let titled = |line: &String| {
         let title = line.split("╭─ ").nth(1).and_then(|it| it.chars().next());
@@ -479,14 +481,14 @@ fn has_popup(view: &View) -> bool {
     view.lines().iter().any(titled) || view.contains("⌕") || view.contains("search: ")
 }
 
-/// Whether a call waits for the user.
+/// True if a call waits for the user.
 fn asks(view: &View) -> bool {
     view.lines().iter().any(|line| {
         line.trim_start().starts_with("? ") || line.contains("▌? ") || line.starts_with("│? ")
     })
 }
 
-/// Whether nothing stands before the caret, so that the editor may be empty.
+/// True if nothing is before the caret, so that the editor may be empty.
 fn is_empty(view: &View) -> bool {
     view.cursor().is_none_or(|(_, column)| column <= 2)
 }

@@ -1,8 +1,8 @@
-//! A headless Chromium, driven through a pair of pipes (the protocol of its developer tools): pages
-//! are opened, looked into and given keys as a user would. Needs no other program and no network.
+//! A headless Chromium, driven over a pair of pipes with the DevTools protocol. A test opens a
+//! page, inspects it and presses keys as a user would. No other program and no network is needed.
 //!
-//! A browser is no part of a toolchain: where there is none, [`Browser::start`] says so and the test
-//! that asks for one ends.
+//! Not every machine has a browser. Where it's missing, [`Browser::start`] says so and the test
+//! that wanted it ends.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Names it the program of a browser.
+/// Names the browser to use.
 const VARIABLE: &str = "TILLER_CHROMIUM";
 const PROGRAMS: [&str; 4] = [
     "chromium",
@@ -31,7 +31,7 @@ pub struct Browser {
     child: Child,
     orders: ChildStdin,
     messages: Receiver<Value>,
-    /// What the page did that nobody has looked at.
+    /// What the page did, until somebody looks.
     events: VecDeque<Value>,
     number: u64,
     page: Value,
@@ -39,7 +39,7 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts one; none where there is no Chromium, which is told on stderr.
+    /// Starts a browser. Returns none, with a note on stderr, where there's no Chromium.
     #[expect(
         clippy::print_stderr,
         reason = "a skipped test must not look like one that passed"
@@ -50,7 +50,7 @@ impl Browser {
             return None;
         };
         let home = tempfile::tempdir().unwrap();
-        // The browser reads orders from descriptor 3 and answers on 4.
+        // The browser reads commands from descriptor 3 and answers on 4.
         let mut child = Command::new("sh")
             .args([
                 "-c",
@@ -103,7 +103,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// Shows a file, and waits until all of it is there.
+    /// Opens a file and waits until it's fully loaded.
     pub fn open(&mut self, file: &Path) {
         let file = file.canonicalize().unwrap();
         self.events.clear();
@@ -112,7 +112,7 @@ impl Browser {
         self.wait_for("Page.loadEventFired");
     }
 
-    /// The value of a JavaScript expression; promises are awaited.
+    /// The value of a JavaScript expression. Awaits promises.
     pub fn eval(&mut self, expression: &str) -> Value {
         let order = json!({
             "expression": expression, "returnByValue": true, "awaitPromise": true,
@@ -134,7 +134,7 @@ impl Browser {
         assert_eq!(self.eval(&promise), true, "never true: {expression}");
     }
 
-    /// Presses a key: a letter, or one with a name as `Enter`.
+    /// Presses a key: a letter, or a named key such as `Enter`.
     pub fn key(&mut self, key: &str) {
         let (text, code) = match key {
             "Enter" => ("\r", 13),
@@ -150,18 +150,17 @@ impl Browser {
         self.call("Input.dispatchKeyEvent", order);
     }
 
-    /// Types a text.
     pub fn type_text(&mut self, text: &str) {
         self.call("Input.insertText", json!({"text": text}));
     }
 
-    /// Lets the page believe a media feature, as `prefers-color-scheme`.
+    /// Overrides a media feature, such as `prefers-color-scheme`.
     pub fn set_media(&mut self, feature: &str, value: &str) {
         let features = json!([{"name": feature, "value": value}]);
         self.call("Emulation.setEmulatedMedia", json!({"features": features}));
     }
 
-    /// Switches JavaScript on or off for the pages opened from now on.
+    /// Switches JavaScript on or off for pages opened after this.
     pub fn set_scripts(&mut self, on: bool) {
         self.call(
             "Emulation.setScriptExecutionDisabled",
@@ -169,17 +168,17 @@ impl Browser {
         );
     }
 
-    /// The width and height of the window.
+    /// Sets the width and height of the window.
     pub fn set_size(&mut self, width: u32, height: u32) {
         let size =
             json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", size);
     }
 
-    /// What the page did that a page of ours never does: dialogs, windows, requests, errors and
-    /// anything the content security policy refused.
+    /// What the page did that our pages must never do: dialogs, windows, requests, errors, and
+    /// anything the content security policy blocked.
     pub fn misdeeds(&mut self) -> Vec<String> {
-        // All that happened before has been told once this is answered.
+        // Once this is answered, the browser has reported everything that happened before.
         self.eval("1");
         let mut misdeeds = Vec::new();
         for event in &self.events {
@@ -233,7 +232,7 @@ impl Browser {
     }
 
     fn note(&mut self, event: Value) {
-        // A dialog holds the page until somebody answers it.
+        // A dialog blocks the page until somebody answers it.
         if event["method"] == "Page.javascriptDialogOpening" {
             self.number += 1;
             let order = json!({"id": self.number, "sessionId": self.page,
@@ -257,7 +256,7 @@ impl Drop for Browser {
         let _ = self
             .orders
             .write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
-        // The process that was started is the browser itself; its helpers end with it.
+        // The child is the browser itself; its helpers exit with it.
         let deadline = Instant::now() + Duration::from_secs(5);
         while Instant::now() < deadline
             && self.messages.recv_timeout(Duration::from_secs(5)).is_ok()

@@ -1,23 +1,23 @@
-//! The main job, as a script: a prompt, a look around by three tools, an edit, a command, an
-//! answer. Front ends are tested with the same one, over every wire.
+//! A typical job as a script: a prompt, three read-only tools, an edit, a command, an answer. Every
+//! front end is tested with this job, over every wire.
 
 use serde_json::json;
 
 use super::model_server::{ModelServer, Reply, Script};
 use super::sandbox::Sandbox;
 
-/// The file the job is about, and what becomes of it.
+/// The file the job edits, before and after.
 pub const BEFORE: &str = "fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n";
 pub const AFTER: &str = "fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n";
 pub const PROMPT: &str = "Repair the addition";
 pub const ANSWER: &str = "Repaired: it **adds** now.";
 
-/// The project of the job.
+/// The project the job works in.
 pub fn sandbox() -> Sandbox {
     Sandbox::with(&[("src/math.rs", BEFORE), ("README.md", "# math\n")])
 }
 
-/// The replies of the job.
+/// The model's replies in the job.
 pub fn replies() -> Vec<Reply> {
     vec![
         Reply::new()
@@ -36,12 +36,12 @@ pub fn replies() -> Vec<Reply> {
     ]
 }
 
-/// A server that plays the job, and a project for it.
+/// A server that plays the job, and the job's project.
 pub fn stage() -> (ModelServer, Sandbox) {
     stage_with(replies())
 }
 
-/// A server that plays these replies, and the project of the job.
+/// A server that plays `replies`, and the job's project.
 pub fn stage_with(replies: Vec<Reply>) -> (ModelServer, Sandbox) {
     let server = ModelServer::start(Script::of(replies));
     let mut sandbox = sandbox();

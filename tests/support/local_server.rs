@@ -1,5 +1,4 @@
-//! Model servers of this machine, played: each path has its body. What they say is what the real ones
-//! say.
+//! Fake local model servers: each path has a fixed body, copied from the real servers.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,17 +16,18 @@ pub const LLAMA: &str = include_str!("../llm/local/llamacpp-models.json");
 pub const PROPS: &str = include_str!("../llm/local/llamacpp-props.json");
 pub const ROUTER: &str = include_str!("../llm/local/llamacpp-router.json");
 
-/// A streamed answer of Chat Completions: `I am local.`
+/// A streamed answer of Chat Completions that says `I am local.`
 const STREAM: &str = "data: {\"id\":\"1\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"I am \"},\"finish_reason\":null}]}\n\n\
 data: {\"id\":\"1\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"local.\"},\"finish_reason\":\"stop\"}]}\n\n\
 data: [DONE]\n\n";
 
-/// A server that gives these bodies for these paths, on a port of its own.
+/// A server with a fixed body for each path, on its own port.
 pub struct Played {
     pub port: u16,
 }
 
-/// Plays a server: path and body; `/api/show` answers by model out of one table.
+/// Starts a server from pairs of path and body. `/api/show` picks its answer by model from one
+/// table.
 pub fn play(bodies: &[(&'static str, String)]) -> Played {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -85,7 +85,7 @@ fn answer(stream: TcpStream, bodies: &HashMap<&'static str, String>) -> Option<(
     }
 }
 
-/// An Ollama with three models to talk to; each says `I am local.`
+/// An Ollama with three chat models. Each says `I am local.`
 pub fn ollama() -> Played {
     let chat = "/v1/chat/completions";
     let bodies = [

@@ -1,8 +1,8 @@
-//! Finds every process of a test by a mark that no other test has, wherever it hides, and says
-//! which survived.
+//! Finds every process a test started by a unique mark, wherever it hides, and lists those that
+//! survived.
 //!
-//! The mark is a number of seconds to sleep, so that it can be an argument (seen also under
-//! `env -i`), and the value of an environment variable for processes that have no use for it.
+//! The mark is a number of seconds, so that it can be the argument of `sleep`, which shows even
+//! under `env -i`. Other processes carry it as the value of an environment variable.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::fmt::Write;
@@ -10,16 +10,16 @@ use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Generous: a loaded machine must not fail a test.
+/// Generous, so that no test fails on a loaded machine.
 pub const DEADLINE: Duration = Duration::from_mins(2);
 
-/// The processes with one mark.
+/// The processes that carry one mark.
 #[derive(Clone, Debug)]
 pub struct MarkedProcesses {
     mark: String,
 }
 
-/// What `/proc` says of a process.
+/// What `/proc` says about a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessInfo {
     pub pid: i32,
@@ -31,7 +31,7 @@ pub struct ProcessInfo {
 }
 
 impl MarkedProcesses {
-    /// A mark that no process has.
+    /// A mark that no other process has.
     pub fn new() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -44,20 +44,20 @@ impl MarkedProcesses {
         }
     }
 
-    /// One that was made elsewhere.
+    /// A mark made elsewhere.
     pub fn of(mark: &str) -> Self {
         Self {
             mark: mark.to_owned(),
         }
     }
 
-    /// The mark itself: an argument for `sleep`.
+    /// The mark itself, usable as an argument of `sleep`.
     pub fn mark(&self) -> &str {
         &self.mark
     }
 
-    /// `script` with `SLEEP` for a sleep of hours and `MARK` for the mark; everything it starts
-    /// bears the mark also in its environment, unless it clears that.
+    /// Replaces `SLEEP` in `script` by a sleep of hours, and `MARK` by the mark. Everything the
+    /// script starts inherits the mark in its environment, unless it clears that.
     pub fn script(&self, script: &str) -> String {
         let script = script
             .replace("SLEEP", &format!("sleep {}", self.mark))
@@ -65,7 +65,7 @@ impl MarkedProcesses {
         format!("export TILLER_CENSUS={}\n{script}", self.mark)
     }
 
-    /// Every living process with the mark (a zombie is dead).
+    /// Every living process with the mark. A zombie is dead.
     pub fn living(&self) -> Vec<ProcessInfo> {
         let mark = self.mark.as_bytes();
         let has_mark = |file: String| {
@@ -82,13 +82,13 @@ impl MarkedProcesses {
             .collect()
     }
 
-    /// Waits until at least `count` live.
+    /// Waits until at least `count` of them are alive.
     pub async fn wait_for(&self, count: usize) {
         self.wait_until(|living| living.len() >= count, &format!("{count} live"))
             .await;
     }
 
-    /// Waits until one lives whose command begins with `start`.
+    /// Waits until one is alive whose command begins with `start`.
     pub async fn wait_for_command(&self, start: &str) {
         let has_started = |living: &[ProcessInfo]| {
             let mut commands = living.iter().map(|process| &process.command);
@@ -106,12 +106,12 @@ impl MarkedProcesses {
                 return;
             }
             let late = Instant::now() >= deadline;
-            assert!(!late, "not in time that {what}:\n{}", list(&living));
+            assert!(!late, "timed out waiting until {what}:\n{}", list(&living));
             tokio::time::sleep(Duration::from_millis(5)).await; // poll
         }
     }
 
-    /// Waits until nobody lives. One empty count proves little while processes fork and exit, so
+    /// Waits until none is alive. One empty count proves little while processes fork and exit, so
     /// it counts several times.
     pub async fn wait_for_none(&self) {
         let deadline = Instant::now() + DEADLINE;
@@ -131,7 +131,7 @@ impl MarkedProcesses {
         }
     }
 
-    /// Nobody lives, now and a moment later.
+    /// Asserts that none is alive, now and a moment later.
     pub async fn assert_none(&self) {
         for _ in 0..3 {
             let living = self.living();
@@ -141,7 +141,7 @@ impl MarkedProcesses {
     }
 }
 
-/// The dead children of `parent` that nobody collected.
+/// The dead children of `parent` that it hasn't waited for.
 pub fn zombies_of(parent: i32) -> Vec<ProcessInfo> {
     pids()
         .into_iter()
@@ -150,7 +150,7 @@ pub fn zombies_of(parent: i32) -> Vec<ProcessInfo> {
         .collect()
 }
 
-/// What /proc says of `pid`.
+/// What `/proc` says about `pid`.
 pub fn process_info(pid: i32) -> Option<ProcessInfo> {
     let stat = String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/stat")).ok()?).into_owned();
     let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_whitespace().collect();

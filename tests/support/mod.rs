@@ -1,4 +1,5 @@
-//! What the tests share: a model server, a sandbox project, a screen, a process marked.
+//! What the tests share: a model server, a sandboxed project, a screen, a finder of stray
+//! processes.
 #![allow(
     dead_code,
     unused_imports,
@@ -19,12 +20,12 @@ pub mod local_server;
 pub mod marked;
 pub mod prefix;
 
-/// The program under test: this build's, or the one that `TILLER_TEST_PROGRAM` names.
+/// The program under test: this build, or the one that `TILLER_TEST_PROGRAM` names.
 pub fn program() -> String {
     std::env::var("TILLER_TEST_PROGRAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_tiller").to_owned())
 }
 
-/// Permission `full`, and a user who answers questions.
+/// Permission mode `full`, with a user who can answer questions.
 pub fn everything_allowed() -> tiller::agent::PermissionOptions {
     use tiller::agent::permission::{PermissionMode, Policy};
     tiller::agent::PermissionOptions {

@@ -1,8 +1,8 @@
-//! What requests have in common from their beginning.
+//! How much of their beginning two requests share.
 
 use serde_json::{Value, json};
 
-/// The parts of a request that a provider caches, on whatever wire.
+/// The parts of a request that a provider caches, over every wire.
 const KEYS: [&str; 7] = [
     "system",
     "systemInstruction",
@@ -25,7 +25,7 @@ pub fn beginning(body: &Value) -> String {
     parts.join("\n")
 }
 
-/// Takes away the marks of what is to be cached.
+/// Removes the cache marks.
 pub fn unmark(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -37,8 +37,8 @@ pub fn unmark(value: &mut Value) {
     }
 }
 
-/// Whether the request `after` begins with the request `before`: block by block, so that none of them has
-/// grown.
+/// True if the request `after` begins with the whole request `before`. Compares block by block, so
+/// that no block may have grown.
 pub fn goes_on_from(before: &Value, after: &Value) -> bool {
     blocks(after).starts_with(&blocks(before))
 }
@@ -57,8 +57,8 @@ fn blocks(body: &Value) -> Vec<Value> {
     blocks
 }
 
-/// A message as its blocks, each with what else the message says. The words of the user are one text on
-/// some wires: what is said next, before there is an answer, is a paragraph more.
+/// Splits a message into its blocks, each with the message's other fields. Some wires join the
+/// user's messages into one text, where the next message is only one more paragraph.
 fn split(mut message: Value, blocks: &mut Vec<Value>) {
     let is_user = message["role"] == "user";
     for key in ["content", "parts"] {
@@ -73,7 +73,7 @@ fn split(mut message: Value, blocks: &mut Vec<Value>) {
     blocks.push(message);
 }
 
-/// How many bytes two requests have in common from their beginning.
+/// How many bytes two requests share at their beginning.
 pub fn common(one: &Value, other: &Value) -> usize {
     let (one, other) = (beginning(one), beginning(other));
     let pairs = one.bytes().zip(other.bytes());

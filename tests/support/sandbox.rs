@@ -1,5 +1,5 @@
-//! A project to work in, with a home of its own: nothing of the machine's user is read or written,
-//! and everything is gone when it is dropped.
+//! A project with its own home. No program reads or writes the real user's files, and dropping it
+//! deletes everything.
 
 use std::fs;
 use std::io::Write;
@@ -15,8 +15,8 @@ use super::model_server::{ModelServer, Wire};
 /// How long a program may run before the test fails.
 const DEADLINE: Duration = Duration::from_mins(2);
 
-/// Whether a test of the sandbox can run: nothing is broken. Else it fails, unless this variable says
-/// that such tests are to be skipped.
+/// True if a sandbox test can run because nothing is `broken`. Otherwise it fails, unless this
+/// variable says to skip such tests.
 #[track_caller]
 #[expect(clippy::print_stdout, reason = "a test that shows nothing says so")]
 pub fn may_run(broken: &[String]) -> bool {
@@ -27,7 +27,7 @@ pub fn may_run(broken: &[String]) -> bool {
     let broken = broken.join("; ");
     assert!(
         std::env::var_os(SKIP).is_some(),
-        "No whole sandbox works on this machine: {broken}. Set {SKIP}=1 to skip the tests of it."
+        "The sandbox doesn't work fully on this machine: {broken}. Set {SKIP}=1 to skip its tests."
     );
     println!("SKIPPED: no whole sandbox works on this machine: {broken}");
     false
@@ -46,12 +46,12 @@ impl Sandbox {
         Self::with(&[])
     }
 
-    /// A project of these files: path and content.
+    /// A project with these files, as pairs of path and content.
     pub fn with(files: &[(&str, &str)]) -> Self {
         Self::below(&std::env::temp_dir(), files)
     }
 
-    /// An empty project that is not below `/tmp`, which commands in the sandbox may write.
+    /// An empty project outside `/tmp`, because sandboxed commands may write to `/tmp`.
     pub fn outside_tmp() -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let in_tmp = folder.starts_with("/tmp");
@@ -84,13 +84,13 @@ impl Sandbox {
         sandbox
     }
 
-    /// As a new user finds it: permission is what it is by default, not `full`.
+    /// Restores what a new user has: the default permission mode instead of `full`.
     pub fn with_default_mode(self) -> Self {
         self.write_settings("");
         self
     }
 
-    /// Whether commands can be confined on this machine. Where they cannot, see [`may_run`].
+    /// True if this machine can confine commands. If it can't, see [`may_run`].
     #[track_caller]
     pub fn machine_confines(&self) -> bool {
         let doctor = self.run(&["doctor", "--json"]).stdout;
@@ -103,39 +103,39 @@ impl Sandbox {
     }
 
     fn write_settings(&self, text: &str) {
-        // What runs on the machine of the test is none of its business.
+        // Model servers that run on the test machine must not affect the test.
         let text = format!("[models]\nlocal = false\n{text}");
         fs::write(self.config().join("config.toml"), text).unwrap();
     }
 
-    /// The project's folder, without symlinks.
+    /// The project's folder, with symlinks resolved.
     pub fn path(&self) -> PathBuf {
         self.root.path().canonicalize().unwrap().join("project")
     }
 
-    /// Where `config.toml` and `models.toml` are.
+    /// The folder of `config.toml` and `models.toml`.
     pub fn config(&self) -> PathBuf {
         self.root.path().join("config")
     }
 
-    /// Where sessions are.
+    /// The folder of the sessions.
     pub fn data(&self) -> PathBuf {
         self.root.path().join("data")
     }
 
-    /// Where temporary files go.
+    /// The folder for temporary files.
     pub fn tmp(&self) -> PathBuf {
         self.root.path().join("tmp")
     }
 
-    /// Writes a file of the project.
+    /// Writes a file in the project.
     pub fn write(&self, path: &str, text: &str) {
         let path = self.root.path().join("project").join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    /// Reads a file of the project.
+    /// Reads a file in the project.
     #[track_caller]
     pub fn read(&self, path: &str) -> String {
         fs::read_to_string(self.path().join(path)).unwrap()
@@ -148,7 +148,7 @@ impl Sandbox {
         self.git(&["commit", "-qm", "first"]);
     }
 
-    /// Has git do something in the project.
+    /// Runs git in the project.
     pub fn git(&self, arguments: &[&str]) {
         let mut command = Command::new("git");
         command.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]);
@@ -157,19 +157,19 @@ impl Sandbox {
         assert!(command.status().unwrap().success(), "git {arguments:?}");
     }
 
-    /// Sets a variable for every program started from now on.
+    /// Sets a variable for every program started after this.
     pub fn set(&mut self, name: &str, value: &str) {
         self.env.push((name.to_owned(), value.to_owned()));
     }
 
-    /// Points every program started from now on at `server`, for every wire.
+    /// Points every program started after this to `server`, for every wire.
     pub fn use_server(&mut self, server: &ModelServer) {
         for (name, value) in server.env() {
             self.set(name, &value);
         }
     }
 
-    /// The whole environment of a program: nothing of the test's own but PATH.
+    /// The whole environment of a program. It inherits only PATH from the test.
     pub fn env(&self) -> Vec<(String, String)> {
         let folder = |name: &str| self.root.path().join(name).display().to_string();
         let mut env = vec![
@@ -191,7 +191,7 @@ impl Sandbox {
         env
     }
 
-    /// tiller, ready to be started in the project without a terminal.
+    /// A command that runs tiller in the project, without a terminal.
     pub fn tiller(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(super::program());
         command
@@ -205,13 +205,13 @@ impl Sandbox {
         command
     }
 
-    /// Runs tiller to its end.
+    /// Runs tiller until it exits.
     #[track_caller]
     pub fn run(&self, arguments: &[&str]) -> Ran {
         self.run_with(arguments, None)
     }
 
-    /// Runs tiller to its end with this on its stdin.
+    /// Runs tiller with this stdin until it exits.
     #[track_caller]
     pub fn run_with(&self, arguments: &[&str], stdin: Option<&str>) -> Ran {
         let mut command = self.tiller(arguments);
@@ -222,7 +222,7 @@ impl Sandbox {
         if let Some(text) = stdin {
             let mut pipe = child.stdin.take().unwrap();
             let text = text.to_owned();
-            // A program that never reads must not hang the test.
+            // A program that never reads its stdin must not hang the test.
             std::thread::spawn(move || pipe.write_all(text.as_bytes()));
         }
         let pid = nix::unistd::Pid::from_raw(child.id() as i32);
@@ -239,7 +239,7 @@ impl Sandbox {
         let output = child.wait_with_output().unwrap();
         drop(done);
         let ran = Ran::new(output, started.elapsed());
-        assert!(!watch.join().unwrap(), "it did not end by itself: {ran:#?}");
+        assert!(!watch.join().unwrap(), "it had to be killed: {ran:#?}");
         ran
     }
 
@@ -257,7 +257,7 @@ impl Sandbox {
     #[track_caller]
     pub fn session(&self) -> Vec<Value> {
         let files = self.session_files();
-        assert_eq!(files.len(), 1, "one session was expected: {files:?}");
+        assert_eq!(files.len(), 1, "expected one session: {files:?}");
         let text = fs::read_to_string(&files[0]).unwrap();
         let parse = |line: &str| serde_json::from_str(line).unwrap();
         text.lines().map(parse).collect()
@@ -273,7 +273,7 @@ impl Sandbox {
             .collect()
     }
 
-    /// All that was logged.
+    /// Everything in the log.
     pub fn log(&self) -> String {
         let files = self.all_files().into_iter();
         files
@@ -283,15 +283,15 @@ impl Sandbox {
             .collect()
     }
 
-    /// Every file below the sandbox, for looking for what was left behind.
+    /// Every file in the sandbox, to check what a test left behind.
     pub fn all_files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         walk(self.root.path(), &mut files);
         files
     }
 
-    /// Processes that belong to this sandbox by folder, environment or command line, `pid command`;
-    /// all but the ones named.
+    /// Processes that belong to this sandbox by folder, environment or command line, as `pid
+    /// command`. Leaves out the pids in `but`.
     pub fn processes(&self, but: &[i32]) -> Vec<String> {
         let root = self.root.path().canonicalize().unwrap();
         let mut found = Vec::new();
@@ -307,7 +307,7 @@ impl Sandbox {
             let root = root.to_string_lossy().into_owned();
             let named = command.contains(&root)
                 || String::from_utf8_lossy(&bytes("environ")).contains(&root);
-            // What is dead and not yet collected has no command line.
+            // A zombie has no command line.
             if (inside || named) && !command.is_empty() && !but.contains(&pid) {
                 found.push(format!("{pid} {command}"));
             }
@@ -315,7 +315,8 @@ impl Sandbox {
         found
     }
 
-    /// Waits until no process of this sandbox is left but the ones named; gives the time it took.
+    /// Waits until no process of this sandbox is left, except those in `but`. Returns how long that
+    /// took.
     #[track_caller]
     pub fn wait_no_processes(&self, but: &[i32]) -> Duration {
         let started = Instant::now();
@@ -329,7 +330,7 @@ impl Sandbox {
         }
     }
 
-    /// A `models.toml` with this provider for a server and a wire.
+    /// Writes a `models.toml` with this provider, which uses `server` over `wire`.
     pub fn add_provider(&self, name: &str, server: &ModelServer, wire: Wire) {
         let text = format!(
             "[providers.{name}]\napi = \"{}\"\nbase_url = \"{}\"\napi_key = \"literal-key\"\n\
@@ -341,7 +342,7 @@ impl Sandbox {
     }
 }
 
-/// What a program left.
+/// What a finished program left: output, exit status and time.
 #[derive(Debug)]
 pub struct Ran {
     pub code: Option<i32>,

@@ -1,5 +1,5 @@
-//! The real binary in tmux, which wraps rows anew when it changes its size and keeps what leaves the
-//! screen. A server of its own, ended when it is dropped.
+//! The real binary in tmux, which rewraps rows when it's resized and keeps scrollback. Uses its own
+//! tmux server, which ends when it's dropped.
 
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -8,13 +8,13 @@ use super::sandbox::Sandbox;
 
 const DEADLINE: Duration = Duration::from_mins(2);
 
-/// A terminal of tmux in which a program runs.
+/// A program in a tmux terminal.
 pub struct Tmux {
     socket: String,
 }
 
 impl Tmux {
-    /// tiller in `sandbox`, in a terminal of this size; none where there is no tmux.
+    /// Starts tiller in `sandbox`, in a terminal of this size. Returns none where there's no tmux.
     #[expect(clippy::print_stdout, reason = "a test that shows nothing says so")]
     pub fn start(
         sandbox: &Sandbox,
@@ -51,7 +51,7 @@ impl Tmux {
         Some(tmux)
     }
 
-    /// Types; keys by tmux's names (`Enter`, `Escape`, `C-d`) stand alone.
+    /// Types. A key by tmux's name (`Enter`, `Escape`, `C-d`) must be an item of its own.
     pub fn keys(&self, keys: &[&str]) {
         self.run(&[&["send-keys"], keys].concat());
     }
@@ -61,12 +61,12 @@ impl Tmux {
         self.run(&["resize-window", "-x", &columns, "-y", &rows]);
     }
 
-    /// Everything in the scrollback and on the screen, rows that were wrapped in one piece again.
+    /// Everything in the scrollback and on the screen, with wrapped rows joined.
     pub fn everything(&self) -> String {
         text(&self.run(&["capture-pane", "-p", "-J", "-S", "-"]).stdout)
     }
 
-    /// Waits until `text` stands on the screen, or nowhere on it.
+    /// Waits until the text of the screen is `ready`.
     #[track_caller]
     pub fn wait(&self, what: &str, ready: impl Fn(&str) -> bool) {
         let end = Instant::now() + DEADLINE;
@@ -75,7 +75,10 @@ impl Tmux {
             if ready(&screen) {
                 return;
             }
-            assert!(Instant::now() < end, "waited for {what}:\n{screen}");
+            assert!(
+                Instant::now() < end,
+                "timed out waiting for {what}:\n{screen}"
+            );
             std::thread::sleep(Duration::from_millis(20)); // poll
         }
     }

@@ -1,4 +1,4 @@
-//! The page in a browser: it does what it should, and what is in a session does nothing.
+//! The exported page in a browser. Its controls work, and nothing in a session runs.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use tiller::llm::auth::Redactor;
 use super::sessions::{HOSTILE, export, session};
 use crate::support::browser::Browser;
 
-/// Shows the page of a session in a browser; none where there is none.
+/// Opens a session's page in a browser. None where there's no browser.
 fn open(lines: &[Value]) -> Option<(Browser, tempfile::TempDir)> {
     let mut browser = Browser::start()?;
     let folder = tempfile::tempdir().unwrap();
@@ -18,11 +18,11 @@ fn open(lines: &[Value]) -> Option<(Browser, tempfile::TempDir)> {
     Some((browser, folder))
 }
 
-/// The texts of the entries that are shown.
+/// The ids of the visible entries.
 const SHOWN: &str = "[...document.querySelectorAll('article')].filter(it => it.checkVisibility()).map(it => it.id).join(' ')";
 
 #[test]
-fn hostile_texts_do_nothing() {
+fn hostile_texts_do_nothing_in_a_browser() {
     let Some(mut browser) = Browser::start() else {
         return;
     };
@@ -33,7 +33,7 @@ fn hostile_texts_do_nothing() {
         let file = folder.path().join("page.html");
         fs::write(&file, export(&lines, &Redactor::default()).page).unwrap();
         browser.open(&file);
-        // Everything is opened, and the pointer and the keyboard go over all of it.
+        // Opens everything, and moves the pointer and the keyboard focus over all of it.
         browser.eval(
             "for (const it of document.querySelectorAll('details')) it.open = true;
              for (const it of document.querySelectorAll('main *')) {
@@ -54,7 +54,7 @@ fn hostile_texts_do_nothing() {
     }
 }
 
-/// What would be seen if a text got out of its place: the policy refuses to run it, and says so.
+/// If a text did get out of its place, the policy would refuse to run it and report that.
 #[test]
 fn the_policy_runs_no_other_script() {
     let Some((mut browser, folder)) = open(&session(str::to_owned)) else {
@@ -80,7 +80,7 @@ fn the_policy_runs_no_other_script() {
 }
 
 #[test]
-fn branches_are_switched_and_search_looks_into_all_of_them() {
+fn branches_can_be_switched_and_search_covers_all_of_them() {
     let Some((mut browser, _folder)) = open(&session(str::to_owned)) else {
         return;
     };
@@ -88,9 +88,9 @@ fn branches_are_switched_and_search_looks_into_all_of_them() {
     let shown = shown.as_str().unwrap();
     assert!(
         shown.contains("e13") && !shown.contains("e6"),
-        "the current branch: {shown}"
+        "the page must show the current branch: {shown}"
     );
-    // By the link at the fork, and back by the list.
+    // Switches by the link at the fork, and back by the list.
     browser.eval("document.querySelector('#e5 nav a').click()");
     browser.wait_until("document.getElementById('e6').checkVisibility()");
     assert_eq!(
@@ -101,7 +101,7 @@ fn branches_are_switched_and_search_looks_into_all_of_them() {
     browser.wait_until("document.getElementById('e13').checkVisibility()");
     assert_eq!(browser.eval("location.hash"), "#e13");
 
-    // What is folded, on a branch that is not shown, is found and opened.
+    // Search finds and opens folded text, even on a hidden branch.
     browser.eval("document.body.focus()");
     browser.key("/");
     assert_eq!(browser.eval("document.activeElement.id"), "search");
@@ -119,7 +119,7 @@ fn branches_are_switched_and_search_looks_into_all_of_them() {
     browser.wait_until("document.getElementById('found').textContent === '1 of 1 matches'");
     let marked = "[...CSS.highlights.get('hit')].map(it => it.toString()).join()";
     assert_eq!(browser.eval(marked), "What was done");
-    // Leaving the search stays at the match, on its branch.
+    // Leaving the search stays at the match and on its branch.
     browser.key("Escape");
     browser.wait_until("document.getElementById('e6').checkVisibility()");
     assert_eq!(
@@ -130,7 +130,7 @@ fn branches_are_switched_and_search_looks_into_all_of_them() {
 }
 
 #[test]
-fn keys_fold_and_walk_and_the_colors_follow_the_choice() {
+fn keys_fold_and_move_and_colors_follow_the_chosen_theme() {
     let Some((mut browser, _folder)) = open(&session(str::to_owned)) else {
         return;
     };

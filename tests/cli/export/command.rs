@@ -1,4 +1,4 @@
-//! The command: what it writes and where, without any key.
+//! The export command: what it writes and where, with no key in it.
 
 use std::fs;
 
@@ -13,9 +13,9 @@ use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 use crate::support::sandbox::Sandbox;
 
-/// No letters of the format are redacted, and no way to write a letter hides a secret.
+/// Redaction never damages the file format. However a letter is encoded, its secret is redacted.
 #[test]
-fn redaction_reads_the_texts_and_leaves_the_format_alone() {
+fn redaction_changes_texts_and_leaves_the_format_alone() {
     let redactor = Redactor::default();
     for secret in [
         "user",
@@ -32,7 +32,7 @@ fn redaction_reads_the_texts_and_leaves_the_format_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let written: Vec<String> = lines.iter().map(Value::to_string).collect();
-    // As other programs write it.
+    // As other programs encode it.
     let text = written.join("\n").replace('\u{e9}', "\\u00e9") + "\n";
     assert!(text.contains("word \\u00e9t"), "{text}");
     fs::write(&path, text).unwrap();
@@ -56,7 +56,7 @@ fn redaction_reads_the_texts_and_leaves_the_format_alone() {
     }
 }
 
-/// The tree of a session: ids, parents, kinds, labels.
+/// The tree of a session as ids, parents, kinds and labels.
 fn shape(session: &SessionView) -> Vec<String> {
     let tree = session.tree();
     let shape = |node| {
@@ -68,7 +68,7 @@ fn shape(session: &SessionView) -> Vec<String> {
 }
 
 #[test]
-fn the_branch_alone_is_a_session_of_its_own() {
+fn one_branch_can_be_exported_as_a_session() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let lines: Vec<String> = session(str::to_owned)
@@ -103,7 +103,6 @@ fn the_branch_alone_is_a_session_of_its_own() {
     );
 }
 
-// K1
 #[test]
 fn keys_are_redacted_everywhere() {
     let redactor = Redactor::default();
@@ -119,7 +118,7 @@ fn keys_are_redacted_everywhere() {
 }
 
 #[test]
-fn the_command_writes_a_file_and_leaves_the_session_as_it_is() {
+fn export_writes_a_file_and_leaves_the_session_unchanged() {
     let (_server, sandbox) = job::stage_with(vec![Reply::text("**Hello** from the model.")]);
     let ran = sandbox.run(&["-p", "-m", Wire::Anthropic.model(), "Say hello, please"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
@@ -188,9 +187,9 @@ fn an_exported_session_is_imported_as_the_same_tree() {
     }
 }
 
-/// What commands must not see is not given away either, wherever it is kept.
+/// Exports also omit the secrets that commands must not see, wherever they come from.
 #[test]
-fn secret_variables_and_keys_of_files_are_redacted() {
+fn secret_variables_and_keys_from_files_are_redacted() {
     let mut sandbox = Sandbox::new();
     sandbox.set("DEPLOY_TOKEN", "dt-5f0c1e77a9");
     sandbox.set("MY_DATABASE_PASSWORD", "correct horse \"battery\"");

@@ -1,4 +1,4 @@
-//! Exported sessions.
+//! Exported sessions: the command, the page and the Markdown.
 
 mod sessions;
 mod page;

@@ -1,4 +1,4 @@
-//! The page and the Markdown: every kind of entry, and texts that try to leave their place.
+//! The page and the Markdown, with every kind of entry and with texts that try to break out.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,9 +15,8 @@ use tiller::llm::auth::Redactor;
 
 use super::sessions::{HOSTILE, body, export, session};
 
-// F9
 #[test]
-fn a_session_with_every_kind_of_entry() {
+fn every_kind_of_entry_is_rendered() {
     let exported = export(&session(str::to_owned), &Redactor::default());
     check_page(&exported.page);
     insta::assert_snapshot!("page", body(&exported.page));
@@ -31,7 +30,7 @@ fn a_session_with_every_kind_of_entry() {
 }
 
 #[test]
-fn the_page_trusts_its_own_script_and_style_and_nothing_else() {
+fn the_policy_allows_only_the_pages_own_script_and_style() {
     use base64::Engine;
     let page = export(&session(str::to_owned), &Redactor::default()).page;
     let policy = Regex::new("Content-Security-Policy\" content=\"([^\"]*)\"").unwrap();
@@ -51,7 +50,7 @@ fn the_page_trusts_its_own_script_and_style_and_nothing_else() {
 }
 
 #[test]
-fn hostile_texts_stay_texts() {
+fn hostile_texts_cannot_break_out() {
     for text in HOSTILE {
         let exported = export(&session(|_| (*text).to_owned()), &Redactor::default());
         check_page(&exported.page);
@@ -59,10 +58,9 @@ fn hostile_texts_stay_texts() {
     }
 }
 
-/// The same as a browser reads it: with a parser of HTML that mends what is broken, so that nothing
-/// may be broken.
+/// The same with a browser's HTML parser. It repairs broken markup, so there may be none.
 #[test]
-fn a_parser_finds_the_texts_as_texts() {
+fn an_html_parser_sees_hostile_texts_as_text() {
     let select = |selector: &str| Selector::parse(selector).unwrap();
     for text in HOSTILE {
         let page = export(&session(|_| (*text).to_owned()), &Redactor::default()).page;
@@ -105,9 +103,9 @@ fn a_parser_finds_the_texts_as_texts() {
     }
 }
 
-/// What no program should write: half letters, no letters, entries without a form.
+/// Lines that no program should write: half characters, no characters, entries of the wrong form.
 #[test]
-fn lines_that_cannot_be_read_are_shown_as_they_are() {
+fn unreadable_lines_are_shown_verbatim() {
     let mut lines: Vec<Vec<u8>> = session(str::to_owned)
         .iter()
         .map(|line| line.to_string().into_bytes())
@@ -145,7 +143,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn no_text_leaves_its_place(
+    fn no_text_can_break_out(
         texts in prop::collection::vec(
             prop_oneof!["[<>/\"'&a-z=!\\-`*_|#\\[\\]():\n {}]{0,40}", ".{0,20}"], 8)
     ) {
@@ -160,8 +158,8 @@ proptest! {
     }
 }
 
-/// Fails unless the page is well-formed and holds only elements, attributes and addresses that the
-/// program writes.
+/// Fails unless the page is well-formed and contains only elements, attributes and addresses that
+/// tiller writes.
 fn check_page(page: &str) {
     static TAG: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"^<(/?)([a-z][a-z0-9]*)((?: [a-z-]+(?:="[^"<>]*")?)*)>"#).unwrap()
@@ -241,13 +239,13 @@ fn check_page(page: &str) {
         }
         rest = &rest[tag[0].len()..];
     }
-    assert_eq!(open, ["body"], "everything is closed");
+    assert_eq!(open, ["body"], "every element must be closed");
     let hostile =
         |c: char| (c.is_control() && !"\n\t".contains(c)) || ('\u{202a}'..='\u{202e}').contains(&c);
     assert!(!body(page).contains(hostile));
 }
 
-/// Fails unless all headings are there as headings and nothing is HTML.
+/// Fails unless every heading is one in the Markdown, and nothing is HTML.
 fn check_markdown(markdown: &str, text: &str) {
     use pulldown_cmark::{Event, HeadingLevel, Parser, Tag};
     let mut depth = 0;
@@ -273,8 +271,8 @@ fn check_markdown(markdown: &str, text: &str) {
             _ => {}
         }
     }
-    // Those of the branch: three messages of the user or an answer, and the last ones behind all
-    // else.
+    // The headings of the branch: three messages, by the user or as answers, and those of the last
+    // section.
     let ours = |heading: &&String| *heading == "User" || heading.starts_with("Assistant (");
     assert!(
         headings.iter().filter(ours).count() >= 4,

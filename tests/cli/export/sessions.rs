@@ -1,5 +1,5 @@
-//! Sessions to export: one of every kind of entry, with a text of the caller's in every field, and
-//! texts that try to leave their place.
+//! Sessions to export. One has every kind of entry, with the caller's text in every field. Others
+//! have texts that try to break out.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use tiller::agent::session::SessionView;
 use tiller::app::export::{Export, Format, Scope};
 use tiller::llm::auth::Redactor;
 
-/// Texts that a page or Markdown could take for something else.
+/// Texts that HTML or Markdown could take for markup.
 pub const HOSTILE: &[&str] = &[
     "<script>alert(1)</script>",
     "</script><script>alert(1)</script>",
@@ -35,14 +35,14 @@ pub const HOSTILE: &[&str] = &[
     "<div>\n\n**a**\n\n<p title=\"",
 ];
 
-/// A picture of one point.
+/// A picture of one pixel.
 const POINT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/// A picture that is a program.
+/// A picture with a script in it.
 const SVG: &str =
     "PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIG9ubG9hZD0iYWxlcnQoMSkiLz4=";
 
-/// A session of every kind of entry, with what `text` gives in every text field.
+/// A session with every kind of entry. `text` returns each text field.
 pub fn session(text: impl Fn(&str) -> String) -> Vec<Value> {
     let t = |what: &str| text(what);
     let usage = json!({"input": 1200, "output": 340, "cacheRead": 800, "cacheWrite": 0,
@@ -190,7 +190,7 @@ pub fn session(text: impl Fn(&str) -> String) -> Vec<Value> {
         .map(|(at, (kind, mut body))| {
             let parent = match at {
                 0 => Value::Null,
-                // The second branch goes on from the first answer's results.
+                // The second branch starts after the results of the first answer.
                 13 => json!("e5"),
                 at => json!(format!("e{}", at - 1)),
             };
@@ -225,11 +225,15 @@ pub fn export(lines: &[Value], redactor: &Redactor) -> Exported {
         markdown: write(Format::Md),
         jsonl: write(Format::Jsonl),
     };
-    assert_eq!(fs::read_to_string(&path).unwrap(), text, "only read");
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        text,
+        "export must only read the session"
+    );
     exported
 }
 
-/// The part of a page that is made from the session.
+/// The part of a page that comes from the session.
 pub fn body(page: &str) -> &str {
     let start = page.find("<body>").unwrap();
     &page[start..page.rfind("<script>").unwrap()]

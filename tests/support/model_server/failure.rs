@@ -1,8 +1,8 @@
-//! The errors vendors answer with, by what they mean; each wire has its own words for them.
+//! The kinds of errors that vendors respond with. Each wire words them in its own way.
 
 use serde::Deserialize;
 
-/// What went wrong, in no vendor's words.
+/// What went wrong, independent of the vendor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
@@ -17,11 +17,11 @@ pub enum Failure {
     Server,
 }
 
-/// One vendor's form of it.
+/// How one vendor words a failure.
 pub(super) struct Words {
     pub status: u16,
     pub kind: &'static str,
-    /// OpenAI's `code`; nobody else's business.
+    /// OpenAI's `code`; the other vendors have none.
     pub code: Option<&'static str>,
     pub message: &'static str,
 }

@@ -1,5 +1,5 @@
-//! HTTP/1.1 by hand: reads one request, writes one response, sees the client hang up. Keep-alive,
-//! content-length and chunked bodies; nothing else is needed.
+//! HTTP/1.1 by hand: reads one request, writes one response, notices when the client hangs up.
+//! Supports keep-alive, content-length and chunked bodies, and nothing else.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -9,28 +9,28 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::script::Cut;
 
-/// A request as it came.
+/// A request as it arrived.
 pub(super) struct Raw {
     pub method: String,
     pub path: String,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
-    /// When its first byte had arrived.
+    /// When its first byte arrived.
     pub began: Instant,
-    /// When its last byte had arrived.
+    /// When its last byte arrived.
     pub at: Instant,
 }
 
-/// The reading side of a connection, with what was read too far.
+/// The reading side of a connection, with bytes already read of the next request.
 pub(super) struct Incoming {
     pub socket: OwnedReadHalf,
     pub buffer: Vec<u8>,
-    /// When the first byte of what is in the buffer came.
+    /// When the first byte in the buffer arrived.
     pub began: Instant,
 }
 
 impl Incoming {
-    /// The next request; none when the client is gone.
+    /// The next request. None if the client has gone.
     pub async fn request(&mut self) -> io::Result<Option<Raw>> {
         let end = loop {
             if let Some(at) = find(&self.buffer, b"\r\n\r\n") {
@@ -109,7 +109,7 @@ impl Incoming {
         }
     }
 
-    /// Returns when the client has closed the connection. Bytes that come before are kept.
+    /// Returns when the client has closed the connection. Keeps bytes that come before that.
     pub async fn hung_up(&mut self) {
         while let Ok(true) = self.more().await {}
     }
@@ -125,11 +125,11 @@ impl Incoming {
     }
 }
 
-/// Why a response ended before its end.
+/// Why a response ended early.
 pub(super) enum Broken {
-    /// The script wanted it so.
+    /// The script cut it.
     Cut(Cut),
-    /// The client is gone.
+    /// The client has gone.
     Gone,
 }
 
@@ -142,16 +142,16 @@ impl From<io::Error> for Broken {
 /// The writing side of one response.
 pub(super) struct Outgoing<'a> {
     pub socket: &'a mut OwnedWriteHalf,
-    /// Body bytes in each write; none: as they come.
+    /// Body bytes in each write. If none, as they come.
     pub write_bytes: Option<usize>,
     pub write_delay: Duration,
-    /// Body bytes until the connection is cut.
+    /// Body bytes to send before the connection is cut.
     pub left: Option<usize>,
     pub cut: Cut,
 }
 
 impl Outgoing<'_> {
-    /// A response with a body of known length.
+    /// Sends a response with a body of known length.
     pub async fn whole(
         &mut self,
         status: u16,
@@ -164,7 +164,7 @@ impl Outgoing<'_> {
         Ok(self.socket.flush().await?)
     }
 
-    /// The head of a response whose body follows in chunks.
+    /// Sends the head of a response with a chunked body.
     pub async fn start(&mut self, status: u16, headers: &[(String, String)]) -> Result<(), Broken> {
         let chunked = [("transfer-encoding".to_owned(), "chunked".to_owned())];
         self.head(status, headers.iter().chain(&chunked)).await
@@ -184,7 +184,7 @@ impl Outgoing<'_> {
         Ok(self.socket.flush().await?)
     }
 
-    /// More of the body.
+    /// Sends more of the body.
     pub async fn send(&mut self, bytes: &[u8]) -> Result<(), Broken> {
         let allowed = self.left.unwrap_or(usize::MAX).min(bytes.len());
         for piece in bytes[..allowed].chunks(self.write_bytes.unwrap_or(usize::MAX).max(1)) {
@@ -196,7 +196,7 @@ impl Outgoing<'_> {
             chunk.extend_from_slice(b"\r\n");
             self.socket.write_all(&chunk).await?;
             self.socket.flush().await?;
-            // Lets the reader see the pieces one by one.
+            // Lets the reader see each piece separately.
             if self.write_bytes.is_some() {
                 tokio::task::yield_now().await;
             }
@@ -210,7 +210,7 @@ impl Outgoing<'_> {
         Ok(())
     }
 
-    /// The end of the body.
+    /// Ends the body.
     pub async fn end(&mut self) -> Result<(), Broken> {
         self.socket.write_all(b"0\r\n\r\n").await?;
         Ok(self.socket.flush().await?)

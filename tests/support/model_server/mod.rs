@@ -1,27 +1,27 @@
-//! A scripted model server on real sockets: the other end of every wire, written by hand from the
-//! vendors' documentation. It imports nothing of tiller on purpose: it is the independent witness
-//! of what tiller sends and of what it makes of the bytes it gets.
+//! A scripted model server on real sockets. It implements every wire by hand from the vendors'
+//! documentation. It imports nothing from tiller, so that it checks independently what tiller sends
+//! and how tiller reads the bytes it gets.
 //!
-//! # Two ways to say what it answers
+//! # Two ways to write the replies
 //!
 //! In code: `ModelServer::start(Script::of([Reply::text("Hi"), Reply::call("ls", json!({}))]))`.
 //! In TOML, for `cargo run --example model_server -- SCRIPT.toml`:
 //!
 //! ```toml
 //! split = 4                # characters in each delta; 0: all at once
-//! delay_ms = 20            # before each delta
+//! delay_ms = 20            # wait before each delta
 //!
-//! [[reply]]                # the first reply that is unused and fits is taken
-//! when = "hello"           # only if the last message of the user contains this
-//! repeat = true            # may be used again and again
-//! wait_ms = 500            # before the headers
-//! gate = "headers"         # no headers until this gate is opened (tests only)
+//! [[reply]]                # the first unused reply that matches is taken
+//! when = "hello"           # only if the user's last message contains this
+//! repeat = true            # may be used any number of times
+//! wait_ms = 500            # wait before the headers
+//! gate = "headers"         # no headers until the test opens this gate
 //! usage = { input = 1200, output = 80, cache_read = 1000, cache_write = 0, reasoning = 12 }
 //! stop = "length"          # stop | length | tool_use | refusal, or the vendor's own word
-//! write_bytes = 3          # the body leaves in pieces of 3 bytes: in the middle of characters
-//! write_delay_ms = 1       # before each piece
-//! cut_at = 200             # the connection is cut after 200 bytes of the body
-//! cut = "reset"            # ... how: close | reset | end (a proper end of too short a body)
+//! write_bytes = 3          # sends the body 3 bytes at a time, splitting characters
+//! write_delay_ms = 1       # wait before each piece
+//! cut_at = 200             # cuts the connection after 200 bytes of the body
+//! cut = "reset"            # ... how: close | reset | end (a proper end, only too early)
 //! steps = [
 //!     { thinking = "Let me see.", signature = "abc" },
 //!     { redacted = "opaque" },
@@ -29,10 +29,10 @@
 //!     { call = "grep", args = { pattern = "x" }, id = "call_1" },
 //!     { call = "grep", args_text = "{not json" },
 //!     { pause_ms = 300 },
-//!     { gate = "middle" },             # until the gate is opened
-//!     { stall = true },                # for ever
-//!     { raw = "data: {oops\n\n" },     # these bytes, as they stand
-//!     { error = "overloaded" },        # an error event in mid-stream; nothing follows
+//!     { gate = "middle" },             # wait for the gate
+//!     { stall = true },                # forever
+//!     { raw = "data: {oops\n\n" },     # exactly these bytes
+//!     { error = "overloaded" },        # an error event in the stream; nothing follows
 //!     { cut = "reset" },
 //! ]
 //!
@@ -41,25 +41,25 @@
 //! headers = { retry-after = "1" }
 //!
 //! [[reply]]
-//! status = 500             # any answer at all
+//! status = 500             # any HTTP response
 //! headers = { content-type = "text/html" }
 //! body = "<html><h1>Bad Gateway</h1></html>"
 //! ```
 //!
-//! A call of a tool that was offered as a custom one takes the one string of its `args`, or its
-//! `args_text`, as its free text.
+//! If the client offered a tool as a custom one, a call of it sends free text: the only string in
+//! `args`, or `args_text`.
 //!
-//! Texts that follow each other, also with a pause or a gate between, are one block.
+//! Consecutive texts form one block, even with a pause or a gate between them.
 //!
 //! # What it checks
 //!
-//! Each request is held against the rules of its vendor (`rules.rs` of each wire) and answered with
-//! 400 in the vendor's words when it breaks one. Dropping a server that had to refuse a request, or
-//! that had no reply left for one, fails the test, unless it was told to expect that.
+//! The server checks each request against its vendor's rules (`rules.rs` of each wire). It answers
+//! a broken rule with 400 in the vendor's words. If it had to reject a request, or had no reply
+//! left for one, dropping the server fails the test. A test can declare that it expects that.
 //!
-//! Over Anthropic's wire thinking is bound to its prefix: a request that sends a thinking block back
-//! behind another system prompt, other tools or other messages is refused, although the client asks
-//! for such blocks to be dropped. `ModelServer::drop_mismatches` drops them.
+//! Over Anthropic's wire, thinking is bound to its prefix. The server rejects a thinking block
+//! after another system prompt, other tools or other messages, even if the client asks it to drop
+//! such blocks. After `ModelServer::drop_mismatches` it drops them.
 
 mod script;
 mod failure;

@@ -1,4 +1,4 @@
-//! Plays one reply on one connection: headers, steps at their pace, faults.
+//! Plays one reply on one connection: headers, steps at their pace, and faults.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::script::{Pace, Reply, Script, Step, Usage};
 use super::server::Shared;
 use super::wire::{Render, Wire};
 
-/// What a reply is played with.
+/// Everything needed to play a reply.
 pub(super) struct Stage<'a> {
     pub shared: &'a Shared,
     pub request: &'a Recorded,
@@ -49,7 +49,7 @@ impl Stage<'_> {
         out.end().await
     }
 
-    /// A body that is no stream; chunked when it is to be cut.
+    /// Sends a body that isn't a stream. It's chunked if it will be cut.
     async fn body(
         &self,
         out: &mut Outgoing<'_>,
@@ -71,7 +71,7 @@ impl Stage<'_> {
         out.send(render.begin(usage).as_bytes()).await?;
         let mut calls = 0;
         let mut said = 0;
-        // The text of the open thinking block and the signature it will get.
+        // The text of the open thinking block, and the signature it will get.
         let mut thought: Option<(String, Option<String>)> = None;
         // The signatures given so far.
         let mut signed = Vec::new();
@@ -199,8 +199,8 @@ impl Stage<'_> {
         })
     }
 
-    /// Until delta `count` of a step is due. Counted from the step's beginning, so that what a
-    /// delta costs does not make the stream slower than the script wants it.
+    /// Waits until delta `count` of a step is due. Counts from the start of the step, so that slow
+    /// deltas don't make the stream slower than the script says.
     async fn wait(&self, began: Instant, count: u32, step: Pace) {
         let delay = Duration::from_millis(self.pace(step).delay_ms.unwrap_or(0));
         if !delay.is_zero() {

@@ -1,4 +1,4 @@
-//! What a client sent, as it was sent, and what became of its connection.
+//! What a client sent, and what happened to its connection.
 
 use std::time::Instant;
 
@@ -11,26 +11,26 @@ use super::wire::Wire;
 pub struct Recorded {
     pub method: String,
     pub path: String,
-    /// Names in lower case, in order.
+    /// Names in lower case, in the order they came.
     pub headers: Vec<(String, String)>,
-    /// `Null` when it was not JSON.
+    /// `Null` if it wasn't JSON.
     pub body: Value,
     pub raw_body: Vec<u8>,
-    /// Absent for paths no wire knows.
+    /// None for a path that belongs to no wire.
     pub wire: Option<Wire>,
-    /// When its first byte had arrived.
+    /// When its first byte arrived.
     pub began: Instant,
-    /// When its last byte had arrived.
+    /// When its last byte arrived.
     pub at: Instant,
-    /// The rule it broke, or that no reply was left.
+    /// The rule it broke, or a note that no reply was left.
     pub refused: Option<String>,
-    /// When the client closed the connection before the answer was whole.
+    /// When the client closed the connection, if the answer wasn't complete.
     pub hung_up: Option<Instant>,
-    /// When the answer was whole.
+    /// When the answer was complete.
     pub answered: Option<Instant>,
 }
 
-/// One message of a conversation, in no vendor's form.
+/// One message of a conversation, independent of the vendor.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
     System(String),
@@ -45,7 +45,7 @@ pub enum Said {
         id: String,
         text: String,
         images: usize,
-        /// Where the wire can say so.
+        /// None where the wire can't tell.
         is_error: Option<bool>,
     },
 }
@@ -75,7 +75,7 @@ impl Recorded {
             .collect()
     }
 
-    /// What the user said last.
+    /// The user's last text.
     pub fn last_user(&self) -> String {
         self.said()
             .into_iter()
@@ -87,7 +87,7 @@ impl Recorded {
             .unwrap_or_default()
     }
 
-    /// The names of the tools on offer.
+    /// The names of the offered tools.
     pub fn tools(&self) -> Vec<String> {
         let name = |tool: &Value| {
             let name = tool.get("name").or_else(|| tool.pointer("/function/name"));
@@ -102,7 +102,7 @@ impl Recorded {
             .collect()
     }
 
-    /// Everything the body holds, for looking for what must not be in it.
+    /// The whole body as text, to check that it doesn't contain something.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.raw_body).into_owned()
     }

@@ -1,5 +1,4 @@
-//! What the server answers: as it is built in code, and as it is read from TOML. Says nothing of
-//! any wire.
+//! What the server replies, built in code or read from TOML. Independent of the wires.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +7,7 @@ use serde_json::Value;
 
 use super::failure::Failure;
 
-/// Replies, and the pace they are given in.
+/// Replies and their pace.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Script {
@@ -18,7 +17,7 @@ pub struct Script {
     pub replies: Vec<Reply>,
 }
 
-/// Characters in each delta (0: all at once), and milliseconds before each.
+/// Characters in each delta (0: all at once), and milliseconds before each delta.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pace {
     pub split: Option<usize>,
@@ -34,7 +33,7 @@ impl Pace {
     }
 }
 
-/// One answer to one request.
+/// The reply to one request.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reply {
@@ -58,11 +57,11 @@ pub struct Reply {
     pub steps: Vec<Step>,
 }
 
-/// Tokens the vendor reports.
+/// Token counts that the vendor reports.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Usage {
-    /// Prompt tokens that no cache knew.
+    /// Prompt tokens that weren't in a cache.
     pub input: u64,
     pub output: u64,
     pub cache_read: u64,
@@ -70,20 +69,20 @@ pub struct Usage {
     pub reasoning: u64,
 }
 
-/// How a connection ends too early.
+/// How to end a connection early.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cut {
-    /// FIN, in the middle of the body.
+    /// FIN in the middle of the body.
     #[default]
     Close,
     /// RST.
     Reset,
-    /// The body ends as HTTP wants it, only too early.
+    /// Ends the body properly, but too early.
     End,
 }
 
-/// One step of a streamed answer.
+/// One step of a streamed reply.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "RawStep")]
 pub enum Step {
@@ -201,18 +200,18 @@ impl Script {
     }
 }
 
-/// Building in code: each call adds to the reply.
+/// Building a reply in code: each call adds to it.
 impl Reply {
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An answer of one text.
+    /// A reply of one text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new().say(text)
     }
 
-    /// An answer of one tool call.
+    /// A reply of one tool call.
     pub fn call(name: &str, args: Value) -> Self {
         Self::new().and_call(name, args)
     }
@@ -225,7 +224,7 @@ impl Reply {
         }
     }
 
-    /// Any HTTP answer at all.
+    /// Any HTTP response.
     pub fn http(status: u16, content_type: &str, body: &str) -> Self {
         Self {
             status: Some(status),
@@ -247,7 +246,7 @@ impl Reply {
         })
     }
 
-    /// Text in deltas of `split` characters, each `delay_ms` after the last.
+    /// Text in deltas of `split` characters, one every `delay_ms`.
     pub fn say_slowly(self, text: impl Into<String>, split: usize, delay_ms: u64) -> Self {
         self.step(Step::Text {
             text: text.into(),
@@ -270,7 +269,7 @@ impl Reply {
         self.call_text(name, &args.to_string())
     }
 
-    /// A call with this argument text, valid or not.
+    /// A call with this argument text, even if it's invalid JSON.
     pub fn call_text(self, name: &str, arguments: &str) -> Self {
         self.step(Step::Call {
             name: name.to_owned(),
@@ -287,7 +286,7 @@ impl Reply {
         self.step(Step::Gate(name.to_owned()))
     }
 
-    /// No headers before `name` is released.
+    /// Holds the headers until the test releases `name`.
     pub fn hold_headers(mut self, name: &str) -> Self {
         self.gate = Some(name.to_owned());
         self
@@ -322,7 +321,7 @@ impl Reply {
         self
     }
 
-    /// The body leaves in pieces of so many bytes.
+    /// Sends the body in pieces of this many bytes.
     pub fn in_pieces_of(mut self, bytes: usize) -> Self {
         self.write_bytes = Some(bytes);
         self

@@ -1,5 +1,5 @@
-//! The server: one thread with its own runtime, one task a connection. Tests talk to it from
-//! outside, by blocking calls with a deadline.
+//! The server: one thread with its own runtime, and one task per connection. A test uses blocking
+//! calls with a deadline.
 
 use std::collections::{HashMap, HashSet};
 use std::net::{SocketAddr, TcpListener as StdListener};
@@ -20,7 +20,7 @@ use super::record::Recorded;
 use super::script::{Cut, Reply, Script, Usage};
 use super::wire::Wire;
 
-/// How long any wait may take; far more than it needs, also on a loaded machine.
+/// How long any wait may take. Generous, for loaded machines.
 const DEADLINE: Duration = Duration::from_mins(2);
 
 /// A running server. Stops when dropped.
@@ -34,9 +34,9 @@ pub struct ModelServer {
 /// What the tasks and the test share.
 pub(super) struct Shared {
     state: Mutex<State>,
-    /// For tests: something was recorded.
+    /// Wakes tests: something was recorded.
     changed: Condvar,
-    /// For tasks: a gate was opened.
+    /// Wakes tasks: a gate was opened.
     opened: Notify,
 }
 
@@ -44,28 +44,28 @@ struct State {
     script: Script,
     used: Vec<bool>,
     requests: Vec<Recorded>,
-    /// Gates that are open, and gates that a reply has come to.
+    /// Gates that are open, and gates that a reply has reached.
     open: HashSet<String>,
     reached: HashSet<String>,
-    /// Thinking signatures this server gave out, with the thinking they sign.
+    /// Thinking signatures this server issued, with the thinking each one signs.
     issued: HashMap<String, String>,
-    /// What each signature was made behind, on the wire that binds them.
+    /// What preceded each signature, on the wire that binds them.
     made: HashMap<String, Vec<Prefix>>,
-    /// Whether thinking is dropped where the client asks for it. Else a changed prefix is refused
-    /// all the same: no test may change one by mistake.
+    /// Drops mismatched thinking if the client asks for it. Otherwise the server rejects a changed
+    /// prefix anyway: no test may change one by mistake.
     drop_mismatches: bool,
-    /// Requests are held against no rules.
+    /// Checks requests against no rules.
     is_lenient: bool,
     expect_refusals: bool,
-    /// Tokens that a request may have, if they are counted.
+    /// Maximum tokens of a request, if the server counts them.
     window: Option<u64>,
-    /// Tokens of the largest request that was answered.
+    /// Tokens of the largest request that it answered.
     largest: u64,
 }
 
-/// Bytes of a request that count as one token.
+/// This many bytes of a request are one token.
 const BYTES_PER_TOKEN: u64 = 4;
-/// Requests whose bodies are kept where tokens are counted: such tests make thousands.
+/// How many bodies to keep while counting tokens. Such tests send thousands of requests.
 const KEPT_BODIES: usize = 4;
 
 impl ModelServer {
@@ -73,7 +73,7 @@ impl ModelServer {
         Self::start_at(script, "127.0.0.1:0")
     }
 
-    /// A server at this address; `:0` lets the system choose the port.
+    /// Starts a server at this address. With `:0` the system chooses the port.
     pub fn start_at(script: Script, address: &str) -> Self {
         let listener = StdListener::bind(address).expect("a free port");
         listener.set_nonblocking(true).expect("a socket");
@@ -123,7 +123,7 @@ impl ModelServer {
         self.address
     }
 
-    /// The base URL of a wire, in the form its environment variable has.
+    /// The base URL of a wire, as its environment variable expects it.
     pub fn url(&self, wire: Wire) -> String {
         match wire {
             Wire::Anthropic | Wire::Google => format!("http://{}", self.address),
@@ -131,7 +131,7 @@ impl ModelServer {
         }
     }
 
-    /// The environment that points tiller at this server.
+    /// The environment variables that point tiller to this server.
     pub fn env(&self) -> Vec<(&'static str, String)> {
         vec![
             ("ANTHROPIC_BASE_URL", self.url(Wire::Anthropic)),
@@ -145,58 +145,58 @@ impl ModelServer {
         ]
     }
 
-    /// Adds a reply behind the others.
+    /// Adds a reply after the others.
     pub fn push(&self, reply: Reply) {
         let mut state = self.shared.lock();
         state.script.replies.push(reply);
         state.used.push(false);
     }
 
-    /// Thinking whose prefix has changed is dropped, where the client asks for that.
+    /// Drops thinking whose prefix changed, if the client asks for that.
     pub fn drop_mismatches(&self) {
         self.shared.lock().drop_mismatches = true;
     }
 
-    /// Holds requests against no rules: for programs that are not ours.
+    /// Checks requests against no rules, for programs other than tiller.
     pub fn be_lenient(&self) {
         let mut state = self.shared.lock();
         (state.is_lenient, state.expect_refusals) = (true, true);
     }
 
-    /// Refused and unexpected requests do not fail this test.
+    /// Rejected and unexpected requests don't fail this test.
     pub fn expect_refusals(&self) {
         self.shared.lock().expect_refusals = true;
     }
 
-    /// Counts the tokens of each request: they are reported, and one that has more than `window` is
-    /// refused as too long. Only the bodies of the last requests are kept.
+    /// Counts and reports the tokens of each request. Rejects a request of more than `window`
+    /// tokens as too long. Keeps only the bodies of the last requests.
     pub fn count_tokens(&self, window: u64) {
         self.shared.lock().window = Some(window);
     }
 
-    /// Tokens of the largest request that was answered, where they are counted.
+    /// Tokens of the largest request that it answered, while it counts them.
     pub fn largest(&self) -> u64 {
         self.shared.lock().largest
     }
 
-    /// Opens a gate, for good.
+    /// Opens a gate permanently.
     pub fn release(&self, gate: &str) {
         self.shared.lock().open.insert(gate.to_owned());
         self.shared.opened.notify_waiters();
     }
 
-    /// Everything received so far.
+    /// Every request so far.
     pub fn requests(&self) -> Vec<Recorded> {
         self.shared.lock().requests.clone()
     }
 
-    /// Request `number` (from 0), waiting for it to come.
+    /// Waits for request `number` (from 0).
     #[track_caller]
     pub fn request(&self, number: usize) -> Recorded {
         self.wait_requests(number + 1).swap_remove(number)
     }
 
-    /// Request `number`, however long it takes: for people, not for tests.
+    /// Waits for request `number` without a deadline. For people, not for tests.
     pub fn next_request(&self, number: usize) -> Recorded {
         let mut state = self.shared.lock();
         loop {
@@ -211,7 +211,7 @@ impl ModelServer {
         }
     }
 
-    /// All requests, once there are `count`.
+    /// Waits for `count` requests and returns all.
     #[track_caller]
     pub fn wait_requests(&self, count: usize) -> Vec<Recorded> {
         self.wait(&format!("{count} requests"), |state| {
@@ -219,8 +219,8 @@ impl ModelServer {
         })
     }
 
-    /// Waits until the client has closed the connection of request `number` before its end; gives
-    /// the moment.
+    /// Waits until the client closes the connection of request `number` before the answer is
+    /// complete. Returns when that was.
     #[track_caller]
     pub fn wait_disconnect(&self, number: usize) -> Instant {
         self.wait(&format!("request {number} to be given up"), |state| {
@@ -231,7 +231,7 @@ impl ModelServer {
         })
     }
 
-    /// Waits until request `number` is answered whole.
+    /// Waits until the answer to request `number` is complete.
     #[track_caller]
     pub fn wait_answered(&self, number: usize) -> Instant {
         self.wait(&format!("request {number} to be answered"), |state| {
@@ -242,13 +242,13 @@ impl ModelServer {
         })
     }
 
-    /// Whether a reply waits at a gate.
+    /// True if a reply waits at a gate.
     pub fn has_reached(&self, gate: &str) -> bool {
         let state = self.shared.lock();
         state.reached.contains(gate) && !state.open.contains(gate)
     }
 
-    /// Waits until a reply stands at a gate.
+    /// Waits until a reply reaches a gate.
     #[track_caller]
     pub fn wait_gate(&self, gate: &str) {
         self.wait(&format!("a reply at gate {gate}"), |state| {
@@ -267,7 +267,7 @@ impl ModelServer {
             let left = end.saturating_duration_since(Instant::now());
             assert!(
                 !left.is_zero(),
-                "waited for {what}; requests so far: {:#?}",
+                "timed out waiting for {what}; requests so far: {:#?}",
                 summary(&state.requests)
             );
             state = self
@@ -293,7 +293,7 @@ impl Drop for ModelServer {
             .collect();
         assert!(
             refused.is_empty() || state.expect_refusals || std::thread::panicking(),
-            "requests broke a rule of their vendor: {refused:#?}"
+            "requests broke their vendor's rules: {refused:#?}"
         );
     }
 }
@@ -338,8 +338,7 @@ impl Shared {
         }
     }
 
-    /// Remembers a thinking signature of an answer to `request`, behind this thinking of the same
-    /// answer.
+    /// Remembers a thinking signature in an answer to `request`, after the thinking in `behind`.
     pub fn issue(&self, signature: &str, thinking: &str, request: &Recorded, behind: &[String]) {
         let mut state = self.lock();
         state
@@ -430,7 +429,7 @@ fn tokens(request: &Recorded) -> u64 {
 }
 
 impl State {
-    /// The reply with the tokens of its request, where they are counted.
+    /// Adds the request's tokens to the reply, if the server counts them.
     fn counted(&mut self, request: &Recorded, reply: Reply) -> Reply {
         if self.window.is_none() || reply.error.is_some() || reply.usage.is_some() {
             return reply;
@@ -457,7 +456,7 @@ impl State {
     }
 }
 
-/// The first reply that is unused and fits.
+/// The first unused reply that matches.
 fn choose(state: &mut State, last_user: &str) -> Option<Reply> {
     let fits = |reply: &Reply| {
         reply
@@ -478,7 +477,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-/// One connection: request after request until one side has enough.
+/// Serves one connection: request after request until one side closes it.
 async fn serve(socket: TcpStream, shared: Arc<Shared>) {
     let _ = socket.set_nodelay(true);
     let (socket, mut out) = socket.into_split();
@@ -487,8 +486,8 @@ async fn serve(socket: TcpStream, shared: Arc<Shared>) {
         buffer: Vec::new(),
         began: Instant::now(),
     };
-    // Until the next one comes: to free a long conversation takes milliseconds of a core, and what is
-    // measured would wait for it.
+    // Kept until the next request. Freeing a long conversation takes milliseconds, which would show
+    // in measurements.
     let mut last = None;
     while let Ok(Some(raw)) = incoming.request().await {
         let (number, request, script, reply) = shared.receive(raw);
@@ -531,7 +530,7 @@ async fn serve(socket: TcpStream, shared: Arc<Shared>) {
                     Cut::Close => return,
                     Cut::Reset => {
                         let _ = out.as_ref().set_zero_linger();
-                        // A half that is dropped says goodbye first, which is no reset.
+                        // Dropping one half sends a FIN first, so the client wouldn't see a reset.
                         out.forget();
                         return;
                     }

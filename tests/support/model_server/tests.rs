@@ -1,4 +1,4 @@
-//! The server itself, spoken to by a client that knows nothing but sockets.
+//! Tests the server itself with a client that knows only sockets.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use super::*;
 
 const GOOGLE: &str = "/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse";
 
-/// Sends one request and gives the socket, the answer still unread.
+/// Sends one request. Returns the socket with the answer unread.
 fn send(server: &ModelServer, wire: Wire, body: &Value) -> TcpStream {
     let (path, key) = match wire {
         Wire::Anthropic => (
@@ -32,7 +32,7 @@ fn send(server: &ModelServer, wire: Wire, body: &Value) -> TcpStream {
     socket
 }
 
-/// Reads one answer: status, head, body, and whether the body was whole.
+/// Reads one answer: status, head, body, and whether the body was complete.
 fn answer(socket: &mut TcpStream) -> (u16, String, Vec<u8>, bool) {
     let mut bytes = Vec::new();
     let mut byte = [0];
@@ -55,7 +55,7 @@ fn answer(socket: &mut TcpStream) -> (u16, String, Vec<u8>, bool) {
     (status, head, body.concat(), whole)
 }
 
-/// The chunks of a body as they were written.
+/// The chunks of a body as the server wrote them.
 fn chunks(socket: &mut TcpStream) -> (Vec<Vec<u8>>, bool) {
     let mut chunks = Vec::new();
     loop {
@@ -86,7 +86,7 @@ fn ask(server: &ModelServer, wire: Wire, body: &Value) -> (u16, String) {
     (status, String::from_utf8(body).unwrap())
 }
 
-/// A request of one message, and one with these messages.
+/// A request with one message.
 fn hello(wire: Wire) -> Value {
     with(wire, json!([{"role": "user", "content": "hello"}]))
 }
@@ -94,7 +94,7 @@ fn hello(wire: Wire) -> Value {
 fn with(wire: Wire, messages: Value) -> Value {
     match wire {
         Wire::Anthropic => {
-            // It refuses a conversation with calls where no tools are defined.
+            // The API rejects a conversation with calls if the request defines no tools.
             let tools = json!([{"name": "ls", "input_schema": {"type": "object"}}]);
             json!({
                 "model": "m", "max_tokens": 100, "stream": true, "messages": messages,
@@ -127,7 +127,7 @@ fn events(body: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_messages_stream_has_the_vendors_order() {
+fn a_messages_stream_sends_events_in_the_vendors_order() {
     let reply = Reply::new()
         .think("hm")
         .say("I look.")
@@ -155,7 +155,7 @@ fn a_messages_stream_has_the_vendors_order() {
     expected.extend(["content_block_delta signature_delta", "content_block_stop"]);
     expected.extend(["content_block_start", "content_block_delta text_delta"]);
     expected.extend(["content_block_stop", "content_block_start"]);
-    // {"pattern":"x"} in pieces of 7 characters, behind the vendor's empty first piece.
+    // {"pattern":"x"} in pieces of 7 characters, after the vendor's empty first piece.
     expected.extend(["content_block_delta input_json_delta"; 4]);
     expected.extend(["content_block_stop", "message_delta", "message_stop"]);
     assert_eq!(kinds, expected);
@@ -171,7 +171,7 @@ fn a_messages_stream_has_the_vendors_order() {
 }
 
 #[test]
-fn a_chat_stream_has_the_vendors_order() {
+fn a_chat_stream_sends_chunks_in_the_vendors_order() {
     let reply = Reply::text("Hi")
         .and_call("ls", json!({}))
         .and_call("read", json!({"file_path": "a"}));
@@ -194,7 +194,7 @@ fn a_chat_stream_has_the_vendors_order() {
 }
 
 #[test]
-fn a_responses_stream_has_the_vendors_order() {
+fn a_responses_stream_sends_events_in_the_vendors_order() {
     let reply = Reply::new()
         .think("hm")
         .say("I look.")
@@ -256,7 +256,7 @@ fn a_responses_stream_has_the_vendors_order() {
 }
 
 #[test]
-fn a_google_stream_has_the_vendors_order() {
+fn a_google_stream_sends_chunks_in_the_vendors_order() {
     let reply = Reply::new()
         .think("hm")
         .say("I look.")
@@ -283,10 +283,13 @@ fn a_google_stream_has_the_vendors_order() {
     assert!(parts[2]["functionCall"]["id"].is_string());
     assert!(
         parts[2]["thoughtSignature"].is_string(),
-        "the first is signed"
+        "the first call is signed"
     );
     assert_eq!(parts[3]["functionCall"]["name"], "ls");
-    assert!(parts[3]["thoughtSignature"].is_null(), "and only the first");
+    assert!(
+        parts[3]["thoughtSignature"].is_null(),
+        "only the first call is signed"
+    );
     let last = &all[all.len() - 1];
     assert_eq!(last["candidates"][0]["finishReason"], "STOP");
     let usage = &last["usageMetadata"];
@@ -298,7 +301,7 @@ fn a_google_stream_has_the_vendors_order() {
     assert_eq!(counts.map(|key| usage[key].as_u64()), [12, 7, 4].map(Some));
     assert_eq!(usage["thoughtsTokenCount"], 2);
     assert_eq!(usage["totalTokenCount"], 18);
-    // Without a call the signature comes with the end.
+    // Without a call, the signature comes at the end.
     let (_, body) = ask(&server, Wire::Google, &hello(Wire::Google));
     let all = events(&body);
     let last = &all[all.len() - 1]["candidates"][0]["content"]["parts"][0];
@@ -307,7 +310,7 @@ fn a_google_stream_has_the_vendors_order() {
 }
 
 #[test]
-fn bytes_can_be_cut_inside_a_character() {
+fn a_write_can_split_a_character() {
     for wire in Wire::ALL {
         let reply = Reply::text("größer 日本 🦀").in_pieces_of(1);
         let server = ModelServer::start(Script::of([reply]));
@@ -344,7 +347,7 @@ fn a_gate_holds_the_stream_until_it_is_opened() {
 }
 
 #[test]
-fn a_client_that_leaves_is_noticed() {
+fn the_server_notices_a_client_that_hangs_up() {
     for reply in [
         Reply::text("x").stall(),
         Reply::text("x").hold_headers("never"),
@@ -358,7 +361,7 @@ fn a_client_that_leaves_is_noticed() {
 }
 
 #[test]
-fn connections_are_cut_in_every_way() {
+fn the_script_can_cut_a_connection_in_every_way() {
     let server = ModelServer::start(Script::of([
         Reply::text("x").cut(Cut::Close),
         Reply::text("x").cut(Cut::Reset),
@@ -403,7 +406,7 @@ fn replies_are_chosen_by_text_and_order() {
 }
 
 #[test]
-fn errors_wear_the_vendors_clothes() {
+fn errors_look_like_the_vendors() {
     for (wire, failure, status, words) in [
         (
             Wire::Anthropic,
@@ -442,7 +445,7 @@ fn errors_wear_the_vendors_clothes() {
         assert!(head.contains("retry-after: 7"), "{head}");
         assert!(String::from_utf8_lossy(&body).contains(words));
         let (got, body) = ask(&server, wire, &hello(wire));
-        assert_eq!(got, 200, "in mid-stream the status was sent long ago");
+        assert_eq!(got, 200, "the status was sent before the error");
         assert!(
             events(&body)
                 .iter()
@@ -451,9 +454,8 @@ fn errors_wear_the_vendors_clothes() {
     }
 }
 
-/// Every rule, broken once.
 #[test]
-fn broken_rules_are_refused() {
+fn requests_that_break_a_rule_are_rejected() {
     let anthropic = [
         (json!([]), "at least one message"),
         (
@@ -747,7 +749,7 @@ fn google_conversations() -> [(Value, &'static str); 21] {
 }
 
 #[test]
-fn googles_rules_beside_the_conversation() {
+fn google_requests_that_break_other_rules_are_rejected() {
     let cases = [
         (json!({"messages": []}), "Unknown name \"messages\""),
         (
@@ -810,7 +812,7 @@ fn googles_rules_beside_the_conversation() {
 
 #[test]
 #[should_panic(expected = "no reply left")]
-fn a_request_too_many_fails_the_test() {
+fn an_unexpected_request_fails_the_test() {
     let server = ModelServer::start(Script::of([]));
     assert_eq!(ask(&server, Wire::Chat, &hello(Wire::Chat)).0, 400);
 }
@@ -885,7 +887,7 @@ fn a_conversation_reads_the_same_on_every_wire() {
 }
 
 #[test]
-fn the_written_form_has_every_key() {
+fn a_toml_script_can_use_every_key() {
     let script = Script::parse(
         r#"
         split = 4

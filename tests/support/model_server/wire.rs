@@ -1,5 +1,5 @@
-//! The wires the server speaks. A new one is a variant here, a folder beside this file, and a line
-//! in each `match`.
+//! The wires the server speaks. To add one, add a variant here, a folder next to this file, and a
+//! line in each `match`.
 
 use serde_json::Value;
 
@@ -20,19 +20,19 @@ pub enum Wire {
 /// A broken rule, in the vendor's words.
 pub(super) type Broken = (u16, String);
 
-/// Writes one streamed response; each function gives the bytes of its events.
+/// Writes one streamed response. Each function returns the bytes of its events.
 pub(super) trait Render: Send {
     fn begin(&mut self, usage: Usage) -> String;
     fn thinking(&mut self, piece: &str) -> String;
     fn redacted(&mut self, data: &str) -> String;
     fn text(&mut self, piece: &str) -> String;
     fn call(&mut self, id: &str, name: &str) -> String;
-    /// What a call's arguments are on this wire.
+    /// The argument text to send on this wire.
     fn argument_text(&self, _name: &str, arguments: &str) -> String {
         arguments.to_owned()
     }
     fn arguments(&mut self, piece: &str) -> String;
-    /// Closes the open block, if any; `signature` is for thinking.
+    /// Closes the open block, if any. A thinking block gets `signature`.
     fn close(&mut self, signature: Option<&str>) -> String;
     fn error(&mut self, failure: Failure, message: Option<&str>) -> String;
     fn end(&mut self, stop: &str, usage: Usage) -> String;
@@ -52,7 +52,7 @@ impl Wire {
         }
     }
 
-    /// The name settings use.
+    /// The API's name in the settings.
     pub fn api(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic-messages",
@@ -71,8 +71,8 @@ impl Wire {
         }
     }
 
-    /// Holds a request against the vendor's rules; `issued` tells whether a thinking signature
-    /// came from this server, with exactly that text.
+    /// Checks a request against the vendor's rules. `issued` tells whether this server issued a
+    /// thinking signature for exactly that text.
     pub(super) fn check(
         self,
         request: &Recorded,
@@ -82,12 +82,12 @@ impl Wire {
             Self::Anthropic => anthropic::check(request, issued),
             Self::Chat => chat::check(request),
             Self::Responses => responses::check(request, issued),
-            // It knows its own signatures by what they sign.
+            // Google's rules need no list of signatures: each one is a hash of what it signs.
             Self::Google => google::check(request),
         }
     }
 
-    /// Status and body of an error answer.
+    /// Status and body of an error response.
     pub(super) fn error_body(self, failure: Failure, message: Option<&str>) -> (u16, String) {
         match self {
             Self::Anthropic => anthropic::error_body(failure, message),
@@ -97,7 +97,7 @@ impl Wire {
         }
     }
 
-    /// The body of a refusal: `kind` by status, with this message.
+    /// The body of a rejection: `kind` by status, with this message.
     pub(super) fn refusal(self, status: u16, message: &str) -> String {
         let failure = match status {
             401 => Failure::Auth,
@@ -107,7 +107,7 @@ impl Wire {
         self.error_body(failure, Some(message)).1
     }
 
-    /// The conversation in a request, in no vendor's form.
+    /// The conversation in a request, independent of the vendor.
     pub(super) fn said(self, body: &Value) -> Vec<Said> {
         match self {
             Self::Anthropic => anthropic::said(body),
@@ -117,7 +117,7 @@ impl Wire {
         }
     }
 
-    /// The id a call gets when the script gives none.
+    /// The id of a call if the script gives none.
     pub(super) fn call_id(self, request: usize, call: usize) -> String {
         match self {
             Self::Anthropic => format!("toolu_{request:02}_{call:02}ABCdefGHIjkl"),
@@ -128,7 +128,7 @@ impl Wire {
 }
 
 impl Wire {
-    /// A model that is reached over this wire through the environment of `ModelServer::env`.
+    /// A model that tiller reaches over this wire with the environment of `ModelServer::env`.
     pub fn model(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic/claude-sonnet-5-5",

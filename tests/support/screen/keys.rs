@@ -1,13 +1,13 @@
-//! From key names to the bytes a terminal sends for them.
+//! Turns key names into the bytes a terminal sends for them.
 
-/// Encodes keys; with kitty `flags` set, ambiguous keys are sent in the long form.
+/// Encodes keys. With kitty `flags` set, it sends ambiguous keys in the long form.
 pub(super) fn encode(keys: &str, flags: u16) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = keys;
     while let Some(at) = rest.find('<') {
         bytes.extend_from_slice(&rest.as_bytes()[..at]);
         let Some(end) = rest[at..].find('>') else {
-            panic!("a key name without its end in {keys:?}");
+            panic!("a key name without its `>` in {keys:?}");
         };
         bytes.extend_from_slice(&key(&rest[at + 1..at + end], flags & 1 == 1));
         rest = &rest[at + end + 1..];
@@ -29,7 +29,7 @@ fn key(name: &str, kitty: bool) -> Vec<u8> {
         base = rest;
     }
     let plain = modifiers == 1;
-    // Arrows and the like have one form everywhere.
+    // Arrow keys and the like have the same form in every terminal.
     let (number, last) = match base {
         "up" => (1, 'A'),
         "down" => (1, 'B'),

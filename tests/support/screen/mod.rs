@@ -1,5 +1,6 @@
-//! The real binary in a pseudo-terminal, read through a terminal emulator: keys in, what a person
-//! would see out. Waits are for conditions, with a deadline that shows the screen; nothing sleeps.
+//! Runs the real binary in a pseudo-terminal and reads it through a terminal emulator: keys go in,
+//! what a person would see comes out. Every wait is for a condition, with a deadline that prints
+//! the screen. Nothing just sleeps.
 
 mod keys;
 mod terminal;
@@ -21,7 +22,7 @@ use super::sandbox::Sandbox;
 pub use terminal::Terminal;
 pub use view::{Style, View};
 
-/// How long any wait may take; far more than it needs, also on a loaded machine.
+/// How long any wait may take. Generous, for loaded machines.
 const DEADLINE: Duration = Duration::from_mins(2);
 
 /// A program about to be started.
@@ -38,7 +39,7 @@ pub struct Launch<'a> {
 /// A running program and its terminal. Killed when dropped.
 pub struct Screen {
     shared: Arc<Shared>,
-    /// None once it has hung up.
+    /// None after the terminal hung up.
     master: Mutex<Option<Box<dyn MasterPty + Send>>>,
     writer: Arc<Mutex<Box<dyn Write + Send>>>,
     pid: Pid,
@@ -57,17 +58,17 @@ struct State {
     raw: Vec<u8>,
     exit: Option<Exit>,
     closed: bool,
-    /// Whether the terminal does not read what the program writes.
+    /// True while the terminal doesn't read the program's output.
     frozen: bool,
-    /// Whether it has gone away.
+    /// True after the terminal went away.
     gone: bool,
-    /// Whether it is about to answer.
+    /// True while the terminal is about to answer.
     answering: bool,
-    /// Whether the last key was Enter.
+    /// True if the last key was Enter.
     entered: bool,
 }
 
-/// So long after an Enter another one is no slip.
+/// How long to wait before a second Enter, so that tiller doesn't take it for a slip.
 const NO_SLIP: Duration = Duration::from_millis(300);
 
 /// How the program ended.
@@ -78,7 +79,7 @@ pub struct Exit {
 }
 
 impl<'a> Launch<'a> {
-    /// tiller in `sandbox`, in an 80x24 terminal that answers like a modern one.
+    /// Runs tiller in `sandbox`, in an 80x24 terminal that answers like a modern one.
     pub fn new(sandbox: &'a Sandbox) -> Self {
         Self {
             sandbox,
@@ -107,7 +108,7 @@ impl<'a> Launch<'a> {
         self
     }
 
-    /// In a terminal that tells of this size and has another one.
+    /// The terminal reports this size although it has another one.
     pub fn telling(mut self, columns: u16, rows: u16) -> Self {
         self.told = Some((columns, rows));
         self
@@ -123,7 +124,7 @@ impl<'a> Launch<'a> {
         self.start_program(&super::program())
     }
 
-    /// Starts another program in the same surroundings.
+    /// Starts another program in the same environment.
     pub fn start_program(self, program: &str) -> Screen {
         let pair = native_pty_system()
             .openpty(
@@ -185,9 +186,9 @@ impl<'a> Launch<'a> {
 }
 
 impl Screen {
-    /// Types. Plain characters stand for themselves; `<enter>`, `<esc>`, `<c-c>`, `<a-enter>`,
-    /// `<s-tab>`, `<up>`, `<pgup>`, `<f1>`, `<lt>` and the like are keys. In a terminal without
-    /// the kitty protocol `<esc>` must come last: what follows at once would be Alt.
+    /// Types keys. Plain characters stand for themselves; `<enter>`, `<esc>`, `<c-c>`, `<a-enter>`,
+    /// `<s-tab>`, `<up>`, `<pgup>`, `<f1>`, `<lt>` and the like are keys. Without the kitty
+    /// protocol `<esc>` must come last, because a key right after it would mean Alt.
     pub fn keys(&self, keys: &str) {
         let entered = std::mem::replace(&mut self.shared.lock().entered, keys.ends_with("<enter>"));
         if entered && keys.starts_with("<enter>") {
@@ -197,36 +198,36 @@ impl Screen {
         self.send(&keys::encode(keys, flags));
     }
 
-    /// Pastes, the way a terminal does.
+    /// Pastes text the way a terminal does.
     pub fn paste(&self, text: &str) {
         self.send(b"\x1b[200~");
         self.send(text.as_bytes());
         self.send(b"\x1b[201~");
     }
 
-    /// Sends bytes as they stand.
+    /// Sends raw bytes.
     pub fn send(&self, bytes: &[u8]) {
         let mut writer = lock(&self.writer);
-        // A program that has ended reads nothing more; the next wait says so.
+        // A program that has exited reads no more. The next wait reports that.
         let _ = writer.write_all(bytes).and_then(|()| writer.flush());
     }
 
-    /// Gives the terminal another size.
+    /// Resizes the terminal.
     pub fn resize(&self, columns: u16, rows: u16) {
         let mut state = self.shared.lock();
         state.parser.set_size(one(rows), one(columns));
         self.tell(columns, rows);
     }
 
-    /// Tells of another size than it has.
+    /// Reports a size that the terminal doesn't have.
     pub fn tell(&self, columns: u16, rows: u16) {
         self.master(|it| it.resize(size(columns, rows)).unwrap());
     }
 
-    /// The terminal goes away without a word, as when its window is closed.
+    /// Hangs up without notice, as when the user closes the window.
     pub fn hang_up(&self) {
         self.shared.lock().gone = true;
-        // The other thread lets go of it when the next byte comes.
+        // The reader thread lets go of the terminal when the next byte arrives.
         let path = self.master(|it| it.tty_name().unwrap());
         let mut slave = std::fs::OpenOptions::new()
             .write(true)
@@ -248,7 +249,7 @@ impl Screen {
         with(lock(&self.master).as_deref().unwrap())
     }
 
-    /// The terminal stops reading, and there is no room left for what the program writes.
+    /// Stops reading, and fills the buffer until the program can't write any more.
     pub fn freeze(&self) {
         self.shared.lock().frozen = true;
         let mut slave = std::fs::OpenOptions::new()
@@ -256,7 +257,7 @@ impl Screen {
             .custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits())
             .open(self.master(|it| it.tty_name().unwrap()))
             .unwrap();
-        // Terminals show nothing for NUL. One read may still be under way, so once is not enough.
+        // Terminals show nothing for NUL. One read may still be in progress, so once isn't enough.
         let mut fulls = 0;
         while fulls < 20 {
             match slave.write(&[0; 4096]) {
@@ -269,24 +270,27 @@ impl Screen {
         }
     }
 
-    /// The terminal reads again.
+    /// Reads again.
     pub fn thaw(&self) {
         self.shared.lock().frozen = false;
         self.shared.changed.notify_all();
     }
 
-    /// Waits until the terminal was asked what it is, and has answered what it answers.
+    /// Waits until the program has asked what the terminal is, and has all its answers.
     #[track_caller]
     pub fn wait_answered(&self) {
         let end = Instant::now() + DEADLINE;
         let mut state = self.shared.lock();
         while state.answering || !state.raw.windows(3).any(|bytes| bytes == b"\x1b[c") {
-            assert!(Instant::now() < end, "waited for answers");
+            assert!(
+                Instant::now() < end,
+                "timed out waiting for the terminal's answers"
+            );
             state = self.shared.wait(state, DEADLINE);
         }
     }
 
-    /// Waits for the end of the program, whether or not its output was read.
+    /// Waits until the program exits, even if nobody has read its output.
     #[track_caller]
     pub fn wait_dead(&self) -> Exit {
         let end = Instant::now() + DEADLINE;
@@ -296,12 +300,16 @@ impl Screen {
                 return exit;
             }
             let left = end.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "waited for the end: {}", self.threads());
+            assert!(
+                !left.is_zero(),
+                "timed out waiting for the exit: {}",
+                self.threads()
+            );
             state = self.shared.wait(state, left);
         }
     }
 
-    /// What each thread of the program waits for, and which signals wait for the program.
+    /// What each thread of the program waits for, and which signals are pending.
     fn threads(&self) -> String {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
         let process = format!("/proc/{}", self.pid);
@@ -327,25 +335,25 @@ impl Screen {
         lines.join("\n")
     }
 
-    /// Waits until `text` stands in one line of the screen.
+    /// Waits until a line of the screen contains `text`.
     #[track_caller]
     pub fn wait_for(&self, text: &str) {
         self.wait_until(&format!("the text {text:?}"), |view| view.contains(text));
     }
 
-    /// Waits until `text` stands nowhere on the screen.
+    /// Waits until no line of the screen contains `text`.
     #[track_caller]
     pub fn wait_gone(&self, text: &str) {
         self.wait_until(&format!("{text:?} to go"), |view| !view.contains(text));
     }
 
-    /// Waits for a condition; looks only at finished frames.
+    /// Waits for a condition. Looks only at finished frames.
     #[track_caller]
     pub fn wait_until(&self, what: &str, ready: impl Fn(&View) -> bool) {
         self.wait_map(what, |view| ready(view).then_some(()));
     }
 
-    /// Waits for a condition that gives something.
+    /// Waits for a condition that returns a value.
     #[track_caller]
     pub fn wait_map<T>(&self, what: &str, ready: impl Fn(&View) -> Option<T>) -> T {
         let end = Instant::now() + DEADLINE;
@@ -359,7 +367,7 @@ impl Screen {
             let left = end.saturating_duration_since(Instant::now());
             assert!(
                 !left.is_zero() && (!state.closed || state.exit.is_none()),
-                "waited for {what}; exit: {:?}; the screen:\n{}",
+                "timed out waiting for {what}; exit: {:?}; the screen:\n{}",
                 state.exit,
                 view(&state).picture()
             );
@@ -367,8 +375,8 @@ impl Screen {
         }
     }
 
-    /// Waits until nothing was drawn for `still`, or for `most`: for a driver that does not know what
-    /// its keys will do.
+    /// Waits until nothing was drawn for `still`, but at most `most`. For drivers that don't know
+    /// what their keys will do.
     pub fn settle(&self, still: Duration, most: Duration) {
         let end = Instant::now() + most;
         let mut state = self.shared.lock();
@@ -384,17 +392,17 @@ impl Screen {
         }
     }
 
-    /// Whether the program has ended.
+    /// True if the program has exited.
     pub fn has_exited(&self) -> bool {
         self.shared.lock().exit.is_some()
     }
 
-    /// Looks at the screen as it is.
+    /// Looks at the screen right now.
     pub fn look<T>(&self, look: impl Fn(&View) -> T) -> T {
         look(&view(&self.shared.lock()))
     }
 
-    /// The screen as text, for messages and for simple checks.
+    /// The screen as text, for messages and simple checks.
     #[allow(
         clippy::redundant_closure_for_method_calls,
         reason = "the lifetimes need it"
@@ -403,8 +411,7 @@ impl Screen {
         self.look(|view| view.text())
     }
 
-    /// The lines of the normal screen with those that have left it at its top, without blanks at
-    /// their ends.
+    /// The lines of the normal screen and its scrollback, without trailing blanks.
     pub fn everything(&self) -> Vec<String> {
         let mut state = self.shared.lock();
         let screen = state.parser.screen_mut();
@@ -419,7 +426,7 @@ impl Screen {
         lines.iter().map(|it| it.trim_end().to_owned()).collect()
     }
 
-    /// Whether the alternate screen shows.
+    /// True while the alternate screen shows.
     pub fn is_alternate(&self) -> bool {
         self.shared.lock().parser.screen().alternate_screen()
     }
@@ -434,7 +441,7 @@ impl Screen {
         self.shared.lock().answers.colours()
     }
 
-    /// Waits for the end of the program, all of its output read.
+    /// Waits until the program has exited and all its output is read.
     #[track_caller]
     pub fn wait_exit(&self) -> Exit {
         let end = Instant::now() + DEADLINE;
@@ -446,7 +453,7 @@ impl Screen {
             let left = end.saturating_duration_since(Instant::now());
             assert!(
                 !left.is_zero(),
-                "waited for the end (exit: {:?}); the screen:\n{}",
+                "timed out waiting for the exit (exit: {:?}); the screen:\n{}",
                 state.exit,
                 view(&state).picture()
             );
@@ -458,7 +465,7 @@ impl Screen {
         self.pid.as_raw()
     }
 
-    /// Sends a signal, unless the program has ended.
+    /// Sends a signal, unless the program has exited.
     pub fn signal(&self, signal: Signal) {
         let state = self.shared.lock();
         if state.exit.is_none() {
@@ -466,12 +473,12 @@ impl Screen {
         }
     }
 
-    /// What is left of the program's wishes to the terminal; empty when all were taken back.
+    /// The terminal modes the program has set and not reset. Empty when it cleaned up.
     pub fn modes_left(&self) -> Vec<String> {
         self.shared.lock().answers.leftovers()
     }
 
-    /// The same and its settings, for a program that has ended or stopped.
+    /// Those modes, plus changed terminal settings. For a program that has exited or stopped.
     pub fn leftovers(&self) -> Vec<String> {
         let state = self.shared.lock();
         let mut left = state.answers.leftovers();
@@ -498,14 +505,14 @@ impl Shared {
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>, left: Duration) -> MutexGuard<'a, State> {
-        // A bound of its own: a program that dies silently is noticed.
+        // Wakes up twice a second, to notice a program that dies silently.
         let left = left.min(Duration::from_millis(500));
         let waited = self.changed.wait_timeout(state, left);
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }
 
-/// The terminal's side: shows what comes, answers questions.
+/// The terminal's side: shows output and answers questions.
 fn read(mut reader: Box<dyn Read + Send>, shared: &Shared, writer: &Mutex<Box<dyn Write + Send>>) {
     let mut bytes = [0; 16 * 1024];
     while let Ok(count @ 1..) = reader.read(&mut bytes) {
@@ -567,7 +574,7 @@ fn one(length: u16) -> NonZeroU16 {
     NonZeroU16::new(length).unwrap()
 }
 
-/// Echo, line mode and the rest, comparable.
+/// Echo, line mode and the rest, in a form to compare.
 fn settings(master: &(dyn MasterPty + Send)) -> String {
     format!("{:?}", master.get_termios())
 }
@@ -576,9 +583,9 @@ fn settings(master: &(dyn MasterPty + Send)) -> String {
 mod tests {
     use super::*;
 
-    /// The harness itself, with a shell for a program.
+    /// Tests the harness itself, with a shell as the program.
     #[test]
-    fn it_shows_types_answers_and_ends() {
+    fn the_harness_runs_a_shell() {
         let sandbox = Sandbox::new();
         let script = "printf '\\033[1;31mred\\033[0m ready\\n'; read -r line; echo \"got $line\"; \
                       stty -echo; printf '\\033[?2004h'; exit 3";

@@ -1,5 +1,5 @@
-//! The parts of a terminal that the emulator leaves out: answers to questions, and a record of
-//! what a program asked for and must take back.
+//! What the emulator leaves out: answers to the program's questions, and a record of the modes it
+//! set and must reset.
 
 use std::collections::BTreeSet;
 
@@ -8,31 +8,31 @@ use vte::{Params, Perform};
 /// What kind of terminal it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Terminal {
-    /// Answers everything, speaks the kitty keyboard protocol.
+    /// Answers everything and speaks the kitty keyboard protocol.
     Kitty,
-    /// The same, and it is kitty itself, pictures included.
+    /// The same, but says it's kitty itself and supports pictures.
     KittyGraphics,
-    /// Answers everything but the kitty question.
+    /// Answers everything except the kitty query.
     Xterm,
-    /// The same, late and byte by byte.
+    /// Like `Xterm`, but late and byte by byte.
     Slow,
     /// Answers nothing.
     Silent,
 }
 
-/// Reads the program's output for questions and wishes.
+/// Scans the program's output for questions and mode changes.
 pub(super) struct Answers {
     pub(super) terminal: Terminal,
     out: Vec<u8>,
     cursor: (u16, u16),
-    /// Kitty flags, pushed.
+    /// The stack of kitty flags.
     flags: Vec<u16>,
     /// DEC private modes that are on.
     modes: BTreeSet<u16>,
     /// modifyOtherKeys.
     other_keys: u16,
     region: bool,
-    /// Colours the program has asked for, by SGR number.
+    /// Colours the program has used, by SGR number.
     colours: BTreeSet<u16>,
 }
 
@@ -50,33 +50,33 @@ impl Answers {
         }
     }
 
-    /// Where the cursor is, should the program ask.
+    /// Tells where the cursor is, in case the program asks.
     pub fn cursor(&mut self, cursor: (u16, u16)) {
         self.cursor = cursor;
     }
 
-    /// What to send back.
+    /// The bytes to send back.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.out)
     }
 
-    /// The kitty flags in force.
+    /// The active kitty flags.
     pub fn flags(&self) -> u16 {
         self.flags.last().copied().unwrap_or(0)
     }
 
-    /// The SGR numbers of all colours so far; the defaults (39, 49, 59) do not count.
+    /// The SGR numbers of all colours so far, except the defaults (39, 49, 59).
     pub fn colours(&self) -> Vec<u16> {
         self.colours.iter().copied().collect()
     }
 
-    /// Whether a synchronized update is open.
+    /// True while a synchronized update is open.
     pub fn in_frame(&self) -> bool {
         self.modes.contains(&2026)
     }
 
     pub fn leftovers(&self) -> Vec<String> {
-        // 7 wraps and 25 shows the cursor: on in any terminal.
+        // 7 (wrap) and 25 (show the cursor) are on in any terminal.
         let modes = self.modes.iter().filter(|mode| ![7, 25].contains(*mode));
         let mut left: Vec<String> = modes.map(|mode| format!("mode ?{mode} is on")).collect();
         if !self.flags.is_empty() {
@@ -91,7 +91,7 @@ impl Answers {
         left
     }
 
-    /// Takes in output before it is read as text: the parser leaves kitty's commands out.
+    /// Scans output before the emulator does, because its parser drops kitty's commands.
     pub fn pass(&mut self, bytes: &[u8]) {
         let query = b"\x1b_Gi=31,s=1,v=1,a=q";
         let has_query = bytes.windows(query.len()).any(|it| it == query);

@@ -1,11 +1,11 @@
-//! What can be seen on a screen at one moment.
+//! What the screen shows at one moment.
 
-/// One moment of the screen.
+/// The screen at one moment.
 pub struct View<'a> {
     screen: &'a vt100::Screen,
 }
 
-/// How one cell looks.
+/// How a cell looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     pub fg: vt100::Color,
@@ -22,12 +22,12 @@ impl<'a> View<'a> {
         Self { screen }
     }
 
-    /// Whether it is the alternate screen.
+    /// True while this is the alternate screen.
     pub fn is_alternate(&self) -> bool {
         self.screen.alternate_screen()
     }
 
-    /// The lines, without blanks at their ends.
+    /// The lines, without trailing blanks.
     pub fn lines(&self) -> Vec<String> {
         let (_, columns) = self.screen.size();
         self.screen
@@ -40,7 +40,7 @@ impl<'a> View<'a> {
         self.lines().join("\n")
     }
 
-    /// Whether `text` stands in one line.
+    /// True if a line contains `text`.
     pub fn contains(&self, text: &str) -> bool {
         self.lines().iter().any(|line| line.contains(text))
     }
@@ -50,11 +50,11 @@ impl<'a> View<'a> {
         self.lines().into_iter().find(|line| line.contains(text))
     }
 
-    /// Row and column where `text` begins; columns count cells.
+    /// Row and column where `text` begins. Columns count cells.
     pub fn find(&self, text: &str) -> Option<(u16, u16)> {
         let (rows, columns) = self.screen.size();
         for row in 0..rows.get() {
-            // Cells and bytes differ: the text from each column on is compared.
+            // Cells and bytes differ, so this compares the text from each column on.
             let rest = |from: u16| -> String {
                 (from..columns.get())
                     .filter_map(|column| self.screen.cell(row, column))
@@ -96,7 +96,7 @@ impl<'a> View<'a> {
             .and_then(|(row, column)| self.style_at(row, column))
     }
 
-    /// Row and column of the cursor, when it shows.
+    /// Row and column of the cursor, if it's visible.
     pub fn cursor(&self) -> Option<(u16, u16)> {
         (!self.screen.hide_cursor()).then(|| self.screen.cursor_position())
     }
@@ -107,7 +107,7 @@ impl<'a> View<'a> {
         (columns.get(), rows.get())
     }
 
-    /// The screen in a frame, for messages.
+    /// The screen with a frame around it, for messages.
     pub fn picture(&self) -> String {
         let edge = "─".repeat(usize::from(self.size().0));
         let mut picture = format!("┌{edge}\n");

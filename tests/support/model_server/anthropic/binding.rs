@@ -1,10 +1,9 @@
 //! Preserved thinking: a thinking block is bound to the system prompt, the tools and the messages
-//! that stood before it when it was made. Cache marks do not count, and the oldest thinking may be
-//! left out.
+//! before it. Cache marks don't matter, and a request may leave out the oldest thinking.
 
 use serde_json::Value;
 
-/// What stood before a thinking block when it was made.
+/// What preceded a thinking block when the server made it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prefix {
     system: Value,
@@ -16,7 +15,7 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// The prefix of an answer to a request with `body`, behind this thinking of the same answer.
+    /// The prefix of an answer to a request with `body`, after this `thinking` of the same answer.
     pub fn of_answer(body: &Value, thinking: &[String]) -> Self {
         let messages = body["messages"].as_array().map_or(0, Vec::len);
         let mut prefix = Self::of(body, messages);
@@ -53,7 +52,7 @@ impl Prefix {
         prefix
     }
 
-    /// What differs for a block that now stands behind `now`.
+    /// What differs from `now`, if anything.
     fn differs(&self, now: &Self) -> Option<&'static str> {
         if self.system != now.system {
             Some("The `system` prompt differs from the one this block was created with.")
@@ -69,7 +68,7 @@ impl Prefix {
     }
 }
 
-/// Holds each thinking block of a request against the prefixes it was `made` behind.
+/// Checks each thinking block of a request against the prefixes that `made` returns for it.
 pub fn check(body: &Value, made: &dyn Fn(&str) -> Vec<Prefix>) -> Result<(), String> {
     let messages = body["messages"].as_array().into_iter().flatten();
     for (at, message) in messages.enumerate() {

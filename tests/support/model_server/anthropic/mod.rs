@@ -1,4 +1,4 @@
-//! Anthropic Messages, from the vendor's side.
+//! Anthropic Messages, as the vendor's server speaks it.
 
 mod render;
 mod rules;

@@ -78,7 +78,7 @@ impl Render for Stream {
     }
 
     fn redacted(&mut self, data: &str) -> String {
-        // No delta: the payload comes with the start.
+        // No delta: the data comes with the start event.
         let block = json!({"type": "redacted_thinking", "data": data});
         let start = self.start(Open::Call, block);
         start + &self.close(None)
@@ -92,7 +92,7 @@ impl Render for Stream {
     fn call(&mut self, id: &str, name: &str) -> String {
         let block = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
         let start = self.start(Open::Call, block);
-        // The vendor opens with an empty piece.
+        // The vendor sends an empty piece first.
         start + &self.arguments("")
     }
 
@@ -144,7 +144,7 @@ fn event(name: &str, data: &Value) -> String {
     format!("event: {name}\ndata: {data}\n\n")
 }
 
-/// Status and body of an error answer.
+/// Status and body of an error response.
 pub fn error_body(failure: Failure, message: Option<&str>) -> (u16, String) {
     let words = words(failure);
     let body = json!({

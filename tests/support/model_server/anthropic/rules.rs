@@ -1,4 +1,4 @@
-//! What the Messages API refuses, in its words, and the conversation in a request.
+//! What the Messages API rejects, in its own words, and the conversation in a request.
 
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ const TOP: [&str; 19] = [
 
 type Check = Result<(), String>;
 
-/// Holds a request against the rules.
+/// Checks a request against the rules.
 pub fn check(request: &Recorded, issued: &dyn Fn(&str, &str) -> bool) -> Result<(), Broken> {
     if request.header("x-api-key").is_none() && request.header("authorization").is_none() {
         return Err((401, "x-api-key header is required".to_owned()));
@@ -58,7 +58,7 @@ fn has_binding_beta(request: &Recorded) -> bool {
         .any(|beta| beta.trim() == "thinking-binding-controls-2026-08-01")
 }
 
-/// Whether thinking whose prefix has changed is to be dropped instead of refused.
+/// True if the server should drop thinking whose prefix changed, instead of rejecting the request.
 pub fn drops_mismatches(request: &Recorded) -> bool {
     let behavior = &request.body["thinking"]["block_binding"]["prefix_mismatch_behavior"];
     behavior == "drop_block"
@@ -188,7 +188,7 @@ fn messages(body: &Value, issued: &dyn Fn(&str, &str) -> bool) -> Check {
         return Err("messages: at least one message is required".to_owned());
     }
     let mut before = "assistant";
-    // The calls of the message before, which this one must answer.
+    // The calls of the previous message. This message must answer them.
     let mut open: Vec<String> = Vec::new();
     let mut seen: Vec<String> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
@@ -242,7 +242,7 @@ fn messages(body: &Value, issued: &dyn Fn(&str, &str) -> bool) -> Check {
     Ok(())
 }
 
-/// With a budget to think, an answer whose calls are just being answered begins with its thoughts.
+/// With a thinking budget, an answer whose calls the last message answers must begin with thinking.
 fn began_with_a_thought(messages: &[Value]) -> Check {
     let Some(at) = messages.iter().rposition(|it| it["role"] == "assistant") else {
         return Ok(());
@@ -264,7 +264,7 @@ fn began_with_a_thought(messages: &[Value]) -> Check {
     Ok(())
 }
 
-/// The image types the API takes.
+/// Checks an image block: the API accepts only these types.
 fn image(block: &Value, place: &str) -> Check {
     let kind = block["source"]["media_type"].as_str().unwrap_or_default();
     let fine = ["image/jpeg", "image/png", "image/gif", "image/webp"];
@@ -277,7 +277,7 @@ fn image(block: &Value, place: &str) -> Check {
     Ok(())
 }
 
-/// The blocks of a message; a bare string is one text.
+/// The blocks of a message. A bare string is one text block.
 fn blocks(content: &Value, at: usize) -> Result<Vec<Value>, String> {
     let blocks = match content {
         Value::String(text) => vec![serde_json::json!({"type": "text", "text": text})],
@@ -334,7 +334,7 @@ fn text_block(block: &Value) -> Check {
     }
 }
 
-/// Checks an assistant message and gives the ids of its calls.
+/// Checks an assistant message and returns the ids of its calls.
 fn assistant(
     blocks: &[Value],
     at: usize,

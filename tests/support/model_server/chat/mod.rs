@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions, from the vendor's side.
+//! OpenAI Chat Completions, as the vendor's server speaks it.
 
 mod render;
 mod rules;

@@ -1,5 +1,5 @@
-//! The chunks of a Chat Completions stream, byte by byte. Thinking goes out as
-//! `reasoning_content`, as the compatible servers do that show it.
+//! The chunks of a Chat Completions stream, byte by byte. Thinking is sent as `reasoning_content`,
+//! as compatible servers do.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use super::super::wire::Render;
 pub struct Stream {
     model: String,
     with_usage: bool,
-    /// Calls begun so far.
+    /// Calls started so far.
     calls: usize,
 }
 
@@ -37,7 +37,7 @@ impl Stream {
             "system_fingerprint": "fp_scripted",
             "choices": choices,
         });
-        // With usage asked for, every chunk but the last carries a null.
+        // If the client asked for usage, every chunk except the last has a null there.
         if self.with_usage {
             chunk["usage"] = usage.unwrap_or(Value::Null);
         }
@@ -115,7 +115,7 @@ impl Render for Stream {
     }
 }
 
-/// Status and body of an error answer.
+/// Status and body of an error response.
 pub fn error_body(failure: Failure, message: Option<&str>) -> (u16, String) {
     let words = words(failure);
     (words.status, body(&words, message).to_string())
@@ -130,7 +130,7 @@ fn body(words: &Words, message: Option<&str>) -> Value {
     }})
 }
 
-/// The vendor's words for each failure, of its other wire too.
+/// OpenAI's words for each failure. The Responses wire uses them too.
 pub fn words(failure: Failure) -> Words {
     let (status, kind, code, message) = match failure {
         Failure::RateLimit => (

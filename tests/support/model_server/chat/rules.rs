@@ -1,4 +1,4 @@
-//! What Chat Completions refuses, in its words, and the conversation in a request.
+//! What Chat Completions rejects, in its own words, and the conversation in a request.
 
 use serde_json::Value;
 
@@ -34,12 +34,12 @@ const TOP: [&str; 27] = [
     "frequency_penalty",
     "logprobs",
 ];
-/// Longest id a call may have.
+/// Maximum length of a call's id.
 const ID_LENGTH: usize = 40;
 
 type Check = Result<(), String>;
 
-/// Holds a request against the rules.
+/// Checks a request against the rules.
 pub fn check(request: &Recorded) -> Result<(), Broken> {
     if !request
         .header("authorization")
@@ -157,7 +157,7 @@ fn keys(message: &Value, role: &str, at: usize) -> Check {
             "tool_calls",
             "refusal",
             "audio",
-            // Not OpenAI's own, but what the servers that show reasoning take back.
+            // Not OpenAI's, but servers that show reasoning accept it back.
             "reasoning_content",
         ],
         "tool" => &["role", "content", "tool_call_id"],
@@ -203,7 +203,7 @@ fn content(content: &Value, role: &str, at: usize) -> Check {
     }
 }
 
-/// Checks an assistant message and gives the ids of its calls.
+/// Checks an assistant message and returns the ids of its calls.
 fn assistant(message: &Value, at: usize) -> Result<Vec<String>, String> {
     let Some(calls) = message.get("tool_calls") else {
         content(&message["content"], "assistant", at)?;

@@ -1,5 +1,6 @@
-//! The chunks of a generateContent stream, byte by byte: each a whole response of its own. Calls go
-//! out in one piece, signatures on the first call, or behind the text of an answer without calls.
+//! The chunks of a generateContent stream, byte by byte. Each chunk is a whole response. A call is
+//! sent in one piece. The signature is on the first call, or after the text of an answer without
+//! calls.
 
 use serde_json::{Map, Value, json};
 
@@ -12,14 +13,14 @@ use super::{model_of, sign};
 /// One streamed answer.
 pub struct Stream {
     model: String,
-    /// Gemini gives its calls ids from version 3 on.
+    /// From version 3 on, Gemini gives its calls ids.
     ids: bool,
     open: Open,
     /// Calls so far.
     calls: usize,
-    /// The text whose signature is still to come.
+    /// The text that still needs its signature.
     text: String,
-    /// A call whose arguments could not be read.
+    /// True if the arguments of a call weren't valid JSON.
     malformed: bool,
 }
 
@@ -57,7 +58,7 @@ impl Stream {
         if let Some(usage) = usage {
             chunk["usageMetadata"] = usage;
         }
-        // The vendor's lines end so.
+        // The vendor ends its lines with CRLF.
         format!("data: {chunk}\r\n\r\n")
     }
 
@@ -79,7 +80,7 @@ impl Render for Stream {
     }
 
     fn redacted(&mut self, _: &str) -> String {
-        // Thoughts are never shown in another form than as a summary.
+        // The vendor shows thoughts only as summaries.
         String::new()
     }
 
@@ -153,7 +154,7 @@ impl Render for Stream {
             "refusal" => "SAFETY",
             other => other,
         };
-        // Without a call the signature comes last, with no text.
+        // Without a call, the signature comes last, on an empty text.
         let mut parts = vec![];
         if self.calls == 0 && !self.text.is_empty() {
             let signature = sign("text", "", &json!(self.text));
@@ -190,7 +191,7 @@ impl Render for Stream {
     }
 }
 
-/// Status and body of an error answer.
+/// Status and body of an error response.
 pub fn error_body(failure: Failure, message: Option<&str>) -> (u16, String) {
     let words = words(failure);
     let message = message.unwrap_or(words.message);

@@ -1,4 +1,4 @@
-//! What generateContent refuses, in its words as far as they are known.
+//! What generateContent rejects, in its own words as far as we know them.
 
 use serde_json::{Map, Value};
 
@@ -32,7 +32,7 @@ const GENERATION: [&str; 14] = [
     "seed",
     "mediaResolution",
 ];
-/// Of these a part has exactly one.
+/// A part has exactly one of these.
 const DATA: [&str; 7] = [
     "text",
     "inlineData",
@@ -48,7 +48,7 @@ const BESIDE: [&str; 4] = [
     "partMetadata",
     "mediaResolution",
 ];
-/// What stands for a signature where there is none, says the vendor.
+/// The vendor accepts these in place of a missing signature.
 const SKIP: [&str; 2] = [
     "skip_thought_signature_validator",
     "context_engineering_is_the_way_to_go",
@@ -56,7 +56,7 @@ const SKIP: [&str; 2] = [
 
 type Check = Result<(), String>;
 
-/// Holds a request against the rules.
+/// Checks a request against the rules.
 pub fn check(request: &Recorded) -> Result<(), Broken> {
     let query = request.path.split_once('?').map_or("", |(_, query)| query);
     if query.contains("key=") {
@@ -111,7 +111,7 @@ fn known(fields: &Map<String, Value>, names: &[&str], place: &str) -> Check {
     }
 }
 
-/// Whether the model is of the third generation or a later one.
+/// True for models of the third generation or later.
 fn third(model: &str) -> bool {
     let version = model.split("gemini-").nth(1).unwrap_or_default();
     let major = version.split(['.', '-']).next().unwrap_or_default();
@@ -169,7 +169,7 @@ fn generation(config: &Value, model: &str) -> Check {
     }
 }
 
-/// Checks the declarations and says whether there are any.
+/// Checks the declarations. Returns whether there are any.
 fn tools(tools: &Value) -> Result<bool, String> {
     let mut names: Vec<&str> = Vec::new();
     for (at, tool) in tools.as_array().into_iter().flatten().enumerate() {
@@ -225,7 +225,7 @@ fn tools(tools: &Value) -> Result<bool, String> {
     Ok(!names.is_empty())
 }
 
-/// The part of JSON Schema that `parameters` knows.
+/// Checks that a schema uses only the subset of JSON Schema that `parameters` supports.
 fn open_api(schema: &Value, place: &str) -> Check {
     let fine = [
         "type",
@@ -370,7 +370,7 @@ struct Called {
     id: Option<String>,
 }
 
-/// Checks what the model is said to have said and gives its calls.
+/// Checks the parts of the model's own content and returns its calls.
 fn said(parts: &[Value], at: usize, model: &str) -> Result<Vec<Called>, String> {
     let mut calls = Vec::new();
     for (index, part) in parts.iter().enumerate() {
@@ -419,7 +419,7 @@ fn said(parts: &[Value], at: usize, model: &str) -> Result<Vec<Called>, String> 
     Ok(calls)
 }
 
-/// Checks that a person's content answers all `open` calls, by name and, where they have one, by id.
+/// Checks that a user content answers all `open` calls, by name and, if they have one, by id.
 fn answered(parts: &[Value], mut open: Vec<Called>, model: &str) -> Check {
     let responses = parts.iter().filter_map(|part| part.get("functionResponse"));
     let (calls, mut count) = (open.len(), 0);

@@ -1,4 +1,4 @@
-//! The conversation in a request, in no vendor's form.
+//! The conversation in a generateContent request, independent of the vendor.
 
 use serde_json::Value;
 

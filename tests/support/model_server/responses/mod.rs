@@ -1,4 +1,4 @@
-//! OpenAI Responses, from the vendor's side.
+//! OpenAI Responses, as the vendor's server speaks it.
 
 mod render;
 mod rules;

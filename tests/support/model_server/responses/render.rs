@@ -1,5 +1,5 @@
-//! The events of a Responses stream, byte by byte. An item that follows a thought names it in its
-//! id, so that the rules can tell what belongs together.
+//! The events of a Responses stream, byte by byte. An item after a thought has the thought's name
+//! in its id, so that the rules can check that both come back together.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ pub struct Stream {
     /// The names of tools that take free text.
     custom: Vec<String>,
     encrypted: bool,
-    /// A number no other response has.
+    /// Unique for each response.
     salt: u64,
     sequence: u64,
     /// The finished items.
@@ -172,7 +172,7 @@ impl Render for Stream {
     }
 
     fn argument_text(&self, name: &str, arguments: &str) -> String {
-        // A script says `args = { input = TEXT }` for every wire; here the text is all there is.
+        // A script writes `args = { input = TEXT }` for every wire. This wire sends only the text.
         let only = |arguments: Value| match arguments {
             Value::Object(map) if map.len() == 1 => map
                 .into_iter()
@@ -296,7 +296,7 @@ impl Render for Stream {
     }
 }
 
-/// Status and body of an error answer.
+/// Status and body of an error response.
 pub fn error_body(failure: Failure, message: Option<&str>) -> (u16, String) {
     let words = words(failure);
     (words.status, body(&words, message).to_string())
@@ -311,7 +311,7 @@ fn body(words: &Words, message: Option<&str>) -> Value {
     }})
 }
 
-/// The same vendor's words as of the other wire, but for one.
+/// The same words as on the vendor's other wire, with one exception.
 fn words(failure: Failure) -> Words {
     let words = chat::words(failure);
     match failure {

@@ -1,4 +1,4 @@
-//! What the Responses API refuses, in its words.
+//! What the Responses API rejects, in its own words.
 
 use std::collections::HashSet;
 
@@ -37,15 +37,15 @@ const TOP: [&str; 27] = [
     "user",
 ];
 const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
-/// Longest id of an item or a call, and longest cache key.
+/// Maximum length of an item's id, a call's id and the cache key.
 const LENGTH: usize = 64;
-/// Smallest output limit.
+/// Smallest output limit the API accepts.
 const SMALLEST_LIMIT: u64 = 16;
 
 type Check = Result<(), String>;
 type Issued<'a> = &'a dyn Fn(&str, &str) -> bool;
 
-/// Holds a request against the rules; `issued` knows the encrypted thoughts.
+/// Checks a request against the rules. `issued` knows the encrypted thoughts.
 pub fn check(request: &Recorded, issued: Issued) -> Result<(), Broken> {
     if !request
         .header("authorization")
@@ -131,7 +131,7 @@ fn tools(body: &Value) -> Check {
                          'type: \"object\"', got 'type: \"None\"'."
                     ));
                 }
-                // Strict is the default, and every field must then be required.
+                // Strict is the default and requires every field.
                 if tool["strict"] != Value::Bool(false) && !all_required(&tool["parameters"]) {
                     return Err(format!(
                         "Invalid schema for function '{name}': In context=(), 'required' is \
@@ -167,11 +167,11 @@ fn all_required(schema: &Value) -> bool {
         .all(|(key, _)| required.iter().any(|name| name == key))
 }
 
-/// What has been seen of the input so far.
+/// What the check has seen of the input so far.
 #[derive(Default)]
 struct Seen {
     ids: HashSet<String>,
-    /// Calls, and whether each is a custom one.
+    /// Each call, and whether it's a custom one.
     calls: Vec<(String, bool)>,
     answered: HashSet<String>,
 }
@@ -214,7 +214,7 @@ fn input(items: &[Value], stateless: bool, issued: Issued) -> Check {
             other => return Err(format!("Invalid value: '{other}'. ('{place}type')")),
         }
         if let Some(id) = id {
-            // Our own ids say which thought they follow.
+            // The server's own ids say which thought they follow.
             if let Some((_, thought)) = id.split_once("_of_")
                 && !seen.ids.contains(&format!("rs_{thought}"))
             {

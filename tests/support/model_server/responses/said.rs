@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::record::Said;
 
-/// The conversation in a request: neighbouring items of the model are one answer.
+/// The conversation in a request. Consecutive items of the model form one answer.
 pub fn said(body: &Value) -> Vec<Said> {
     let mut said = Vec::new();
     if let Some(system) = body["instructions"].as_str() {
@@ -54,7 +54,7 @@ pub fn said(body: &Value) -> Vec<Said> {
     said
 }
 
-/// Text, thinking and calls of the answer that is being told.
+/// Text, thinking and calls of the current answer.
 fn answer(said: &mut Vec<Said>) -> (&mut String, &mut String, &mut Vec<(String, Value)>) {
     if !matches!(said.last(), Some(Said::Assistant { .. })) {
         said.push(Said::Assistant {
