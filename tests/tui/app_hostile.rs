@@ -112,7 +112,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn frames_contain_only_our_own_escape_sequences(texts in proptest::collection::vec(hostile(), 12)) {
+    fn frames_contain_only_our_own_sequences(texts in proptest::collection::vec(hostile(), 12)) {
         let mut texts = texts.into_iter().cycle();
         let mut text = || texts.next().unwrap_or_default();
         let mut tui = TestTui::new(90, 40);
