@@ -40,7 +40,10 @@ fn a_slash_lists_commands_and_typing_narrows_the_list() {
     assert_eq!(labels(&tui), ["/model"]);
     tui.write("xyz");
     assert!(labels(&tui).is_empty());
-    assert!(!tui.frame().contains("Commands"), "the list closes when nothing matches");
+    assert!(
+        !tui.frame().contains("Commands"),
+        "the list closes when nothing matches"
+    );
     for _ in 0..3 {
         tui.key("backspace");
     }
@@ -134,7 +137,10 @@ fn an_at_sign_finds_files() {
     let kind = tui.app.completion.as_ref().map(|list| list.kind);
     assert_eq!(kind, Some(CompletionKind::File));
     files(&mut tui, "a", &["stale"]);
-    assert!(labels(&tui).is_empty(), "the results are for an older query");
+    assert!(
+        labels(&tui).is_empty(),
+        "the results are for an older query"
+    );
     files(&mut tui, "au", &["src/auth/", "src/auth.rs", "my auth.rs"]);
     assert_snapshot!("files", tui.frame());
     tui.key("enter");

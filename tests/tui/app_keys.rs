@@ -428,7 +428,10 @@ fn a_key_error_disappears_on_the_next_key() {
         tui.send(Msg::Input(InputEvent::Paste("/zzz".to_owned())));
         tui.key("enter");
         tui.key("left");
-        assert!(tui.frame().contains("No command /zzz"), "still shown before the next key");
+        assert!(
+            tui.frame().contains("No command /zzz"),
+            "still shown before the next key"
+        );
         tui.key(on);
         assert!(!tui.frame().contains("No command"), "{on}: {}", tui.frame());
     }
@@ -842,7 +845,11 @@ fn nothing_wakes_an_idle_screen() {
     assert_eq!(tui.app.next_wake(), Some(tui.now + 1000));
     tui.now += 1500;
     tui.send(Msg::Tick);
-    assert_eq!(tui.app.next_wake(), Some(tui.now + 500), "it wakes for whole seconds");
+    assert_eq!(
+        tui.app.next_wake(),
+        Some(tui.now + 500),
+        "it wakes for whole seconds"
+    );
     tui.state(RunState::Idle);
     assert_eq!(tui.app.next_wake(), None);
 }

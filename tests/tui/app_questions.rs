@@ -376,7 +376,11 @@ fn a_command_must_be_shown_in_full_before_yes() {
         ] {
             let mut tui = TestTui::new(width, height);
             ask(&mut tui, &[question]);
-            assert_eq!(answer(&mut tui, number), [], "opens the whole command first");
+            assert_eq!(
+                answer(&mut tui, number),
+                [],
+                "opens the whole command first"
+            );
             tui.frame();
             tui.key("esc");
             assert_eq!(
@@ -574,7 +578,11 @@ fn esc_returns_to_the_question_and_discards_the_rule() {
     assert_eq!(tui.key("esc"), [Effect::Abort]);
     let mut tui = asked(&[with_rule(1, "make")]);
     edit_rule(&mut tui, RuleScope::Session);
-    assert_eq!(tui.key("ctrl+c"), [Effect::Abort], "also while editing a rule");
+    assert_eq!(
+        tui.key("ctrl+c"),
+        [Effect::Abort],
+        "also while editing a rule"
+    );
 }
 
 #[test]
@@ -789,7 +797,9 @@ fn hidden_rows_are_counted_even_within_one_long_line() {
             ask(&mut tui, &[command(1, &text)]);
             let frame = tui.frame();
             let shown = frame.matches("   │ ").count() - 1;
-            let (_, rest) = frame.split_once("… ").expect("a row with the number of hidden rows");
+            let (_, rest) = frame
+                .split_once("… ")
+                .expect("a row with the number of hidden rows");
             let hidden: usize = rest.split(' ').next().unwrap().parse().unwrap();
             // Two columns hold the wrap mark.
             let columns = usize::from(width).min(101) - 6 - 2;

@@ -511,7 +511,10 @@ fn the_selected_sessions_preview_shows_once_read() {
         result(SessionResult::Preview(path.into(), facts))
     };
     tui.send(preview("/s/a.jsonl"));
-    assert!(!tui.frame().contains("The first thing"), "this is another session's preview");
+    assert!(
+        !tui.frame().contains("The first thing"),
+        "this is another session's preview"
+    );
     tui.send(preview("/s/b.jsonl"));
     let frame = tui.frame();
     for text in [

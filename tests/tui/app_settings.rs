@@ -76,7 +76,11 @@ fn an_override_is_shown_and_stays_in_effect() {
     assert!(frame.contains(told) && frame.contains("! on"), "{frame}");
     assert_eq!(tui.key("enter"), [save("ui.mouse", false)]);
     let effects = saved(&mut tui, "ui.mouse", false);
-    assert_eq!(effects, [Effect::ReadSettings], "the mouse setting doesn't change");
+    assert_eq!(
+        effects,
+        [Effect::ReadSettings],
+        "the mouse setting doesn't change"
+    );
     assert!(
         tui.frame().contains("Saved, but project:"),
         "{}",

@@ -60,7 +60,11 @@ fn a_command_runs_and_its_output_goes_with_the_next_message() {
         "{frame}"
     );
     tui.now += 300;
-    assert_eq!(run(&mut tui, "and?"), [prompt("and?")], "it is sent only once");
+    assert_eq!(
+        run(&mut tui, "and?"),
+        [prompt("and?")],
+        "it is sent only once"
+    );
     tui.key("up");
     tui.key("up");
     tui.key("up");

@@ -190,7 +190,10 @@ fn a_search_keeps_the_selection_and_branches_fold() {
 fn enter_jumps_to_an_entry_unless_a_run_is_active() {
     let session = session();
     let mut tui = open(&session);
-    assert!(!tui.frame().contains("summary"), "this jump would leave nothing behind");
+    assert!(
+        !tui.frame().contains("summary"),
+        "this jump would leave nothing behind"
+    );
     tui.key("up");
     assert!(tui.frame().contains("Alt+Enter continue with a summary"));
     let chosen = id(&session, "Take the first");

@@ -226,7 +226,10 @@ impl Model {
         }
         self.pastes.push(text.to_owned());
         let number = FIRST_PASTE + self.pastes.len() as u32 - 1;
-        assert!(number < 0xa0, "too many pastes for the range of control characters");
+        assert!(
+            number < 0xa0,
+            "too many pastes for the range of control characters"
+        );
         char::from_u32(number)
             .expect("a control character")
             .to_string()

@@ -87,7 +87,10 @@ fn a_full_disk_loses_nothing_and_shows_one_notice() {
     );
     let entries: Vec<Value> = sandbox.session();
     for pair in entries[1..].windows(2) {
-        assert_eq!(pair[1]["parentId"], pair[0]["id"], "the entries form one chain");
+        assert_eq!(
+            pair[1]["parentId"], pair[0]["id"],
+            "the entries form one chain"
+        );
     }
 }
 

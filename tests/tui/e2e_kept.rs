@@ -94,7 +94,10 @@ fn queued_messages_and_the_draft_are_restored() {
     in_editor(&new, &["draft"]);
     new.wait_for("steer this");
     new.wait_for("then that");
-    assert!(!new.text().contains("has unsent text"), "the text is already here");
+    assert!(
+        !new.text().contains("has unsent text"),
+        "the text is already here"
+    );
     // After taking them back, they are part of the draft.
     new.keys("<a-up>");
     let all = ["steer this", "then that", "draft"];

@@ -307,7 +307,11 @@ fn a_branch_and_a_file_become_separate_sessions() {
         request.contains("Three.") && !request.contains("Two."),
         "{request}"
     );
-    assert_eq!(std::fs::read(&file).unwrap(), before, "the original file is unchanged");
+    assert_eq!(
+        std::fs::read(&file).unwrap(),
+        before,
+        "the original file is unchanged"
+    );
     screen.keys("/session<enter>");
     screen.wait_for("name      Two ways");
     screen.wait_for("copy of");

@@ -316,7 +316,10 @@ fn choices_on_the_screen_are_saved() {
     assert!(raw.contains("\u{1b}]2;tiller · "), "the window has a title");
     leave(&screen);
     let raw = String::from_utf8_lossy(&screen.raw()).into_owned();
-    assert!(raw.contains("\u{1b}[23;0t"), "the previous title is restored");
+    assert!(
+        raw.contains("\u{1b}[23;0t"),
+        "the previous title is restored"
+    );
 }
 
 /// A terminal that reads nothing blocks neither signals nor the agent. Once it reads again, it

@@ -302,7 +302,10 @@ fn esc_closes_the_list_and_keeps_the_draft() {
     assert!(tui.app.overlays.is_empty());
     assert_eq!(tui.text(), "a draft");
     tui.send(Msg::Done(EffectResult::Models(listing())));
-    assert!(tui.app.overlays.is_empty(), "a late list does not reopen the popup");
+    assert!(
+        tui.app.overlays.is_empty(),
+        "a late list does not reopen the popup"
+    );
 }
 
 #[test]

@@ -72,7 +72,11 @@ fn keys_move_through_matches_from_the_end_and_open_folds() {
     let top = tui.frame();
     tui.key("esc");
     let closed = tui.frame();
-    assert_eq!(closed.lines().next(), top.lines().next(), "closing keeps the position");
+    assert_eq!(
+        closed.lines().next(),
+        top.lines().next(),
+        "closing keeps the position"
+    );
     assert!(!closed.contains("Find"));
 }
 

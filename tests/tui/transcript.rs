@@ -310,7 +310,11 @@ fn the_view_stays_put_when_an_answer_ends() {
         if before.contains("Paragraph") {
             assert!(after.starts_with(paragraph), "{before:?} became {after:?}");
         }
-        assert_eq!(stage.draw().0.new_below, 0, "everything was on the screen before");
+        assert_eq!(
+            stage.draw().0.new_below,
+            0,
+            "everything was on the screen before"
+        );
     }
 }
 
