@@ -928,7 +928,7 @@ fn a_session_refused_at_the_start_asks_and_keeps_the_prompt() {
 }
 
 #[test]
-fn commands_about_the_session() {
+fn session_commands_work() {
     let own = || PathBuf::from("/s/own.jsonl");
     let open = |choice| session(SessionEffect::Open(choice));
     for (title, command, effect, said) in [

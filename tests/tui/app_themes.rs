@@ -81,7 +81,7 @@ fn an_unknown_background_gets_the_neutral_theme() {
     let ground = TerminalReport::Color(TerminalColor::Ground, (240, 240, 250));
     report(&mut tui, ground);
     assert_eq!(tui.app.theme.name, "light");
-    // COLORFGBG told it, or a setting names a theme.
+    // COLORFGBG reported it, or a setting names a theme.
     let mut tui = TestTui::new(80, 24);
     tui.app.themes.scheme = Some(Kind::Light);
     report(&mut tui, TerminalReport::PrimaryAttributes);

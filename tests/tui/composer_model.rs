@@ -107,7 +107,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    #[ignore = "as many cases as PROPTEST_CASES says: 10,000 take a minute"]
+    #[ignore = "runs PROPTEST_CASES cases; 10,000 take a minute"]
     fn many_edits_and_motions_match_the_model(commands in prop::collection::vec(modelled(), 1..40)) {
         agrees(&commands)?;
     }

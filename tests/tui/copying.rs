@@ -489,7 +489,7 @@ fn a_copy_of_markdown_equals_its_source() {
 }
 
 #[test]
-#[ignore = "as many selections as PROPTEST_CASES says, by 1,000: 20,000 take a minute"]
+#[ignore = "compares PROPTEST_CASES selections in steps of 1,000; 20,000 take a minute"]
 fn copies_of_many_documents_equal_their_source() {
     let cases = std::env::var("PROPTEST_CASES").map(|cases| cases.parse().expect("a number"));
     let seeds: u64 = cases.unwrap_or(10_000) / 1_000;

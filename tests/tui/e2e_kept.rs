@@ -214,8 +214,8 @@ fn text_stays_with_its_session_or_moves_to_a_new_one() {
     screen.keys("<c-u>second<enter>");
     screen.wait_for("Two.");
     screen.wait_gone("Esc stops");
-    // It stays with the second session when the first is opened, even across kill -9 and while an
-    // earlier prompt is shown in its place.
+    // It stays with the second session when the first is opened. Neither kill -9 nor an earlier
+    // prompt shown in its place changes that.
     screen.keys("of the second<up><a-r>");
     screen.wait_for("first");
     screen.keys("<enter>");

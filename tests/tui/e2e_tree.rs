@@ -20,7 +20,7 @@ fn ask(screen: &Screen, prompt: &str, answer: &str) {
     screen.wait_gone("Esc stops");
 }
 
-fn go_on(sandbox: &Sandbox) -> Screen {
+fn resume(sandbox: &Sandbox) -> Screen {
     let screen = Launch::new(sandbox).args(&["-c"]).size(100, 40).start();
     screen.wait_for("─ runs everything");
     screen
@@ -84,7 +84,7 @@ fn esc_twice_shows_the_branches_and_returns_to_the_old_one() {
     screen.wait_gone("Four.");
     screen.signal(Signal::SIGKILL);
     screen.wait_dead();
-    let screen = go_on(&sandbox);
+    let screen = resume(&sandbox);
     screen.wait_for("Three.");
     ask(&screen, "fourth", "Five.");
     let text = server.request(4).text();
@@ -121,7 +121,7 @@ fn labels_survive_a_restart() {
     screen.keys("/label here it was fine<enter>");
     screen.wait_for("Labelled here it was fine");
     leave(&screen);
-    let screen = go_on(&sandbox);
+    let screen = resume(&sandbox);
     screen.keys("/tree<enter>");
     screen.wait_for("⟦here it was fine⟧ One.");
     screen.keys("<esc>");

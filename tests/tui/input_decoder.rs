@@ -183,7 +183,7 @@ const KEYS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn keys_of_all_terminals() {
+fn keys_of_all_terminals_are_decoded() {
     for (bytes, expected) in KEYS {
         assert_eq!(keys(&decode(&[bytes.as_bytes()])), *expected, "{bytes:?}");
     }

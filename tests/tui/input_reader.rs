@@ -29,7 +29,7 @@ async fn bytes_become_events_and_the_end_is_reported() {
 }
 
 #[tokio::test]
-async fn a_lone_esc_is_the_esc_key_soon() {
+async fn a_lone_esc_becomes_the_esc_key_quickly() {
     let (_input, mut events, mut terminal) = on_pipe();
     let started = Instant::now();
     terminal.write_all(b"\x1b").unwrap();

@@ -358,7 +358,7 @@ fn only_a_bare_character_is_text() {
 }
 
 #[test]
-fn a_file_that_cannot_exist_changes_nothing() {
+fn a_missing_file_changes_nothing() {
     let file = tempfile::NamedTempFile::new().unwrap();
     for path in [
         "/no/such/keymap.toml".into(),

@@ -90,7 +90,7 @@ fn model_list(tui: &mut TestTui, count: usize) {
 }
 
 #[test]
-#[ignore = "measures, tests nothing"]
+#[ignore = "measures only; it checks nothing"]
 fn figures() {
     type Open = fn(&mut TestTui, usize);
     let lists: [(&str, Open); 5] = [

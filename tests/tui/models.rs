@@ -222,7 +222,7 @@ fn the_details_show_everything_known_about_a_model() {
 }
 
 #[test]
-fn arrows_pages_and_the_mouse_move() {
+fn arrows_pages_and_the_mouse_move_the_selection() {
     let mut tui = open(80, 24);
     let at = |tui: &TestTui| match tui.app.overlays.last() {
         Some(Overlay::Models(picker)) => picker.picker.selected(),

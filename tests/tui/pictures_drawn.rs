@@ -88,7 +88,7 @@ fn transparent_pictures_show_the_themes_background() {
     let part = frame.content.iter().find(|cell| cell.symbol() == "▀");
     // The status line has the theme's background.
     let Some(Color::Rgb(r, g, b)) = frame.content.last().map(|cell| cell.bg) else {
-        panic!("the theme paints a background");
+        panic!("the theme must paint a background");
     };
     let [r, g, b] = [r, g, b].map(|channel| (u32::from(channel) * 127 / 255) as u8);
     assert_eq!(part.map(|cell| cell.fg), Some(Color::Rgb(r, g, b)));

@@ -307,7 +307,7 @@ fn linked_cells(bytes: &[u8]) -> Vec<(String, String)> {
 
 /// Links are written with their cells, survive scrolling, and go away when something covers them.
 #[test]
-fn links_go_with_their_cells() {
+fn links_move_with_their_cells() {
     let vars = |name: &str| (name == "TERM").then(|| "xterm-kitty".to_owned());
     let mut table = LinkTable::new(Links::Auto, Path::new("/w"), vars);
     let mark = table.mark(&Link::Address("https://a.example/x")).unwrap();

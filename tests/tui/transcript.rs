@@ -582,7 +582,7 @@ fn code_is_colored_once_highlighting_finishes() {
 }
 
 #[test]
-fn a_failure_without_details_shows_what_the_model_was_told() {
+fn a_failure_without_details_shows_its_result_text() {
     let mut stage = Stage::new(60, 10);
     stage.tool_end(
         "x",
@@ -595,8 +595,8 @@ fn a_failure_without_details_shows_what_the_model_was_told() {
     assert!(stage.text().contains("old_text was not found"));
 }
 
-/// A call that didn't run or was cut short says so below its title, even folded and with other text
-/// there.
+/// A call that didn't run or was cut short says so below its title, even folded and above other
+/// text.
 #[test]
 fn a_call_shows_below_its_title_how_it_ended() {
     let no_output = || command_details(0, true);
@@ -799,8 +799,7 @@ fn a_stored_list_with_line_ends_in_it_is_shown() {
     assert!(text.contains('日'), "{text}");
 }
 
-/// Each prompt of a run has its own end, even if a queued message starts the next one, and after a
-/// resume.
+/// Each prompt of a run has its own end, including prompts from the queue and after a resume.
 #[test]
 fn a_rule_separates_the_prompts_of_a_run() {
     let mut stage = Stage::new(60, 30);

@@ -1,4 +1,4 @@
-//! A long past is loaded page by page where the user looks, and looks as if all of it were in
+//! A long past is loaded page by page where the user looks. It looks as if all of it were in
 //! memory.
 
 use std::sync::Arc;

@@ -537,7 +537,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    #[ignore = "as many cases as PROPTEST_CASES says: 10,000 take a minute"]
+    #[ignore = "runs PROPTEST_CASES cases; 10,000 take a minute"]
     fn many_random_keys_on_any_text(text in text(wild()), keys in prop::collection::vec(any_key(), 1..60)) {
         holds(&text, &keys)?;
     }
@@ -559,7 +559,7 @@ fn holds(text: &str, keys: &[char]) -> Result<(), TestCaseError> {
     }
     let start = editor.text();
     for (number, key) in keys.iter().enumerate() {
-        // Counts of counts would only take time.
+        // Counts multiplied by counts would only take time.
         if editor.text().len() > 20_000 {
             break;
         }

@@ -1,5 +1,5 @@
-//! Presses every key in docs/src/reference/keys.md in the real program, in every encoding that
-//! terminals have for it, and checks the screen.
+//! Presses every key in docs/src/reference/keys.md in the real program and checks the screen. Each
+//! key is sent in every encoding that terminals have for it.
 
 mod encode;
 mod rows;
@@ -115,7 +115,7 @@ fn every_action_with_a_key_is_tried() {
 }
 
 #[test]
-fn keys_while_nothing_runs() {
+fn keys_work_while_idle() {
     let lines: Vec<String> = (1..=90).map(|line| format!("line {line}")).collect();
     for (encoding, terminal) in ALL {
         let (_server, sandbox) = stage(vec![
@@ -153,7 +153,7 @@ fn keys_while_nothing_runs() {
 }
 
 #[test]
-fn keys_while_a_run_is_under_way() {
+fn keys_work_during_a_run() {
     for (encoding, terminal) in ALL {
         let forever = || Reply::text("It goes on").gate("never");
         let (_server, sandbox) = stage((0..40).map(|_| forever()).collect());
