@@ -1,4 +1,4 @@
-//! Keys pressed one after the other that mean one thing.
+//! Chords: several keys pressed in a row that run one action.
 
 use tiller::app::tui::app::App;
 use tiller::app::tui::effect::Effect;
@@ -16,7 +16,7 @@ fn test_tui(keymap: &str) -> TestTui {
 }
 
 #[test]
-fn a_key_waits_for_those_that_belong_to_it() {
+fn a_chord_waits_for_its_next_key_until_a_timeout() {
     let mut tui = test_tui("settings = \"ctrl+k ctrl+s\"\nkeys = \"ctrl+k k\"");
     assert_eq!(tui.key("ctrl+k"), []);
     assert!(tui.frame().contains("Ctrl+K …"));
@@ -28,7 +28,7 @@ fn a_key_waits_for_those_that_belong_to_it() {
     );
     tui.key("esc");
 
-    // A letter that belongs to it is no text, nor is one that does not.
+    // A key in the chord types nothing, and neither does a wrong one.
     tui.key("ctrl+k");
     tui.key("k");
     assert!(tui.frame().contains("─ Help "));
@@ -40,7 +40,7 @@ fn a_key_waits_for_those_that_belong_to_it() {
     tui.write("x");
     assert_eq!(tui.text(), "x");
 
-    // It does not wait for ever.
+    // A half-typed chord times out.
     tui.key("ctrl+k");
     tui.wait(3001);
     tui.write("k");
@@ -48,7 +48,7 @@ fn a_key_waits_for_those_that_belong_to_it() {
 }
 
 #[test]
-fn the_last_key_means_nothing_of_its_own() {
+fn the_last_key_of_a_chord_only_completes_it() {
     let mut tui = test_tui("keys = [\"ctrl+k x\", \"ctrl+k tab\"]");
     tui.app.composer.set_vim(true);
     tui.write("abc");

@@ -1,4 +1,4 @@
-//! The list that grows out of the editor: commands, their arguments, files, paths.
+//! Completion of commands, their arguments, files and paths.
 
 use insta::assert_snapshot;
 use tiller::agent::Phase;
@@ -31,7 +31,7 @@ fn labels(tui: &TestTui) -> Vec<String> {
 }
 
 #[test]
-fn a_slash_lists_the_commands_and_letters_narrow_them_down() {
+fn a_slash_lists_commands_and_typing_narrows_the_list() {
     let mut tui = test_tui();
     tui.write("/");
     assert!(labels(&tui).len() > 20);
@@ -40,7 +40,10 @@ fn a_slash_lists_the_commands_and_letters_narrow_them_down() {
     assert_eq!(labels(&tui), ["/model"]);
     tui.write("xyz");
     assert!(labels(&tui).is_empty());
-    assert!(!tui.frame().contains("Commands"), "an empty list is none");
+    assert!(
+        !tui.frame().contains("Commands"),
+        "the list closes when nothing matches"
+    );
     for _ in 0..3 {
         tui.key("backspace");
     }
@@ -65,7 +68,7 @@ fn enter_runs_the_chosen_command_and_tab_completes_it() {
     let focus = Some("the tests".to_owned());
     assert_eq!(tui.key("enter"), [Effect::Compact(focus)]);
 
-    // What needs something behind it waits for that.
+    // A command that needs an argument waits for it.
     let mut tui = test_tui();
     tui.write("/nam");
     assert_eq!(tui.key("enter"), []);
@@ -73,7 +76,7 @@ fn enter_runs_the_chosen_command_and_tab_completes_it() {
 }
 
 #[test]
-fn the_list_is_walked_by_key_and_closed_by_escape() {
+fn keys_move_through_the_list_and_esc_closes_it() {
     let mut tui = test_tui();
     tui.running(Phase::Streaming);
     tui.write("/");
@@ -90,10 +93,10 @@ fn the_list_is_walked_by_key_and_closed_by_escape() {
         tui.key(key);
         assert_eq!(chosen(&tui), Some(at), "{key}");
     }
-    assert_eq!(tui.key("esc"), [], "it closes the list, not the run");
+    assert_eq!(tui.key("esc"), [], "Esc closes the list, the run continues");
     assert!(tui.app.completion.is_none());
     tui.write("n");
-    assert!(tui.app.completion.is_none(), "it stays away");
+    assert!(tui.app.completion.is_none(), "it stays closed");
     assert_eq!(tui.key("esc"), [Effect::Abort]);
     tui.key("ctrl+u");
     tui.write("/");
@@ -101,7 +104,7 @@ fn the_list_is_walked_by_key_and_closed_by_escape() {
 }
 
 #[test]
-fn arguments_are_listed_with_what_is_in_force() {
+fn argument_lists_mark_the_current_value() {
     let mut tui = test_tui();
     tui.write("/perm");
     tui.key("enter");
@@ -115,7 +118,7 @@ fn arguments_are_listed_with_what_is_in_force() {
         [Effect::SetPermission(PermissionMode::Auto)]
     );
     assert_eq!(tui.text(), "");
-    // A name of a model is understood as it is typed.
+    // A typed model name is accepted without the list.
     tui.write("/model");
     let effects = {
         tui.write(" ");
@@ -134,7 +137,10 @@ fn an_at_sign_finds_files() {
     let kind = tui.app.completion.as_ref().map(|list| list.kind);
     assert_eq!(kind, Some(CompletionKind::File));
     files(&mut tui, "a", &["stale"]);
-    assert!(labels(&tui).is_empty(), "not for what is typed now");
+    assert!(
+        labels(&tui).is_empty(),
+        "the results are for an older query"
+    );
     files(&mut tui, "au", &["src/auth/", "src/auth.rs", "my auth.rs"]);
     assert_snapshot!("files", tui.frame());
     tui.key("enter");
@@ -152,7 +158,7 @@ fn an_at_sign_finds_files() {
 }
 
 #[test]
-fn enter_sends_what_is_typed_in_full() {
+fn enter_sends_a_fully_typed_mention() {
     let mut tui = test_tui();
     tui.write("see @a.rs");
     files(&mut tui, "a.rs", &["a.rs", "src/a.rs"]);
@@ -184,13 +190,13 @@ fn tab_completes_paths() {
     tui.key("tab");
     read(&mut tui, "src/", &[]);
     assert!(tui.frame().contains("No path starts with src/"));
-    // Too late: something else stands there now.
+    // These results are late: the text has changed.
     tui.write("x ");
     read(&mut tui, "src/", &["lib.rs"]);
     assert_eq!(tui.text(), "look at src/main_test.rs src/x ");
 }
 
-/// The shell must not act on what a file is called, and what was completed can be gone on with.
+/// File names are escaped so the shell can't run them, and the user can keep completing.
 #[test]
 fn tab_escapes_paths_for_the_shell() {
     for (typed, read, names, text) in [
@@ -228,7 +234,7 @@ fn tab_escapes_paths_for_the_shell() {
         tui.send(Msg::Done(EffectResult::Folder(read.to_owned(), names)));
         assert_eq!(tui.text(), format!("!{text}"));
     }
-    // A mention would be written as the shell does not read it.
+    // In a `!` command `@t` is a path: the shell would not understand a mention.
     let mut tui = test_tui();
     for c in "!cat @t".chars() {
         let key = KeyPress::plain(KeyCode::Char(c));
@@ -246,11 +252,11 @@ fn tab_escapes_paths_for_the_shell() {
     assert_eq!(tui.text(), format!("!ls {dropped}"));
     let mut tui = test_tui();
     tui.write("!rm \"my dir/k");
-    assert_eq!(tui.key("tab"), [], "within quotes it is escaped otherwise");
+    assert_eq!(tui.key("tab"), [], "escaping differs within quotes");
 }
 
 #[test]
-fn names_that_other_agents_have_for_commands_are_known() {
+fn command_names_of_other_agents_work() {
     for (typed, action) in [
         ("clear", Action::NewSession),
         ("exit", Action::Quit),
@@ -293,9 +299,9 @@ fn an_alias_can_have_an_argument() {
     assert!(tui.frame().contains("/plan takes no argument"));
 }
 
-/// A command that only has the letters somewhere isn't the one that was meant.
+/// Letters scattered through a command name are too weak a match to run it.
 #[test]
-fn enter_runs_no_command_that_only_resembles_the_text() {
+fn enter_does_not_run_a_weak_match() {
     for (typed, words) in [
         ("/bug", "/bug: tiller sends no reports"),
         ("/mdl", "No command /mdl; F1 lists all"),
@@ -326,7 +332,7 @@ fn a_recalled_command_opens_no_list() {
 }
 
 #[test]
-fn a_click_takes_a_row() {
+fn a_click_chooses_a_row() {
     let mut tui = test_tui();
     tui.write("@a");
     files(&mut tui, "a", &["a.rs", "b/a.rs"]);
@@ -337,7 +343,7 @@ fn a_click_takes_a_row() {
 }
 
 #[test]
-fn arguments_come_from_what_there_is() {
+fn arguments_are_completed_from_existing_values() {
     let mut tui = test_tui();
     tui.write("/theme ");
     assert!(labels(&tui).len() > 5, "{:?}", labels(&tui));
@@ -384,7 +390,7 @@ fn arguments_come_from_what_there_is() {
 }
 
 #[test]
-fn that_there_is_no_file_is_said() {
+fn an_empty_list_says_why() {
     let mut tui = test_tui();
     tui.write("@");
     assert!(tui.frame().contains("Reading the folder"));
@@ -397,7 +403,7 @@ fn that_there_is_no_file_is_said() {
 }
 
 #[test]
-fn a_list_closes_when_the_caret_is_elsewhere() {
+fn the_list_closes_when_the_caret_leaves_the_word() {
     for key in ["left", "ctrl+a"] {
         let mut tui = test_tui();
         tui.write("/thinking ");
@@ -411,11 +417,11 @@ fn a_list_closes_when_the_caret_is_elsewhere() {
     assert!(tui.app.completion.is_none());
     let mut tui = test_tui();
     tui.write("/export --branch ");
-    assert!(tui.app.completion.is_some(), "of the last word");
+    assert!(tui.app.completion.is_some(), "it completes the last word");
 }
 
 #[test]
-fn tab_completes_a_mention_whose_list_was_closed() {
+fn tab_completes_a_mention_after_its_list_was_closed() {
     let mut tui = test_tui();
     tui.write("@Car");
     tui.key("esc");

@@ -1,4 +1,4 @@
-//! `/context`: where the window goes, and what would make room.
+//! `/context`: what fills the context window, and how to free space.
 
 use tiller::agent::{ContextKind, ContextPart, ContextUsage};
 use tiller::app::tui::effect::Effect;
@@ -34,7 +34,7 @@ pub(super) fn usage() -> ContextUsage {
 }
 
 #[test]
-fn where_the_window_goes() {
+fn the_parts_of_the_context_window_are_shown() {
     for (name, usage) in [
         ("full", usage()),
         (

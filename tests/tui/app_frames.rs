@@ -1,4 +1,4 @@
-//! Whole frames, at the sizes users have.
+//! Whole frames at common terminal sizes.
 
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ use tiller::llm::{
 
 use super::app_kit::TestTui;
 
-/// What must be on the screen at every size that counts as usable.
+/// The stop hint must be visible at every supported size.
 #[test]
-fn esc_stops_is_said_during_a_run_and_at_no_other_time() {
+fn the_stop_hint_shows_only_during_a_run() {
     let phases = [
         Phase::Requesting,
         Phase::Streaming,
@@ -81,7 +81,7 @@ fn esc_stops_is_said_during_a_run_and_at_no_other_time() {
 }
 
 #[test]
-fn help_does_not_say_that_something_runs() {
+fn help_shows_no_stop_hint_while_idle() {
     let mut tui = TestTui::new(100, 60);
     tui.key("f1");
     assert!(!tui.frame().contains("Esc stops"));
@@ -107,7 +107,7 @@ fn a_screen_of_any_size_can_be_drawn() {
     }
 }
 
-/// The parts fill the screen and never overlap; on a screen with room none of them is missing.
+/// Checks that the areas fill the screen and don't overlap. With enough room, every area is there.
 fn check_areas(tui: &TestTui, (width, height): (u16, u16), waiting: bool) {
     let areas = tui.app.areas;
     let mut y = 0;
@@ -139,7 +139,7 @@ fn call(tui: &mut TestTui, id: &str, name: &str, details: Details, ended: Option
     tui.agent(AgentEvent::ToolStart {
         call_id: id.into(),
         name: name.into(),
-        // The screen must not need them.
+        // The screen must work without the arguments.
         args: Arc::new(Value::Null),
         details: details.clone(),
     });
@@ -155,7 +155,7 @@ fn call(tui: &mut TestTui, id: &str, name: &str, details: Details, ended: Option
     }
 }
 
-/// The picture of the design: a run in the middle of its work.
+/// A run in the middle of its work, as the design shows it.
 fn at_work(width: u16, height: u16) -> TestTui {
     let mut tui = TestTui::new(width, height);
     tui.write("Fix the login bug in auth.rs; keep the tests green");
@@ -275,7 +275,7 @@ fn a_run_at_work() {
     }
 }
 
-/// The styles of a whole screen, in each theme, with a list over it and without.
+/// The styles of a whole screen in each theme, with and without a list over it.
 #[test]
 fn a_run_at_work_in_color() {
     for (name, theme, depth) in [
@@ -306,7 +306,7 @@ fn an_empty_screen() {
     }
 }
 
-/// A project that brings something along, and nobody has said yet whether it is trusted.
+/// A project with its own settings, before the user has answered the trust question.
 fn untrusted() -> Start {
     Start {
         notices: vec!["Folder not trusted, so tiller ignores: AGENTS.md, a/CLAUDE.md".into()],
@@ -316,7 +316,7 @@ fn untrusted() -> Start {
 }
 
 #[test]
-fn trust_is_asked_above_the_editor_until_it_is_answered() {
+fn the_trust_notice_stays_above_the_editor_until_answered() {
     for (width, notice, line) in [
         (
             100,
@@ -332,7 +332,7 @@ fn trust_is_asked_above_the_editor_until_it_is_answered() {
         let mut tui = TestTui::starting(width, 24, untrusted());
         let frame = tui.frame();
         assert!(frame.contains(notice) && frame.contains(line), "{frame}");
-        // What is typed goes into the editor.
+        // Typed letters go into the editor.
         for key in ["y", "n", "t"] {
             assert!(
                 tui.key(key)
@@ -349,7 +349,7 @@ fn trust_is_asked_above_the_editor_until_it_is_answered() {
 }
 
 #[test]
-fn what_lies_over_the_screen() {
+fn overlays_cover_the_screen() {
     for (name, key) in [("help", "f1"), ("history", "ctrl+r"), ("leave", "ctrl+d")] {
         let mut tui = at_work(80, 24);
         tui.key("ctrl+w");
@@ -360,7 +360,7 @@ fn what_lies_over_the_screen() {
 }
 
 #[test]
-fn a_screen_that_shrinks_and_grows_again_is_the_same() {
+fn a_screen_that_shrinks_and_grows_back_looks_the_same() {
     let mut tui = at_work(80, 24);
     let before = tui.frame();
     for (width, height) in [(1, 1), (40, 10), (0, 0), (200, 60), (80, 24)] {

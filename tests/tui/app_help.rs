@@ -1,4 +1,4 @@
-//! The help: what typing finds, what Enter runs, and that no key gets past it.
+//! The help: what a search finds, what Enter runs, and that no key reaches the screen below.
 
 use tiller::app::action::Action;
 use tiller::app::tui::effect::Effect;
@@ -28,7 +28,7 @@ fn chosen(tui: &TestTui) -> Option<Action> {
 }
 
 #[test]
-fn every_way_opens_it_and_it_begins_with_the_first_task() {
+fn every_shortcut_opens_the_help_at_the_first_task() {
     for command in ["", "/help", "/keys", "?"] {
         let mut tui = TestTui::new(80, 24);
         tui.write(command);
@@ -66,7 +66,7 @@ fn typing_finds_an_entry_by_its_command_alias_key_or_words() {
         ("clipboard image", Action::PasteImage),
         ("budget", Action::Budget),
         ("stop", Action::Cancel),
-        // Other words for it, and typos.
+        // Synonyms and typos.
         ("dark", Action::Theme),
         ("sandbox", Action::PermissionMode),
         ("rule", Action::PermissionMode),
@@ -89,7 +89,7 @@ fn typing_finds_an_entry_by_its_command_alias_key_or_words() {
     let mut tui = opened("zzqqj");
     let none = "No match. Try another word, or look in /settings";
     assert!(tui.frame().contains(none), "{}", tui.frame());
-    // Letters that are only scattered over a text, or within its words.
+    // Letters scattered over a text or in the middle of a word don't match.
     for query in ["ndo", "sdbx", "the char dlt", "ark"] {
         assert_eq!(chosen(&opened(query)), None, "{query}");
     }
@@ -98,7 +98,7 @@ fn typing_finds_an_entry_by_its_command_alias_key_or_words() {
 }
 
 #[test]
-fn the_arrows_pass_the_headings() {
+fn the_arrows_skip_the_headings() {
     let mut tui = opened("");
     for _ in 0..200 {
         let before = list(&tui).picker.selected();
@@ -107,7 +107,7 @@ fn the_arrows_pass_the_headings() {
         assert!(list(&tui).chosen().is_some());
         assert!((before..=before + 2).contains(&after));
     }
-    assert_eq!(chosen(&tui), Some(Action::PagerNext), "the last one");
+    assert_eq!(chosen(&tui), Some(Action::PagerNext), "the last entry");
     for _ in 0..200 {
         tui.key("up");
         assert!(list(&tui).chosen().is_some());
@@ -118,7 +118,7 @@ fn the_arrows_pass_the_headings() {
 }
 
 #[test]
-fn enter_runs_what_the_key_or_the_command_would() {
+fn enter_runs_the_selected_entry() {
     for (query, effects) in [
         ("compact", vec![Effect::Compact(None)]),
         ("paste image", vec![Effect::PastePicture]),
@@ -131,14 +131,14 @@ fn enter_runs_what_the_key_or_the_command_would() {
     let mut tui = opened("settings");
     assert_eq!(tui.key("enter"), [Effect::ReadSettings]);
     assert!(matches!(tui.app.overlays[..], [Overlay::Settings(_)]));
-    // What edits, edits the draft.
+    // Editing actions change the draft.
     let mut tui = TestTui::new(80, 24);
     tui.write("one two");
     tui.key("f1");
     tui.write("cut word backward");
     assert_eq!(tui.key("enter"), []);
     assert_eq!(tui.text(), "one ");
-    // What needs an argument waits for it, and no draft is lost.
+    // A command that needs an argument waits for it in the editor, and the draft isn't lost.
     for (query, text) in [("/name", "/name "), ("/permission", "/permission ")] {
         let mut tui = TestTui::new(80, 24);
         tui.write("a draft");
@@ -151,7 +151,7 @@ fn enter_runs_what_the_key_or_the_command_would() {
         tui.key("up");
         assert_eq!(tui.text(), "a draft");
     }
-    // Enter out of habit sends nothing, and what works in popups only is not run.
+    // An accidental Enter sends nothing. Actions that only work in popups don't run.
     for query in ["", "/resume rename", "shift+drag"] {
         let mut tui = TestTui::new(80, 24);
         tui.write("a draft");
@@ -164,7 +164,7 @@ fn enter_runs_what_the_key_or_the_command_would() {
 }
 
 #[test]
-fn no_key_gets_past_it() {
+fn no_key_reaches_the_screen_below() {
     let mut tui = TestTui::new(80, 24);
     tui.write("a draft");
     tui.key("f1");

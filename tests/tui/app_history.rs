@@ -1,4 +1,4 @@
-//! The search through earlier prompts.
+//! Searching earlier prompts.
 
 use insta::assert_snapshot;
 use tiller::app::tui::composer::History;
@@ -7,7 +7,7 @@ use tiller::app::tui::msg::{EffectResult, Msg};
 
 use super::app_kit::TestTui;
 
-/// A screen on which these were sent before, the oldest first.
+/// A screen with these prompts in its history, the oldest first.
 fn test_tui(prompts: &[&str]) -> TestTui {
     let mut tui = TestTui::new(80, 24);
     let prompts = prompts.iter().map(|prompt| (*prompt).to_owned()).collect();
@@ -25,7 +25,7 @@ const PROMPTS: [&str; 6] = [
 ];
 
 #[test]
-fn it_finds_words_and_letters_marks_them_and_shows_long_prompts() {
+fn search_marks_its_matches_and_shows_long_prompts() {
     let mut tui = test_tui(&PROMPTS);
     tui.key("ctrl+r");
     assert_snapshot!("history_all", tui.frame());

@@ -1,5 +1,5 @@
-//! No byte of a model, a tool, a file or a name reaches the terminal as an order: whatever stands on
-//! the screen, the bytes of a frame hold our own sequences alone.
+//! Text from a model, a tool, a file or a name never reaches the terminal as an escape sequence.
+//! The bytes of a frame contain only tiller's own sequences.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use tiller::llm::{
 use super::app_kit::TestTui;
 use super::pictures;
 
-/// Text with all that a terminal takes for an order, in pieces that do not fit one another.
+/// Text made of fragments of escape sequences and control characters.
 fn hostile() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("\u{1b}]0;title\u{7}".to_owned()),
@@ -41,12 +41,12 @@ fn hostile() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 1..8).prop_map(|pieces| pieces.concat())
 }
 
-/// Fails at every order that is none of ours.
+/// Panics on any control sequence that tiller doesn't send itself.
 struct Orders;
 
 impl vte::Perform for Orders {
     fn execute(&mut self, byte: u8) {
-        // Scrolling moves down by line feeds.
+        // Scrolling uses line feeds.
         assert!(byte == b'\n', "control character {byte:#x}");
     }
 
@@ -112,7 +112,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn frames_hold_our_own_orders_alone(texts in proptest::collection::vec(hostile(), 12)) {
+    fn frames_contain_only_our_own_sequences(texts in proptest::collection::vec(hostile(), 12)) {
         let mut texts = texts.into_iter().cycle();
         let mut text = || texts.next().unwrap_or_default();
         let mut tui = TestTui::new(90, 40);
@@ -152,7 +152,7 @@ proptest! {
         }));
         tui.agent(AgentEvent::Notice { level: NoticeLevel::Error, text: text() });
 
-        // Pictures, with names and kinds and bytes from anywhere, by every protocol.
+        // Pictures with random names, types and bytes, in every protocol.
         let images = [Images::Blocks, Images::Kitty];
         tui.app.graphics.cell = Some((10, 20));
         for wanted in images {
@@ -186,7 +186,7 @@ proptest! {
         tui.key("ctrl+o");
         check(&mut tui, &mut screen);
 
-        // What lists show: themes by the names of files, providers, settings.
+        // Lists show theme file names, providers and settings.
         let themes = Themes::default().with(&text(), &format!("[ui]\n\"{}\" = 1\n", "x"));
         tui.write("/theme");
         tui.key("enter");

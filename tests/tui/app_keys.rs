@@ -1,4 +1,4 @@
-//! Keys in, effects out: the key table of the design, row by row.
+//! Keys in, effects out: every row of the key table.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ fn queue(kind: QueueKind, text: &str) -> Effect {
 }
 
 #[test]
-fn enter_sends_and_the_run_shows_at_once() {
+fn enter_sends_and_shows_the_run_at_once() {
     let mut tui = test_tui();
     tui.write("fix it");
     assert!(!tui.frame().contains("Esc stops"));
@@ -42,14 +42,13 @@ fn enter_sends_and_the_run_shows_at_once() {
     assert_eq!(tui.text(), "");
     assert!(
         tui.frame().contains("Esc stops"),
-        "before the agent said anything"
+        "before the agent sent an event"
     );
     assert_eq!(tui.app.transcript.end(), 1);
 }
 
 #[test]
-fn enter_while_it_runs_steers() {
-    // D5, D7
+fn enter_during_a_run_steers() {
     let mut tui = busy();
     tui.write("use subtle");
     assert_eq!(tui.key("enter"), [prompt("use subtle")]);
@@ -84,13 +83,13 @@ fn steer_now_queues_the_text_and_delivers() {
         tui.key("ctrl+enter"),
         [queue(QueueKind::Steering, "stop that"), Effect::SteerNow]
     );
-    assert_eq!(tui.key("ctrl+enter"), [], "nothing waits");
+    assert_eq!(tui.key("ctrl+enter"), [], "the queue is empty");
     tui.waiting(&["a"], &[]);
     assert_eq!(tui.key("ctrl+enter"), [Effect::SteerNow]);
 }
 
 #[test]
-fn enter_on_the_empty_editor_delivers_what_waits_unless_it_slipped() {
+fn enter_on_the_empty_editor_delivers_the_queue_but_not_by_accident() {
     let mut tui = busy();
     tui.write("x");
     tui.key("enter");
@@ -114,8 +113,7 @@ fn blank_text_is_never_sent() {
 }
 
 #[test]
-fn at_the_limit_enter_goes_on() {
-    // B11
+fn enter_continues_at_the_limit() {
     for key in ["enter", "ctrl+enter"] {
         let mut tui = busy();
         tui.agent(AgentEvent::AgentEnd {
@@ -134,7 +132,7 @@ fn at_the_limit_enter_goes_on() {
 }
 
 #[test]
-fn at_the_budget_enter_raises_it_and_goes_on() {
+fn enter_at_the_budget_raises_it_and_continues() {
     let mut tui = busy();
     let (limit, next) = (BudgetLimit::Usd(1.0), BudgetLimit::Usd(2.0));
     tui.agent(AgentEvent::AgentEnd {
@@ -153,8 +151,7 @@ fn at_the_budget_enter_raises_it_and_goes_on() {
 }
 
 #[test]
-fn esc_aborts_and_queue_and_draft_come_back() {
-    // D7, H13
+fn esc_stops_and_returns_queue_and_draft() {
     let mut tui = busy();
     tui.waiting(&["one", "two"], &["three"]);
     tui.write("draft");
@@ -169,7 +166,7 @@ fn esc_aborts_and_queue_and_draft_come_back() {
 }
 
 #[test]
-fn while_processes_die_the_keys_kill_and_do_nothing_else() {
+fn the_stop_keys_only_kill_while_processes_die() {
     for key in ["esc", "ctrl+c"] {
         let mut tui = busy();
         tui.write("draft");
@@ -188,8 +185,7 @@ fn while_processes_die_the_keys_kill_and_do_nothing_else() {
 }
 
 #[test]
-fn ctrl_c_stops_then_clears_then_leaves() {
-    // H13
+fn ctrl_c_stops_then_clears_then_exits() {
     let mut tui = busy();
     tui.write("draft");
     assert_eq!(tui.key("ctrl+c"), [Effect::Abort]);
@@ -203,7 +199,7 @@ fn ctrl_c_stops_then_clears_then_leaves() {
             .search("draft", &mut Narrowing::default())
             .len(),
         1,
-        "but kept"
+        "it stays in the history"
     );
     assert_eq!(tui.key("ctrl+c"), []);
     assert!(tui.frame().contains("Press Ctrl+C again to exit"));
@@ -218,13 +214,13 @@ fn ctrl_c_stops_then_clears_then_leaves() {
 }
 
 #[test]
-fn any_key_between_two_ctrl_c_stays() {
+fn any_key_between_two_ctrl_c_cancels_the_exit() {
     let mut tui = test_tui();
     tui.key("ctrl+c");
     tui.write("a");
     tui.key("backspace");
     assert_eq!(tui.key("ctrl+c"), []);
-    // Its hint takes the place of the one that says how to leave.
+    // These keys show their own hint instead of the exit hint.
     for key in ["shift+tab", "alt+enter", "up"] {
         tui.key(key);
         assert_eq!(tui.key("ctrl+c"), [], "{key}");
@@ -232,7 +228,7 @@ fn any_key_between_two_ctrl_c_stays() {
 }
 
 #[test]
-fn nobody_who_types_is_told_how_to_leave() {
+fn typing_hides_the_exit_hint() {
     let mut tui = test_tui();
     tui.key("ctrl+c");
     assert!(tui.frame().contains("again to exit"), "{}", tui.frame());
@@ -241,7 +237,7 @@ fn nobody_who_types_is_told_how_to_leave() {
 }
 
 #[test]
-fn what_stood_on_the_first_screen_comes_before_what_is_said_later() {
+fn notices_of_the_first_screen_come_before_later_ones() {
     let mut tui = test_tui();
     tui.app.start.notices = vec!["It runs everything".into()];
     for said in ["One thing", "Another"] {
@@ -261,7 +257,7 @@ fn what_stood_on_the_first_screen_comes_before_what_is_said_later() {
 }
 
 #[test]
-fn ctrl_d_leaves_only_an_empty_editor_and_asks_during_a_run() {
+fn ctrl_d_exits_from_an_empty_editor_and_asks_during_a_run() {
     let mut tui = test_tui();
     tui.write("ab");
     tui.key("home");
@@ -276,9 +272,9 @@ fn ctrl_d_leaves_only_an_empty_editor_and_asks_during_a_run() {
     let mut tui = busy();
     assert_eq!(tui.key("ctrl+d"), []);
     assert!(tui.frame().contains("Quit?"));
-    assert_eq!(tui.key("esc"), [], "stays, and the run goes on");
+    assert_eq!(tui.key("esc"), [], "stays, and the run continues");
     assert!(tui.app.overlays.is_empty());
-    // The key again is no yes, nor is Enter: it stays, unless leaving was selected.
+    // Pressing Ctrl+D again or Enter doesn't confirm: the user must select quitting first.
     for keys in [&["ctrl+d", "ctrl+d", "enter"][..], &["ctrl+d", "y", "n"]] {
         for key in keys {
             tui.now += 1000;
@@ -322,7 +318,7 @@ fn esc_twice_opens_the_tree() {
     );
 }
 
-/// `?` opens the help where it is the first of the editor; anywhere else it is text.
+/// `?` opens the help only as the first character of an empty editor.
 #[test]
 fn a_question_mark_on_the_empty_editor_opens_the_help() {
     for mut tui in [test_tui(), busy()] {
@@ -336,7 +332,7 @@ fn a_question_mark_on_the_empty_editor_opens_the_help() {
         tui.write("a?");
         assert_eq!((tui.text(), tui.app.overlays.len()), ("a?".to_owned(), 0));
     }
-    // Typed without a pause, it starts a prompt.
+    // When more follows without a pause, `?` starts a prompt.
     for text in ["?why", "??"] {
         let mut tui = test_tui();
         tui.write(text);
@@ -348,9 +344,9 @@ fn a_question_mark_on_the_empty_editor_opens_the_help() {
     assert_eq!(tui.text(), "?why");
 }
 
-/// What the user has asked for is there to be answered at once; Enter still waits.
+/// The user asked for this question, so a digit selects right away. Enter still waits.
 #[test]
-fn a_digit_right_behind_ctrl_d_is_an_answer_and_no_prompt() {
+fn a_digit_right_after_ctrl_d_selects_an_answer() {
     let mut tui = busy();
     tui.key("ctrl+d");
     tui.now += 150;
@@ -366,9 +362,9 @@ fn a_digit_right_behind_ctrl_d_is_an_answer_and_no_prompt() {
     );
 }
 
-/// What a command cannot do is told for a while and does not stay; where it is long, in several rows.
+/// An error about a command shows in full, over several rows if needed, and disappears.
 #[test]
-fn a_refusal_is_told_whole_and_goes() {
+fn a_command_error_shows_in_full_and_disappears() {
     let mut tui = TestTui::new(80, 24);
     let text = format!("Not now: {}the end", "a long reason, ".repeat(6));
     let level = NoticeLevel::Refusal;
@@ -381,16 +377,16 @@ fn a_refusal_is_told_whole_and_goes() {
     tui.wait(6000);
     assert!(!tui.frame().contains("Not now"), "{}", tui.frame());
     assert!(tui.app.transcript.is_empty());
-    // Also on a small screen.
+    // The same on a small screen.
     let mut tui = TestTui::new(40, 10);
     tui.write("/modle");
     tui.key("enter");
     assert!(tui.frame().contains("lists all"), "{}", tui.frame());
 }
 
-/// What begins like a command and is none would be a request that the model acts on.
+/// The model would act on a mistyped command if it were sent as a prompt.
 #[test]
-fn a_command_that_is_none_stays_in_the_editor() {
+fn an_unknown_command_stays_in_the_editor() {
     for key in ["enter", "alt+enter", "ctrl+enter"] {
         for running in [false, true] {
             for (text, words) in [
@@ -426,17 +422,20 @@ fn a_command_that_is_none_stays_in_the_editor() {
 }
 
 #[test]
-fn an_answer_to_a_key_goes_when_the_user_goes_on() {
+fn a_key_error_disappears_on_the_next_key() {
     for on in ["x", "backspace", "ctrl+u"] {
         let mut tui = test_tui();
         tui.send(Msg::Input(InputEvent::Paste("/zzz".to_owned())));
         tui.key("enter");
         tui.key("left");
-        assert!(tui.frame().contains("No command /zzz"), "nothing changed");
+        assert!(
+            tui.frame().contains("No command /zzz"),
+            "still shown before the next key"
+        );
         tui.key(on);
         assert!(!tui.frame().contains("No command"), "{on}: {}", tui.frame());
     }
-    // What comes by itself is still read while one types.
+    // A notice the user didn't cause stays while they type.
     let mut tui = test_tui();
     tui.agent(AgentEvent::Notice {
         level: NoticeLevel::Refusal,
@@ -447,7 +446,7 @@ fn an_answer_to_a_key_goes_when_the_user_goes_on() {
 }
 
 #[test]
-fn text_with_a_slash_is_sent() {
+fn text_that_contains_a_slash_is_sent() {
     for (text, sent) in [
         ("//clear is a word", "/clear is a word"),
         ("/etc/hosts is wrong", "/etc/hosts is wrong"),
@@ -462,7 +461,7 @@ fn text_with_a_slash_is_sent() {
     }
 }
 
-/// Nothing is lost in an agent that is gone.
+/// Nothing is sent to an agent that has stopped, and no text is lost.
 #[test]
 fn without_an_agent_nothing_is_sent() {
     for key in ["enter", "alt+enter", "ctrl+enter"] {
@@ -476,9 +475,9 @@ fn without_an_agent_nothing_is_sent() {
     }
 }
 
-/// A screen that missed events begins anew where the agent is.
+/// After missed events the screen restarts from the agent's current state.
 #[test]
-fn missed_events_are_made_up_for() {
+fn missed_events_are_recovered() {
     let mut tui = busy();
     tui.write("kept");
     let message = Message::User(UserMessage {
@@ -520,7 +519,7 @@ fn missed_events_are_made_up_for() {
 }
 
 #[test]
-fn what_is_not_sent_is_kept_soon_and_not_at_every_key() {
+fn unsent_text_is_saved_after_a_pause() {
     let mut tui = test_tui();
     assert_eq!(tui.app.next_wake(), None);
     tui.write("draft");
@@ -534,8 +533,8 @@ fn what_is_not_sent_is_kept_soon_and_not_at_every_key() {
         ..SavedDraft::default()
     };
     assert_eq!(tui.send_all(Msg::Tick), [Effect::SaveDraft(saved)]);
-    assert_eq!(tui.send_all(Msg::Tick), [], "nothing changed since");
-    // The next run has it in the editor.
+    assert_eq!(tui.send_all(Msg::Tick), [], "nothing has changed since");
+    // The next start restores the text in the editor.
     for (queue, text, wanted) in [
         (&["steered"][..], "draft", "steered\n\ndraft\n\ntyped"),
         (&["a", "b"], "c\nd", "a\n\nb\n\nc\nd\n\ntyped"),
@@ -555,19 +554,18 @@ fn what_is_not_sent_is_kept_soon_and_not_at_every_key() {
 }
 
 #[test]
-fn alt_up_takes_back() {
-    // D10
+fn alt_up_takes_back_queued_messages() {
     let mut tui = busy();
-    assert_eq!(tui.key("alt+up"), [], "nothing waits");
+    assert_eq!(tui.key("alt+up"), [], "the queue is empty");
     tui.waiting(&["a"], &[]);
     assert_eq!(tui.key("alt+up"), [Effect::TakeBack]);
-    // After a limit or a failure nothing runs, but messages may still wait.
+    // After a limit or a failure nothing runs, but messages may still be queued.
     tui.state(RunState::Idle);
     assert_eq!(tui.key("alt+up"), [Effect::TakeBack]);
 }
 
 #[test]
-fn newlines_are_typed_and_backslash_enter_is_one() {
+fn newline_keys_and_backslash_enter_insert_a_newline() {
     for key in ["shift+enter", "ctrl+j"] {
         let mut tui = test_tui();
         tui.write("a");
@@ -582,7 +580,7 @@ fn newlines_are_typed_and_backslash_enter_is_one() {
 }
 
 #[test]
-fn editor_suspend_and_slash_commands() {
+fn keys_and_commands_open_the_editor_suspend_and_exit() {
     let mut tui = test_tui();
     tui.write("draft");
     assert_eq!(
@@ -608,7 +606,7 @@ fn editor_suspend_and_slash_commands() {
     assert_eq!(tui.key("enter"), [prompt("/etc/passwd is odd")]);
 }
 
-/// What comes back from the agent while the external editor is open stays.
+/// Queued messages that return while the external editor is open are kept.
 #[test]
 fn the_external_editor_replaces_only_the_text_it_was_given() {
     for (given, left, back, wanted) in [
@@ -639,9 +637,9 @@ fn the_external_editor_replaces_only_the_text_it_was_given() {
     }
 }
 
-/// A completion that comes meanwhile costs neither of the texts.
+/// A completion that arrives meanwhile loses neither text.
 #[test]
-fn what_was_written_in_the_external_editor_is_kept_whatever_comes_meanwhile() {
+fn a_late_completion_keeps_the_external_editors_text() {
     let mut tui = test_tui();
     tui.write("look ma");
     assert_eq!(tui.key("tab"), [Effect::ReadFolder("ma".into())]);
@@ -663,7 +661,7 @@ fn what_was_written_in_the_external_editor_is_kept_whatever_comes_meanwhile() {
 }
 
 #[test]
-fn history_is_searched_and_put_into_the_editor() {
+fn a_prompt_found_in_the_history_goes_into_the_editor() {
     let mut tui = test_tui();
     for text in ["fix the login", "write tests", "fix the logout"] {
         tui.write(text);
@@ -682,11 +680,11 @@ fn history_is_searched_and_put_into_the_editor() {
     tui.key("up");
     assert_eq!(tui.key("enter"), [Effect::Warm]);
     assert_eq!(tui.text(), "fix the login");
-    // An Enter that bounces sends nothing.
+    // An Enter that repeats by accident sends nothing.
     tui.now += 200;
     assert_eq!(tui.key("enter"), []);
     assert_eq!(tui.text(), "fix the login");
-    // A click takes what it hits; beside the list it does nothing.
+    // A click chooses a row; a click beside the list does nothing.
     tui.key("ctrl+r");
     tui.write("log");
     tui.frame();
@@ -698,7 +696,7 @@ fn history_is_searched_and_put_into_the_editor() {
     assert_eq!(tui.text(), "fix the logout");
 }
 
-/// A paste of any size into a search is cut to what a query can be.
+/// A huge paste into a search is cut to the maximum query length.
 #[test]
 fn a_huge_paste_into_a_search_is_cut() {
     for key in ["ctrl+r", "ctrl+l"] {
@@ -717,14 +715,14 @@ fn a_huge_paste_into_a_search_is_cut() {
     }
 }
 
-/// What a request needs is made ready while the user writes, once a prompt.
+/// Typing opens the connection before the prompt is sent, once per prompt.
 #[test]
 fn the_first_letter_of_a_prompt_warms_the_connection() {
     let mut tui = test_tui();
     assert_eq!(tui.key("a"), [Effect::Warm]);
     assert_eq!(tui.key("b"), []);
     tui.key("enter");
-    assert_eq!(tui.key("c"), [], "a run keeps it warm");
+    assert_eq!(tui.key("c"), [], "the run keeps the connection open");
 
     let mut restored = test_tui();
     let draft = SavedDraft {
@@ -733,13 +731,13 @@ fn the_first_letter_of_a_prompt_warms_the_connection() {
         ..SavedDraft::default()
     };
     let effects = restored.send_all(Msg::Done(EffectResult::Draft(draft)));
-    assert_eq!(effects, [], "nobody may want to send it");
+    assert_eq!(effects, [], "the user may never send it");
     assert_eq!(restored.key("a"), [Effect::Warm]);
     assert_eq!(restored.key("b"), []);
 }
 
 #[test]
-fn the_demo_begins_by_itself_unless_the_person_types() {
+fn the_demo_starts_automatically_unless_the_user_types() {
     let start = || Start {
         demo: Some(("show me".into(), 0)),
         ..Start::default()
@@ -765,9 +763,9 @@ fn the_demo_begins_by_itself_unless_the_person_types() {
     assert_eq!(tui.key("enter"), [], "once");
 }
 
-/// A terminal that answers the question and then sends keys as ever must not make Esc wait.
+/// A terminal that answers the protocol query but sends legacy keys must not delay Esc.
 #[test]
-fn unmistakable_keys_are_confirmed_by_their_flags_alone() {
+fn only_the_reported_flags_confirm_kitty_keys() {
     let report = |flags| {
         let report = TerminalReport::KittyFlags(flags);
         Msg::Input(InputEvent::Report(report))
@@ -787,7 +785,7 @@ fn unmistakable_keys_are_confirmed_by_their_flags_alone() {
 }
 
 #[test]
-fn the_line_of_activity_says_how_the_run_went() {
+fn the_activity_line_says_how_the_run_ended() {
     let mut tui = TestTui::new(80, 24);
     tui.write("go");
     tui.key("enter");
@@ -817,7 +815,7 @@ fn the_line_of_activity_says_how_the_run_went() {
 
 #[test]
 fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
-    // A picture named on the command line goes with it.
+    // A picture named on the command line is sent too.
     let picture = Content::Image(tiller::llm::Image {
         mime_type: "image/png".into(),
         data: "AAAA".into(),
@@ -847,13 +845,17 @@ fn nothing_wakes_an_idle_screen() {
     assert_eq!(tui.app.next_wake(), Some(tui.now + 1000));
     tui.now += 1500;
     tui.send(Msg::Tick);
-    assert_eq!(tui.app.next_wake(), Some(tui.now + 500), "whole seconds");
+    assert_eq!(
+        tui.app.next_wake(),
+        Some(tui.now + 500),
+        "it wakes for whole seconds"
+    );
     tui.state(RunState::Idle);
     assert_eq!(tui.app.next_wake(), None);
 }
 
 #[test]
-fn what_was_typed_survives_the_end() {
+fn typed_text_survives_the_exit() {
     let mut tui = busy();
     tui.write("unsent");
     tui.waiting(&["waiting"], &[]);
@@ -871,9 +873,9 @@ fn what_was_typed_survives_the_end() {
     );
 }
 
-/// A text that is only read takes no letter away from what is typed over it.
+/// A read-only page swallows no letters typed over it.
 #[test]
-fn what_is_typed_over_a_text_goes_into_the_editor() {
+fn typing_over_a_page_goes_into_the_editor() {
     for command in ["/stats", "/context"] {
         for text in ["quick fix", "try the quick fix", "yes", "?"] {
             let mut tui = test_tui();

@@ -1,4 +1,4 @@
-//! A screen without a terminal: keys and agent events in, effects and frames out.
+//! A screen without a terminal: takes keys and agent events, gives effects and frames.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use tiller::app::tui::update::update;
 use tiller::app::tui::view::{ViewCache, view};
 use tiller::llm::{Api, Content, Message, Model, ThinkingLevel};
 
-/// When every test begins.
+/// The time at the start of every test.
 pub const START: i64 = 1_800_000_000_000;
 
-/// A screen at work.
+/// A whole screen under test.
 pub struct TestTui {
     pub app: App,
     pub now: i64,
@@ -34,7 +34,7 @@ pub struct TestTui {
     seq: u64,
     counter: RunCounter,
     said: Vec<Arc<Message>>,
-    /// What the last frame led to.
+    /// The effects of the last frame.
     pub settled: Vec<Effect>,
 }
 
@@ -47,7 +47,7 @@ impl TestTui {
         Self::with_keys(width, height, start, Keymap::default())
     }
 
-    /// The same with keys of the user.
+    /// The same with the user's key bindings.
     pub fn with_keys(width: u16, height: u16, start: Start, keymap: Keymap) -> Self {
         let theme = Theme::load("dark", ColorDepth::TrueColor).expect("built in");
         let status = Status {
@@ -71,26 +71,26 @@ impl TestTui {
         }
     }
 
-    /// Something happens now.
+    /// Handles a message at the current time.
     pub fn send(&mut self, msg: Msg) -> Vec<Effect> {
         let mut effects = self.send_all(msg);
-        // Keeping prompts and drafts is tested where they are kept.
+        // Other tests check how prompts and drafts are saved.
         let keeps = |effect: &Effect| matches!(effect, Effect::Remember(_) | Effect::SaveDraft(_));
         effects.retain(|effect| !keeps(effect));
         effects
     }
 
-    /// The same with what is kept on disk.
+    /// The same including effects that write to disk.
     pub fn send_all(&mut self, msg: Msg) -> Vec<Effect> {
         update(&mut self.app, self.now, msg)
     }
 
-    /// A key, `ctrl+c` or `enter`.
+    /// Presses a key such as `ctrl+c` or `enter`.
     pub fn key(&mut self, key: &str) -> Vec<Effect> {
         self.send(Msg::Input(InputEvent::Key(key.parse().expect(key))))
     }
 
-    /// Text, key by key.
+    /// Types text key by key.
     pub fn write(&mut self, text: &str) {
         for c in text.chars() {
             let key = KeyPress::plain(KeyCode::Char(c));
@@ -98,7 +98,7 @@ impl TestTui {
         }
     }
 
-    /// A mouse event at a cell of the screen.
+    /// Sends a mouse event at a cell of the screen.
     pub fn mouse(&mut self, kind: MouseEventKind, column: u16, row: u16) -> Vec<Effect> {
         self.send(Msg::Input(InputEvent::Mouse(MouseEvent {
             kind,
@@ -108,13 +108,13 @@ impl TestTui {
         })))
     }
 
-    /// A click of the left button.
+    /// Clicks with the left button.
     pub fn click(&mut self, column: u16, row: u16) -> Vec<Effect> {
         self.mouse(MouseEventKind::Down(MouseButton::Left), column, row);
         self.mouse(MouseEventKind::Up(MouseButton::Left), column, row)
     }
 
-    /// The agent says something.
+    /// Sends an agent event.
     pub fn agent(&mut self, mut kind: AgentEvent) -> Vec<Effect> {
         self.counter.count(&kind, self.now);
         match &mut kind {
@@ -138,17 +138,17 @@ impl TestTui {
         })))
     }
 
-    /// The agent says what it does.
+    /// Sends the agent's state.
     pub fn state(&mut self, state: RunState) {
         self.agent(AgentEvent::State(state));
     }
 
-    /// A run is under way in this phase.
+    /// Starts a run in this phase.
     pub fn running(&mut self, phase: Phase) {
         self.state(RunState::Running { phase });
     }
 
-    /// These messages wait.
+    /// Puts these messages in the queue.
     pub fn waiting(&mut self, steering: &[&str], follow_up: &[&str]) {
         self.agent(AgentEvent::QueueUpdate {
             steering: queued(QueueKind::Steering, steering),
@@ -156,7 +156,7 @@ impl TestTui {
         });
     }
 
-    /// Time passes.
+    /// Lets time pass.
     pub fn wait(&mut self, millis: i64) {
         self.now += millis;
         self.send(Msg::Tick);
@@ -167,17 +167,17 @@ impl TestTui {
         self.app.composer.text()
     }
 
-    /// The screen as text, drawn and settled, without blanks at line ends.
+    /// The screen as text once pictures have loaded, without trailing spaces.
     pub fn frame(&mut self) -> String {
         text_of(&self.draw())
     }
 
-    /// The same with its styles.
+    /// The same with styles.
     pub fn styled_frame(&mut self) -> String {
         styled_text_of(&self.draw())
     }
 
-    /// Paints the screen into `buffer`; where the caret is.
+    /// Paints the screen into `buffer` and returns the caret's position.
     pub fn paint(&mut self, buffer: &mut Buffer) -> Option<(u16, u16)> {
         let drawn = view(&self.app, &mut self.cache, buffer);
         let cursor = drawn.cursor;
@@ -185,7 +185,7 @@ impl TestTui {
         cursor
     }
 
-    /// Waits until no picture is.
+    /// Draws until all pictures have loaded.
     pub fn settle(&mut self) {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
@@ -194,13 +194,13 @@ impl TestTui {
                 return;
             }
             while !self.cache.transcript.poll() {
-                assert!(Instant::now() < deadline, "a picture never came");
+                assert!(Instant::now() < deadline, "the picture never arrived");
                 std::thread::yield_now();
             }
         }
     }
 
-    /// The bytes that bring the terminal to the frame, and the frame.
+    /// The bytes that draw the frame in the terminal, and the frame.
     pub fn bytes(&mut self, screen: &mut ScreenBuffer) -> (Vec<u8>, Buffer) {
         let buffer = screen.begin();
         let cursor = self.paint(buffer);
@@ -210,7 +210,7 @@ impl TestTui {
         (bytes, frame)
     }
 
-    /// What the terminal is told before the frame.
+    /// The bytes sent to the terminal before the frame.
     pub fn outgoing(&mut self) -> Vec<u8> {
         self.cache.transcript.pictures.take_outgoing()
     }
@@ -222,7 +222,7 @@ impl TestTui {
         if let Some((x, y)) = drawn.cursor {
             assert!(
                 x < size.width && y < size.height,
-                "the cursor is on the screen"
+                "the cursor must be on the screen"
             );
         }
         self.settled = self.send(Msg::Drawn(Box::new(drawn)));
@@ -230,7 +230,7 @@ impl TestTui {
     }
 }
 
-/// The text of a buffer, and below it which style stands where: a letter for each, told at the end.
+/// The text of a buffer, then a grid with a letter for each cell's style, then a legend.
 pub fn styled_text_of(buffer: &Buffer) -> String {
     let mut styles = Vec::new();
     let mut grid = String::new();
@@ -266,7 +266,7 @@ pub fn styled_text_of(buffer: &Buffer) -> String {
     )
 }
 
-/// The text of a buffer, without blanks at line ends.
+/// The text of a buffer without trailing spaces.
 pub fn text_of(buffer: &Buffer) -> String {
     let width = usize::from(buffer.area.width);
     if width == 0 {

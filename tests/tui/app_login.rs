@@ -1,4 +1,4 @@
-//! API keys added on the screen, and what keys without a meaning say.
+//! Adding API keys, messages for unbound keys, the bell, the mouse and `/stats`.
 
 use tiller::agent::{AgentEvent, Phase, RunState};
 use tiller::app::models::ProviderKey;
@@ -38,7 +38,7 @@ fn a_key_is_stored_and_never_shown() {
     tui.write("anth");
     assert_eq!(tui.key("enter"), []);
     tui.now += 300;
-    assert_eq!(tui.key("enter"), [], "nothing is typed");
+    assert_eq!(tui.key("enter"), [], "no key is typed yet");
     assert!(
         tui.frame().contains("Type or paste a key"),
         "{}",
@@ -61,7 +61,7 @@ fn a_key_is_stored_and_never_shown() {
 }
 
 #[test]
-fn a_provider_is_named_with_the_command() {
+fn the_login_command_takes_a_provider() {
     let mut tui = TestTui::new(80, 24);
     command(&mut tui, "/login google");
     tui.send(providers());
@@ -78,9 +78,9 @@ fn a_provider_is_named_with_the_command() {
     );
 }
 
-/// The screen that stored it was the demo's.
+/// Storing a key ends the demo, so the next screen shows the notice.
 #[test]
-fn that_a_key_is_stored_is_said_on_the_next_screen() {
+fn a_stored_key_is_confirmed_on_the_next_screen() {
     for text in ["", "fix the bug"] {
         let mut tui = TestTui::new(80, 24);
         tui.send(Msg::Done(EffectResult::Draft(SavedDraft {
@@ -92,7 +92,7 @@ fn that_a_key_is_stored_is_said_on_the_next_screen() {
         assert!(frame.contains("Stored the key for anthropic"), "{frame}");
         assert!(!frame.contains("commands' output"), "{frame}");
         assert_eq!(tui.text(), text);
-        // Once, also if nothing else is typed.
+        // The notice shows once, even if the user types nothing.
         tui.now += 1000;
         let saved = SavedDraft {
             text: text.into(),
@@ -103,9 +103,9 @@ fn that_a_key_is_stored_is_said_on_the_next_screen() {
     }
 }
 
-/// The history is a file.
+/// The history is a file, so a key must not get into it.
 #[test]
-fn a_key_behind_the_command_is_refused_and_not_kept() {
+fn a_key_after_the_command_is_refused_and_not_saved() {
     for (typed, kept) in [
         ("/login anthropic sk-ant-1234", "/login anthropic "),
         ("/login sk-ant-1234", "/login "),
@@ -121,9 +121,9 @@ fn a_key_behind_the_command_is_refused_and_not_kept() {
     }
 }
 
-/// A prompt may begin like the command, or speak of it.
+/// A prompt may start with the word login or mention keys.
 #[test]
-fn a_prompt_about_keys_is_kept() {
+fn a_prompt_about_keys_is_saved() {
     let typed = "/login returns 500 when the form is posted twice";
     let mut tui = TestTui::new(80, 24);
     command(&mut tui, typed);
@@ -140,9 +140,9 @@ fn a_prompt_about_keys_is_kept() {
     }
 }
 
-/// Nor is one that is being typed: the draft is a file too.
+/// The draft and the history are files, so a key being typed must not get into them.
 #[test]
-fn a_key_that_is_typed_is_neither_draft_nor_history() {
+fn a_key_being_typed_is_in_neither_draft_nor_history() {
     for typed in [
         "/login anthropic sk-ant-1234",
         "!tiller auth add x sk-ant-1234",
@@ -158,7 +158,7 @@ fn a_key_that_is_typed_is_neither_draft_nor_history() {
 }
 
 #[test]
-fn a_key_without_a_meaning_says_so() {
+fn an_unbound_key_says_so() {
     let mut tui = TestTui::new(80, 24);
     tui.key("f9");
     assert!(
@@ -170,7 +170,7 @@ fn a_key_without_a_meaning_says_so() {
 }
 
 #[test]
-fn hints_name_keys_that_the_terminal_sends() {
+fn hints_only_name_keys_that_the_terminal_can_send() {
     let mut tui = TestTui::new(80, 24);
     assert!(tui.frame().contains("Shift+Enter"), "{}", tui.frame());
     tui.app.tells_keys = false;
@@ -178,11 +178,11 @@ fn hints_name_keys_that_the_terminal_sends() {
 }
 
 #[test]
-fn who_looks_elsewhere_is_called_when_the_run_is_done() {
+fn the_bell_rings_after_a_run_if_the_window_lost_focus() {
     let idle = |tui: &mut TestTui| tui.agent(AgentEvent::State(RunState::Idle));
     let mut tui = TestTui::new(80, 24);
     tui.running(Phase::Requesting);
-    assert_eq!(idle(&mut tui), [], "they look");
+    assert_eq!(idle(&mut tui), [], "the window has the focus");
     tui.send(Msg::Input(InputEvent::Focus(false)));
     tui.running(Phase::Requesting);
     let call = TerminalEffect::Notify(Notify::Bell, "tiller is done");
@@ -194,7 +194,7 @@ fn who_looks_elsewhere_is_called_when_the_run_is_done() {
 }
 
 #[test]
-fn the_mouse_is_left_to_the_terminal_and_taken_back() {
+fn the_mouse_command_toggles_mouse_capture() {
     let mut tui = TestTui::new(80, 24);
     let mouse = |on| [Effect::Terminal(TerminalEffect::Mouse(on))];
     assert_eq!(command(&mut tui, "/mouse"), mouse(false));
@@ -202,7 +202,7 @@ fn the_mouse_is_left_to_the_terminal_and_taken_back() {
 }
 
 #[test]
-fn what_the_session_cost() {
+fn stats_show_the_cost_of_the_session() {
     let mut tui = TestTui::new(80, 24);
     command(&mut tui, "/cost");
     assert!(tui.frame().contains("model calls"), "{}", tui.frame());

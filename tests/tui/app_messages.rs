@@ -1,5 +1,5 @@
-//! Text that is brought back into the editor is a message, whatever it begins with, and no draft is lost
-//! for it.
+//! Text returned to the editor is sent as a message, whatever it starts with. Returning it loses no
+//! draft.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tiller::app::tui::overlay::Overlay;
 use super::app_kit::*;
 use super::app_questions::{ask, command};
 
-/// What would run if it were typed.
+/// These would run as commands if the user typed them.
 const LIKE_COMMANDS: [&str; 4] = [
     "/compact is a bad name",
     "!echo RAN > ran.txt",
@@ -21,7 +21,7 @@ const LIKE_COMMANDS: [&str; 4] = [
     "!!ls",
 ];
 
-/// These messages came back.
+/// The agent returns these messages.
 fn returned(tui: &mut TestTui, texts: &[&str]) {
     tui.agent(AgentEvent::QueueReturned {
         messages: queued(QueueKind::Steering, texts),
@@ -29,7 +29,7 @@ fn returned(tui: &mut TestTui, texts: &[&str]) {
 }
 
 #[test]
-fn what_comes_back_is_sent_as_the_message_it_was() {
+fn a_returned_message_is_sent_as_a_message() {
     type Bring = fn(&mut TestTui, &str);
     let ways: [(&str, Bring); 5] = [
         ("the queue", |tui, text| returned(tui, &[text])),
@@ -74,7 +74,7 @@ fn what_comes_back_is_sent_as_the_message_it_was() {
             tui.now += 1000;
             assert_eq!(tui.key("enter"), [prompt(text)], "{way}");
             assert!(tui.app.overlays.is_empty(), "{way}");
-            // From the history it comes as one, too.
+            // A message from the history is also sent as a message.
             tui.state(RunState::Idle);
             tui.key("up");
             tui.now += 1000;
@@ -88,9 +88,9 @@ fn what_comes_back_is_sent_as_the_message_it_was() {
     }
 }
 
-/// What comes back is no part of an earlier prompt, and what such a prompt was changed to is not lost.
+/// Returned text joins the draft, not an edited history entry. The edit is kept too.
 #[test]
-fn what_comes_back_while_the_history_is_browsed_joins_the_draft() {
+fn a_message_returned_while_browsing_history_joins_the_draft() {
     for edit in ["", " edited"] {
         let mut tui = TestTui::new(80, 24);
         tui.write("older");
@@ -109,7 +109,7 @@ fn what_comes_back_while_the_history_is_browsed_joins_the_draft() {
 }
 
 #[test]
-fn what_earlier_prompts_were_changed_to_is_kept() {
+fn edits_of_history_entries_are_kept() {
     let mut tui = TestTui::new(80, 24);
     for prompt in ["one", "two"] {
         tui.write(prompt);
@@ -119,7 +119,7 @@ fn what_earlier_prompts_were_changed_to_is_kept() {
     }
     tui.write("draft");
     tui.key("up");
-    assert_eq!(tui.app.draft().text, "draft", "only looked at");
+    assert_eq!(tui.app.draft().text, "draft", "the entry wasn't edited");
     tui.write(" changed");
     tui.key("up");
     tui.key("up");
@@ -133,7 +133,7 @@ fn what_earlier_prompts_were_changed_to_is_kept() {
     let history = tui.app.composer.history();
     assert_eq!(history.get(1), Some("one too"));
     assert_eq!(history.get(2), Some("two changed"));
-    // Also on the way back to the draft.
+    // An edit is also kept on the way back to the draft.
     tui.key("up");
     tui.write(" after all");
     tui.key("down");
@@ -143,7 +143,7 @@ fn what_earlier_prompts_were_changed_to_is_kept() {
 }
 
 #[test]
-fn init_comes_back_as_the_command() {
+fn init_returns_as_the_command() {
     for typed in ["/init", "/init in German"] {
         let mut tui = TestTui::new(80, 24);
         tui.write(typed);
@@ -158,7 +158,7 @@ fn init_comes_back_as_the_command() {
         tui.state(RunState::Idle);
         tui.now += 1000;
         assert_eq!(tui.key("enter"), sent);
-        // Also in the list of what waits, and among others.
+        // The same in the queue strip, and among other messages.
         let mut tui = TestTui::new(80, 24);
         let mut messages = queued(QueueKind::FollowUp, &["", "and then"]);
         messages[0].content.clone_from(content);
@@ -173,7 +173,7 @@ fn init_comes_back_as_the_command() {
 }
 
 #[test]
-fn an_escaped_message_comes_back_whole_and_is_sent_whole() {
+fn an_escaped_message_returns_and_is_sent_in_full() {
     let mut tui = TestTui::new(80, 24);
     tui.running(Phase::Streaming);
     tui.write("//compact is a bad name");
@@ -186,10 +186,10 @@ fn an_escaped_message_comes_back_whole_and_is_sent_whole() {
 }
 
 #[test]
-fn it_is_a_command_again_when_its_beginning_is_typed_again() {
+fn retyping_the_start_makes_it_a_command_again() {
     let mut tui = TestTui::new(80, 24);
     returned(&mut tui, &["/help"]);
-    // More behind it, and a step back: still a message.
+    // More text after it, or a step of undo, keeps it a message.
     tui.key("ctrl+end");
     tui.key("end");
     tui.write("x");
@@ -205,7 +205,7 @@ fn it_is_a_command_again_when_its_beginning_is_typed_again() {
     tui.now += 1000;
     tui.key("enter");
     assert!(matches!(tui.app.overlays.last(), Some(Overlay::Help(_))));
-    // Undone and done again, what came back is a message.
+    // Undo and redo keep it a message.
     let mut tui = TestTui::new(80, 24);
     returned(&mut tui, &["/help"]);
     tui.key("ctrl+_");
@@ -217,7 +217,7 @@ fn it_is_a_command_again_when_its_beginning_is_typed_again() {
 }
 
 #[test]
-fn what_came_back_during_a_question_steers_and_does_not_refuse() {
+fn a_message_returned_during_a_question_steers_and_does_not_deny() {
     let mut tui = TestTui::new(80, 24);
     ask(&mut tui, &[command(1, "make")]);
     tui.now += 1000;
@@ -227,7 +227,7 @@ fn what_came_back_during_a_question_steers_and_does_not_refuse() {
 }
 
 #[test]
-fn a_draft_is_back_when_an_older_prompt_was_sent_in_its_place() {
+fn the_draft_returns_after_an_older_prompt_was_sent() {
     for draft in ["a draft", "two\nlines"] {
         let mut tui = TestTui::new(80, 24);
         tui.write("older");
@@ -242,9 +242,9 @@ fn a_draft_is_back_when_an_older_prompt_was_sent_in_its_place() {
         assert_eq!(tui.key("enter"), [prompt("older")]);
         assert_eq!(tui.text(), draft);
         tui.now += 100;
-        assert_eq!(tui.key("enter"), [], "a key that bounces");
+        assert_eq!(tui.key("enter"), [], "an accidental repeat of Enter");
         assert_eq!(tui.text(), draft);
-        // Cleared while something else is shown, it is in the history.
+        // A draft cleared while another prompt is shown goes into the history.
         tui.state(RunState::Idle);
         tui.key("ctrl+home");
         tui.key("up");
@@ -254,7 +254,7 @@ fn a_draft_is_back_when_an_older_prompt_was_sent_in_its_place() {
         let history = tui.app.composer.history();
         assert!((1..5).any(|age| history.get(age) == Some(draft)));
     }
-    // The list of prompts puts it into the history, and says so.
+    // Choosing a prompt from the list saves the draft in the history and says so.
     let mut tui = TestTui::new(80, 24);
     tui.write("older");
     tui.key("enter");
@@ -270,7 +270,7 @@ fn a_draft_is_back_when_an_older_prompt_was_sent_in_its_place() {
 }
 
 #[test]
-fn a_backslash_before_enter_begins_a_line_in_commands_too() {
+fn backslash_enter_inserts_a_newline_in_commands_too() {
     for typed in ["/try do this:", "!echo", "/compact", "words"] {
         let mut tui = TestTui::new(80, 24);
         tui.write(typed);
@@ -282,21 +282,21 @@ fn a_backslash_before_enter_begins_a_line_in_commands_too() {
 }
 
 #[test]
-fn a_question_mark_alone_shows_the_keys_and_is_sent_to_nobody() {
+fn a_lone_question_mark_opens_the_help_and_is_not_sent() {
     let mut tui = TestTui::new(80, 24);
     tui.send(Msg::Input(InputEvent::Paste("?".into())));
     assert!(tui.frame().contains("Enter help"), "{}", tui.frame());
     assert_eq!(tui.key("enter"), []);
     assert!(matches!(tui.app.overlays.last(), Some(Overlay::Help(_))));
     assert_eq!(tui.text(), "");
-    // With more behind it, it is a text.
+    // With more text after it, it's a prompt.
     let mut tui = TestTui::new(80, 24);
     tui.send(Msg::Input(InputEvent::Paste("?? what".into())));
     assert_eq!(tui.key("enter"), [prompt("?? what")]);
 }
 
 #[test]
-fn esc_pressed_again_in_normal_mode_stops_no_run() {
+fn a_second_esc_in_normal_mode_does_not_stop_the_run() {
     let mut tui = TestTui::new(80, 24);
     tui.app.composer.set_vim(true);
     tui.running(Phase::Streaming);
@@ -305,18 +305,18 @@ fn esc_pressed_again_in_normal_mode_stops_no_run() {
         assert_eq!(tui.key("esc"), []);
         tui.now += 300;
     }
-    // On its own it does.
+    // A single Esc stops the run.
     tui.now += 1000;
     assert_eq!(tui.key("esc"), [Effect::Abort]);
 }
 
 #[test]
-fn a_call_that_waits_for_the_user_has_no_clock() {
+fn a_call_that_waits_for_the_user_shows_no_time() {
     let mut tui = TestTui::new(90, 24);
     let call = command(1, "git push");
     tui.agent(AgentEvent::AgentStart);
     let tiller::agent::Subject::Permission(subject) = &call.subject else {
-        panic!("a permission");
+        panic!("expected a permission question");
     };
     tui.agent(AgentEvent::ToolStart {
         call_id: "c1".into(),
@@ -342,7 +342,7 @@ fn a_call_that_waits_for_the_user_has_no_clock() {
 }
 
 #[test]
-fn no_key_leads_to_full_without_its_question() {
+fn full_mode_always_asks_first() {
     use tiller::agent::permission::PermissionMode;
     let mut tui = TestTui::new(80, 24);
     for _ in 0..9 {
@@ -366,7 +366,7 @@ fn no_key_leads_to_full_without_its_question() {
         }
         assert_eq!(tui.app.status.permission, PermissionMode::Ask, "{key}");
     }
-    // Selected and confirmed, it is in force.
+    // Once selected and confirmed, the mode changes.
     let mut tui = TestTui::new(80, 24);
     tui.app.status.permission = PermissionMode::Ask;
     tui.write("/permission full");

@@ -1,4 +1,4 @@
-//! Prompts as they stand in the transcript.
+//! Prompts in the transcript.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn click_on(tui: &mut TestTui, text: &str) {
 }
 
 #[test]
-fn of_a_long_prompt_beginning_and_end_are_shown_until_it_is_opened() {
+fn a_long_prompt_shows_its_start_and_end_until_opened() {
     let mut tui = TestTui::new(80, 40);
     for name in ["first", "second", "third"] {
         paste(&mut tui, &numbered(8, name));
@@ -54,7 +54,7 @@ fn of_a_long_prompt_beginning_and_end_are_shown_until_it_is_opened() {
     assert!(tui.frame().contains("first 3\n"), "{}", tui.frame());
     tui.key("alt+o");
     assert!(tui.frame().contains(folded), "{}", tui.frame());
-    // Ctrl+O is about tools.
+    // Ctrl+O only affects tools.
     tui.key("ctrl+o");
     assert!(tui.frame().contains(folded), "{}", tui.frame());
     click_on(&mut tui, "… 19 more");
@@ -62,7 +62,7 @@ fn of_a_long_prompt_beginning_and_end_are_shown_until_it_is_opened() {
 }
 
 #[test]
-fn a_label_stands_for_each_long_paste_until_the_prompt_is_opened() {
+fn long_pastes_show_as_labels_until_the_prompt_is_opened() {
     let (log, line) = (numbered(300, "pasted"), "x".repeat(1200));
     let mut tui = TestTui::new(80, 40);
     tui.write("what is this? ");
@@ -78,7 +78,7 @@ fn a_label_stands_for_each_long_paste_until_the_prompt_is_opened() {
     assert_eq!(pastes, [&*log, &*line]);
     let folded = " ❯ what is this? ⟦300 lines pasted⟧ and\n   ⟦1200 characters pasted⟧\n";
     assert!(tui.frame().contains(folded), "{}", tui.frame());
-    // Also where it is the stored message that is shown.
+    // The same for a stored message.
     let mut tui = TestTui::new(80, 40);
     let message = UserMessage {
         content: vec![Content::Text(text)],
@@ -97,7 +97,7 @@ fn a_label_stands_for_each_long_paste_until_the_prompt_is_opened() {
 }
 
 #[test]
-fn what_a_file_says_of_pastes_is_shown_only_where_it_can_be_true() {
+fn impossible_paste_ranges_in_a_session_file_are_ignored() {
     let text = "é one\ntwo";
     let backwards = std::ops::Range { start: 9, end: 4 };
     let pastes = vec![0..1, backwards, 3..6, 4..8, 7..90];
@@ -121,7 +121,7 @@ fn what_a_file_says_of_pastes_is_shown_only_where_it_can_be_true() {
 }
 
 #[test]
-fn a_slash_of_a_paste_is_kept() {
+fn a_slash_at_the_start_of_a_paste_is_kept() {
     let code = format!("//go:build linux\n{}", numbered(20, "line"));
     let mut tui = TestTui::new(80, 40);
     paste(&mut tui, &code);

@@ -1,4 +1,4 @@
-//! The question strip: what it shows, which keys answer, and that nothing typed is an answer.
+//! The question strip: what it shows, which keys answer, and that typed text answers nothing.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(super) fn command(id: u64, command: &str) -> Arc<Question> {
     command_with(id, command, Vec::new())
 }
 
-/// A question that a rule would answer.
+/// A question that offers a rule.
 pub(super) fn with_rule(id: u64, command: &str) -> Arc<Question> {
     command_with(id, command, vec![rule(command)])
 }
@@ -76,7 +76,7 @@ fn asked(questions: &[Arc<Question>]) -> TestTui {
     tui
 }
 
-/// Selects an answer by its number and confirms it, each when it has been read.
+/// Selects an answer by its number, waits, and confirms it.
 pub(super) fn answer(tui: &mut TestTui, number: u32) -> Vec<Effect> {
     tui.frame();
     tui.now += 500;
@@ -85,7 +85,7 @@ pub(super) fn answer(tui: &mut TestTui, number: u32) -> Vec<Effect> {
     tui.key("enter")
 }
 
-/// Opens the editor of the rule, in this scope.
+/// Opens the rule editor in this scope.
 fn edit_rule(tui: &mut TestTui, scope: RuleScope) {
     tui.frame();
     tui.now += 500;
@@ -110,7 +110,7 @@ pub(super) fn ask(tui: &mut TestTui, questions: &[Arc<Question>]) {
     });
 }
 
-/// What is said of the answers to a question goes with it.
+/// A hint about the answers disappears with its question.
 #[test]
 fn a_hint_does_not_outlive_its_question() {
     let mut tui = TestTui::new(90, 24);
@@ -136,7 +136,7 @@ fn a_question_mark_is_text_while_a_question_is_open() {
 }
 
 #[test]
-fn it_shows_what_is_asked_why_and_how_to_answer() {
+fn a_question_shows_its_subject_reason_and_answers() {
     let mut tui = asked(&[command(1, "cargo publish --dry-run"), choice(2)]);
     let frame = tui.frame();
     for words in [
@@ -163,7 +163,7 @@ fn it_shows_what_is_asked_why_and_how_to_answer() {
 }
 
 #[test]
-fn the_answers_stay_on_the_screen_however_long_the_command_and_small_the_screen() {
+fn answers_stay_visible_with_long_commands_and_small_screens() {
     let long = "echo a long word ".repeat(60);
     for (width, height) in [(90, 24), (40, 10), (20, 8)] {
         let mut tui = TestTui::new(width, height);
@@ -177,7 +177,7 @@ fn the_answers_stay_on_the_screen_however_long_the_command_and_small_the_screen(
 }
 
 #[test]
-fn what_can_be_chosen_stays_on_the_screen_however_long_the_question() {
+fn choices_stay_visible_however_long_the_question() {
     let question = Arc::new(Question {
         subject: Subject::Choice(ChoiceSubject {
             question: "a long word ".repeat(200) + "and the very end",
@@ -205,7 +205,7 @@ fn what_can_be_chosen_stays_on_the_screen_however_long_the_question() {
 }
 
 #[test]
-fn enter_confirms_what_is_selected_and_neither_at_once_nor_right_after_a_key() {
+fn enter_confirms_the_selection_but_not_right_after_another_key() {
     let once = [Effect::Answer(1, Answer::once())];
     let refused = [Effect::Answer(1, Answer::Refuse { reason: None })];
     let sqlite = [Effect::Answer(1, Answer::Reply("SQLite".into()))];
@@ -223,14 +223,14 @@ fn enter_confirms_what_is_selected_and_neither_at_once_nor_right_after_a_key() {
             assert_eq!(tui.key(key), [], "{key}");
         }
         tui.now += 399;
-        assert_eq!(tui.key("enter"), [], "right after a key");
+        assert_eq!(tui.key("enter"), [], "too soon after a key");
         tui.now += 399;
-        assert_eq!(tui.key("enter"), [], "a key that bounces");
+        assert_eq!(tui.key("enter"), [], "an accidental repeat of Enter");
         tui.now += 400;
         assert_eq!(tui.key("enter"), expected);
     }
     for question in [command(1, "make"), with_rule(1, "make"), choice(1)] {
-        // Nothing is selected: Enter alone answers nothing, however often.
+        // With nothing selected, Enter never answers.
         let mut tui = asked(&[question]);
         for _ in 0..5 {
             tui.now += 1000;
@@ -238,7 +238,7 @@ fn enter_confirms_what_is_selected_and_neither_at_once_nor_right_after_a_key() {
         }
         assert!(tui.frame().contains("Select an answer"), "{}", tui.frame());
     }
-    // Typed as it appeared, a digit is text.
+    // A digit typed just as the question appears is text.
     for question in [command(1, "make"), choice(1)] {
         let mut tui = TestTui::new(90, 24);
         ask(&mut tui, &[question]);
@@ -246,7 +246,7 @@ fn enter_confirms_what_is_selected_and_neither_at_once_nor_right_after_a_key() {
         tui.key("2");
         assert_eq!(tui.text(), "2");
     }
-    // A digit that is followed by text is text, and so is one that stands for nothing.
+    // A digit followed by text is text, and so is a digit without an answer.
     for (typed, text) in [
         ("2 replicas", "2 replicas"),
         ("22", "22"),
@@ -266,14 +266,14 @@ fn enter_confirms_what_is_selected_and_neither_at_once_nor_right_after_a_key() {
         tui.key("2");
         tui.key("backspace");
         tui.write("x");
-        assert_eq!(tui.text(), "x", "it was taken back");
+        assert_eq!(tui.text(), "x", "the digit was deleted again");
     }
 }
 
-/// Every character there is on a keyboard begins a reason, in every question there is: nothing is
-/// answered, nothing runs, no character is lost.
+/// A reason may start with any character on the keyboard, in any kind of question. It answers
+/// nothing, runs nothing and loses no character.
 #[test]
-fn whatever_a_text_begins_with_it_answers_nothing_and_stays_whole() {
+fn typed_text_never_answers_and_stays_complete() {
     type Open = fn() -> TestTui;
     let questions: [(&str, Open); 9] = [
         ("permission", || asked(&[command(1, "make")])),
@@ -323,7 +323,7 @@ fn whatever_a_text_begins_with_it_answers_nothing_and_stays_whole() {
                 );
             }
             assert_eq!(tui.text(), text, "{name}");
-            // Sent as what it is: `/` and `!` are commands as ever.
+            // `/` and `!` still start commands.
             if tui.app.asks().is_none() && !"/!".contains(first) && tui.app.overlays.is_empty() {
                 tui.now += 1000;
                 let effects = tui.key("enter");
@@ -337,9 +337,9 @@ fn whatever_a_text_begins_with_it_answers_nothing_and_stays_whole() {
     }
 }
 
-/// As text is that was begun in the editor on the screen.
+/// Text started in the external editor counts as started before the question.
 #[test]
-fn text_begun_in_the_external_editor_before_a_question_refuses_nothing() {
+fn text_from_the_external_editor_denies_nothing() {
     let mut tui = TestTui::new(90, 24);
     tui.running(Phase::Streaming);
     tui.key("ctrl+g");
@@ -351,9 +351,9 @@ fn text_begun_in_the_external_editor_before_a_question_refuses_nothing() {
     assert_eq!(tui.key("enter"), [prompt("use tabs")]);
 }
 
-/// Else it would cancel the call that was just allowed.
+/// An accidental second Enter would cancel the call that the user just allowed.
 #[test]
-fn an_enter_that_bounces_over_an_answer_steers_nothing() {
+fn a_repeated_enter_after_an_answer_steers_nothing() {
     let mut tui = asked(&[command(1, "make")]);
     tui.running(Phase::Streaming);
     tui.waiting(&["later"], &[]);
@@ -366,7 +366,7 @@ fn an_enter_that_bounces_over_an_answer_steers_nothing() {
 }
 
 #[test]
-fn what_is_asked_must_have_been_on_the_screen_before_yes() {
+fn a_command_must_be_shown_in_full_before_yes() {
     let cut = "echo a long word ".repeat(200);
     for (width, height) in [(90, 24), (40, 10)] {
         for (number, question) in [
@@ -376,13 +376,17 @@ fn what_is_asked_must_have_been_on_the_screen_before_yes() {
         ] {
             let mut tui = TestTui::new(width, height);
             ask(&mut tui, &[question]);
-            assert_eq!(answer(&mut tui, number), [], "opens all of it");
+            assert_eq!(
+                answer(&mut tui, number),
+                [],
+                "opens the whole command first"
+            );
             tui.frame();
             tui.key("esc");
             assert_eq!(
                 answer(&mut tui, number),
                 [],
-                "closed before the end was reached"
+                "closed before the end was shown"
             );
             for _ in 0..40 {
                 tui.key("pagedown");
@@ -395,7 +399,7 @@ fn what_is_asked_must_have_been_on_the_screen_before_yes() {
                 "{effects:?}"
             );
         }
-        // No needs no reading.
+        // Answering no doesn't require reading it all.
         let mut tui = TestTui::new(width, height);
         ask(&mut tui, &[command(1, &cut)]);
         assert_eq!(
@@ -406,7 +410,7 @@ fn what_is_asked_must_have_been_on_the_screen_before_yes() {
 }
 
 #[test]
-fn a_text_refuses_the_call_and_says_why_or_is_the_answer() {
+fn typed_text_denies_a_call_or_answers_a_choice() {
     let because = |text: &str| Answer::Refuse {
         reason: Some(text.into()),
     };
@@ -421,7 +425,7 @@ fn a_text_refuses_the_call_and_says_why_or_is_the_answer() {
         [Effect::Answer(1, Answer::Reply("none".into()))]
     );
 
-    // Begun before the question could be read, it is a message like any other, whenever it is sent.
+    // Text started before the question became answerable is a normal message, whenever it is sent.
     for (before, after) in [("by the way", ""), ("by", " the way"), ("", "by the way")] {
         for question in [command(1, "make"), choice(1)] {
             let mut tui = TestTui::new(90, 24);
@@ -437,7 +441,7 @@ fn a_text_refuses_the_call_and_says_why_or_is_the_answer() {
             );
         }
     }
-    // What is queued for later is no answer either.
+    // A queued follow-up doesn't answer either.
     let mut tui = asked(&[command(1, "make")]);
     tui.write("then test");
     assert_eq!(
@@ -451,12 +455,12 @@ fn a_text_refuses_the_call_and_says_why_or_is_the_answer() {
 }
 
 #[test]
-fn the_next_question_wants_its_own_time() {
+fn the_next_question_also_ignores_early_keys() {
     let mut tui = asked(&[command(1, "make"), command(2, "make install")]);
     assert_eq!(answer(&mut tui, 1), [Effect::Answer(1, Answer::once())]);
     assert!(tui.frame().contains("make install"));
     for key in ["enter", "down", "enter"] {
-        assert_eq!(tui.key(key), [], "meant for the first one");
+        assert_eq!(tui.key(key), [], "pressed for the first question");
     }
     tui.now += 500;
     assert_eq!(tui.key("enter"), [Effect::Answer(2, Answer::once())]);
@@ -464,7 +468,7 @@ fn the_next_question_wants_its_own_time() {
 }
 
 #[test]
-fn a_rule_is_shown_edited_and_then_answers() {
+fn a_rule_is_shown_then_edited_and_then_answers() {
     for (scope, place, kept) in [
         (RuleScope::Session, "in this session", None),
         (
@@ -489,7 +493,7 @@ fn a_rule_is_shown_edited_and_then_answers() {
         for words in ["? Run this command?", "│ cargo test", &how, "Ctrl+C stops"] {
             assert!(frame.contains(words), "{words}: {frame}");
         }
-        // No key is an answer now.
+        // Keys don't answer while the rule is edited.
         tui.write("\nnetwork = tru");
         assert_eq!(tui.key("e"), []);
         let rules = vec![Rule {
@@ -504,12 +508,12 @@ fn a_rule_is_shown_edited_and_then_answers() {
         assert_eq!(tui.key("enter"), effects);
         assert_eq!(tui.text(), "");
         assert!(!tui.frame().contains("Run this command?"));
-        assert_eq!(tui.key("enter"), [], "a slip");
+        assert_eq!(tui.key("enter"), [], "an accidental repeat of Enter");
     }
 }
 
 #[test]
-fn a_fault_is_told_with_its_line_and_the_rule_stays() {
+fn an_error_in_a_rule_names_its_line_and_keeps_the_text() {
     for (typed, told) in [
         ("\nsandbox = 3", "line 5: invalid type"),
         (
@@ -542,7 +546,7 @@ fn a_fault_is_told_with_its_line_and_the_rule_stays() {
         tui.write("#");
         assert!(!tui.frame().contains(told));
     }
-    // Emptied, it is neither a message nor a command.
+    // An empty rule editor sends neither a message nor a command.
     for text in ["", "y", "/help", "!ls"] {
         let mut tui = asked(&[with_rule(1, "make")]);
         edit_rule(&mut tui, RuleScope::Session);
@@ -558,7 +562,7 @@ fn a_fault_is_told_with_its_line_and_the_rule_stays() {
 }
 
 #[test]
-fn esc_goes_back_to_the_question_and_leaves_nothing() {
+fn esc_returns_to_the_question_and_discards_the_rule() {
     let mut tui = asked(&[with_rule(1, "make")]);
     edit_rule(&mut tui, RuleScope::Project);
     assert_eq!(tui.key("esc"), []);
@@ -567,18 +571,22 @@ fn esc_goes_back_to_the_question_and_leaves_nothing() {
     tui.key("ctrl+_");
     assert_eq!(tui.text(), "", "nothing to undo");
     assert_eq!(answer(&mut tui, 1), [Effect::Answer(1, Answer::once())]);
-    // From there on Esc is what it was.
+    // After that Esc stops the run as usual.
     let mut tui = asked(&[with_rule(1, "make")]);
     edit_rule(&mut tui, RuleScope::Session);
     tui.key("esc");
     assert_eq!(tui.key("esc"), [Effect::Abort]);
     let mut tui = asked(&[with_rule(1, "make")]);
     edit_rule(&mut tui, RuleScope::Session);
-    assert_eq!(tui.key("ctrl+c"), [Effect::Abort], "also over a rule");
+    assert_eq!(
+        tui.key("ctrl+c"),
+        [Effect::Abort],
+        "also while editing a rule"
+    );
 }
 
 #[test]
-fn without_a_rule_only_once_and_no_are_offered() {
+fn without_a_rule_the_answers_are_once_and_no() {
     let mut tui = asked(&[command(1, "rm x")]);
     let frame = tui.frame();
     assert!(frame.contains("2 No, and say why"), "{frame}");
@@ -590,7 +598,7 @@ fn without_a_rule_only_once_and_no_are_offered() {
 }
 
 #[test]
-fn the_scope_of_the_rule_is_chosen_in_its_row() {
+fn the_rules_scope_is_chosen_in_its_row() {
     let rules = || vec![rule("cargo test")];
     for (keys, place, kept) in [
         (&[][..], "in this session", None),
@@ -629,7 +637,7 @@ fn the_scope_of_the_rule_is_chosen_in_its_row() {
 }
 
 #[test]
-fn a_rule_goes_with_its_question() {
+fn a_rule_being_edited_closes_with_its_question() {
     let open = |tui: &mut TestTui, open: Vec<_>| tui.agent(AgentEvent::Questions { open });
     let edited = || {
         let mut tui = asked(&[with_rule(1, "make")]);
@@ -637,19 +645,19 @@ fn a_rule_goes_with_its_question() {
         tui.write("\nreason = \"half\"");
         tui
     };
-    // Answered elsewhere; another one comes.
+    // The question is answered elsewhere and another one opens.
     let mut tui = edited();
     open(&mut tui, vec![with_rule(2, "ninja")]);
     assert_eq!(tui.text(), "");
     assert!(tui.frame().contains("│ ninja"));
-    // Stopped; what waited comes back.
+    // The run is stopped and the queue returns.
     let mut tui = edited();
     open(&mut tui, Vec::new());
     tui.agent(AgentEvent::QueueReturned {
         messages: queued(QueueKind::Steering, &["later"]),
     });
     assert_eq!(tui.text(), "later");
-    // Taken back while it is edited: not into the rule.
+    // A message taken back while editing doesn't go into the rule.
     let mut tui = edited();
     let rule = tui.text();
     tui.agent(AgentEvent::QueueReturned {
@@ -659,18 +667,18 @@ fn a_rule_goes_with_its_question() {
     assert_eq!(tui.app.draft().text, "later");
     tui.key("esc");
     assert_eq!(tui.text(), "later");
-    // The agent is gone.
+    // The agent stops.
     let mut tui = edited();
     tui.send(Msg::AgentGone);
     assert_eq!(tui.text(), "");
-    // It goes while another program edits the rule.
+    // The question goes away while an external editor has the rule.
     let mut tui = edited();
     let given = tui.text();
     open(&mut tui, Vec::new());
     let left = Ok(format!("{given}\n# more"));
     tui.send(Msg::Done(EffectResult::Edited(given, left)));
     assert_eq!(tui.text(), "");
-    // It never was a draft, nor a prompt of the history.
+    // A rule is never saved as a draft or in the history.
     let mut tui = edited();
     let kept = |effects: Vec<Effect>| {
         let texts = effects.into_iter().filter_map(|effect| match effect {
@@ -688,7 +696,7 @@ fn a_rule_goes_with_its_question() {
 }
 
 #[test]
-fn a_long_reason_gives_way_to_what_would_run() {
+fn a_long_reason_is_cut_before_the_command() {
     let mut question = Question::clone(&command(1, "git push origin main"));
     if let Subject::Permission(subject) = &mut question.subject {
         subject.reason = "git push publishes commits, and you can't take them back ".repeat(3);
@@ -702,7 +710,7 @@ fn a_long_reason_gives_way_to_what_would_run() {
     assert!(frame.contains("1 Yes  2 No"), "{frame}");
 }
 
-/// A question about a new file of so many lines.
+/// A question about a new file with this many lines.
 pub(super) fn change(id: u64, count: usize) -> Arc<Question> {
     let lines: Vec<String> = (1..=count).map(|at| format!("+{at:3} line {at}")).collect();
     let details = Details::Diff(DiffDetails {
@@ -722,7 +730,7 @@ pub(super) fn change(id: u64, count: usize) -> Arc<Question> {
 }
 
 #[test]
-fn a_change_is_shown_with_its_lines_and_whole_on_a_key() {
+fn a_change_shows_some_lines_and_all_on_a_key() {
     for (width, height, shown, more) in [
         (90, 24, "  3 + line 3", "… 30 more rows · Ctrl+O show all"),
         (60, 16, "1 + line 1", "more rows · Ctrl+O show all"),
@@ -743,13 +751,13 @@ fn a_change_is_shown_with_its_lines_and_whole_on_a_key() {
             tui.frame();
         }
         assert!(tui.frame().contains("line 40"), "{}", tui.frame());
-        // It is only read: Enter closes it.
+        // The full view is read-only: Enter closes it.
         assert_eq!(tui.key("enter"), []);
         assert!(tui.frame().contains("? Create src/new.rs?"));
         assert_eq!(tui.app.composer.text(), "");
         assert_eq!(answer(&mut tui, 1), [Effect::Answer(1, Answer::once())]);
     }
-    // One that is short enough has nothing to open.
+    // A short change has nothing more to show.
     let mut tui = asked(&[change(1, 8)]);
     let frame = tui.frame();
     assert!(
@@ -759,7 +767,7 @@ fn a_change_is_shown_with_its_lines_and_whole_on_a_key() {
 }
 
 #[test]
-fn what_made_a_long_command_ask_is_shown_first() {
+fn a_long_command_shows_the_reason_for_asking_first() {
     let lines: Vec<String> = (0..62).map(|at| format!("echo {at}")).collect();
     let mut question = Question::clone(&command(1, &lines.join("\n")));
     if let Subject::Permission(subject) = &mut question.subject {
@@ -781,7 +789,7 @@ fn what_made_a_long_command_ask_is_shown_first() {
 }
 
 #[test]
-fn rows_that_there_is_no_room_for_are_counted_also_those_of_one_long_line() {
+fn hidden_rows_are_counted_even_within_one_long_line() {
     let one = "word ".repeat(2000);
     for text in [one.clone(), format!("ls\n{one}\nls"), "ls\n".repeat(500)] {
         for (width, height) in [(90, 24), (40, 10), (120, 60)] {
@@ -789,12 +797,14 @@ fn rows_that_there_is_no_room_for_are_counted_also_those_of_one_long_line() {
             ask(&mut tui, &[command(1, &text)]);
             let frame = tui.frame();
             let shown = frame.matches("   │ ").count() - 1;
-            let (_, rest) = frame.split_once("… ").expect("a row that counts");
+            let (_, rest) = frame
+                .split_once("… ")
+                .expect("a row with the number of hidden rows");
             let hidden: usize = rest.split(' ').next().unwrap().parse().unwrap();
-            // Two are for the mark of a line that goes on.
+            // Two columns hold the wrap mark.
             let columns = usize::from(width).min(101) - 6 - 2;
             let rows: usize = text.lines().map(|line| line.len().div_ceil(columns)).sum();
-            // Words are not broken: a row holds a little less than the columns.
+            // Wrapping at words leaves rows a little shorter than the full width.
             let about = rows - rows / 20..=rows + rows / 9 + 3;
             assert!(
                 about.contains(&(shown + hidden)),
@@ -805,17 +815,17 @@ fn rows_that_there_is_no_room_for_are_counted_also_those_of_one_long_line() {
 }
 
 #[test]
-fn what_is_open_goes_with_its_question() {
+fn the_full_view_closes_with_its_question() {
     let mut tui = asked(&[change(1, 40), change(2, 3)]);
     tui.key("ctrl+o");
     assert!(!tui.app.overlays.is_empty());
     ask(&mut tui, &[change(2, 3)]);
     assert!(tui.app.overlays.is_empty());
-    assert_eq!(tui.key("enter"), [], "meant for the first one");
+    assert_eq!(tui.key("enter"), [], "pressed for the first question");
 }
 
 #[test]
-fn a_long_line_of_a_command_is_not_cut_off() {
+fn the_full_view_shows_all_of_a_long_line() {
     let long = format!("echo {}; rm everything", "word ".repeat(200));
     let mut tui = asked(&[command(1, &long)]);
     assert!(tui.frame().contains("show all"), "{}", tui.frame());
@@ -828,7 +838,7 @@ fn a_long_line_of_a_command_is_not_cut_off() {
 }
 
 #[test]
-fn a_user_who_looks_elsewhere_is_called_once_for_each_question() {
+fn the_bell_rings_once_per_question_without_focus() {
     for notify in [Notify::Bell, Notify::Desktop, Notify::Off] {
         let mut tui = TestTui::new(90, 24);
         tui.app.notify = notify;
@@ -842,7 +852,7 @@ fn a_user_who_looks_elsewhere_is_called_once_for_each_question() {
         let open = |ids: &[u64]| AgentEvent::Questions {
             open: ids.iter().map(|id| command(*id, "make")).collect(),
         };
-        assert_eq!(tui.agent(open(&[1])), [], "the user looks here");
+        assert_eq!(tui.agent(open(&[1])), [], "the window has the focus");
         tui.agent(open(&[]));
         tui.send(Msg::Input(InputEvent::Focus(false)));
         assert_eq!(tui.agent(open(&[2])), call);
@@ -856,7 +866,7 @@ fn a_user_who_looks_elsewhere_is_called_once_for_each_question() {
 }
 
 #[test]
-fn a_plan_is_carried_out_by_enter_on_the_empty_editor() {
+fn enter_on_the_empty_editor_runs_a_plan() {
     let ended = |outcome: RunOutcome, text: &str| {
         let mut tui = TestTui::new(100, 24);
         tui.app.status.permission = PermissionMode::Plan;
@@ -878,7 +888,7 @@ fn a_plan_is_carried_out_by_enter_on_the_empty_editor() {
     let mut tui = planned(RunOutcome::Done);
     let offer = "Enter run this plan (auto mode)";
     assert!(tui.frame().contains(offer), "{}", tui.frame());
-    // Pressed as the run ended, it was meant for the run.
+    // An Enter just as the run ends was meant to steer it.
     tui.wait(300);
     assert_eq!(tui.key("enter"), []);
     tui.wait(500);
@@ -891,7 +901,7 @@ fn a_plan_is_carried_out_by_enter_on_the_empty_editor() {
     );
     assert!(tui.frame().contains("─ auto"), "{}", tui.frame());
 
-    // Another mode, other words, another end, an answer without a plan.
+    // No offer after an answer without a plan, in another mode, with typed text, or after an abort.
     let mut tui = ended(RunOutcome::Done, "It stands in src/a.rs.");
     tui.wait(500);
     assert!(!tui.frame().contains(offer), "{}", tui.frame());
@@ -911,9 +921,9 @@ fn a_plan_is_carried_out_by_enter_on_the_empty_editor() {
     assert_eq!(tui.key("enter"), []);
 }
 
-/// Whatever is pasted or pressed while questions come and go, nothing is answered.
+/// Pasting or pressing other keys during a question answers nothing.
 #[test]
-fn what_is_pasted_for_the_editor_answers_nothing() {
+fn pastes_and_other_keys_answer_nothing() {
     for question in [with_rule(1, "make"), change(1, 40), choice(1)] {
         let mut tui = asked(std::slice::from_ref(&question));
         for text in ["y", "1", "n\n"] {
@@ -921,7 +931,7 @@ fn what_is_pasted_for_the_editor_answers_nothing() {
             assert_eq!(tui.send(paste), [], "{text:?}");
         }
         assert_eq!(tui.app.composer.text(), "y1n\n");
-        // With modifiers it is another key.
+        // The same letter with a modifier is another key.
         let mut tui = asked(std::slice::from_ref(&question));
         for key in [
             "ctrl+y", "alt+y", "alt+n", "ctrl+s", "ctrl+p", "ctrl+a", "alt+1",
@@ -931,7 +941,7 @@ fn what_is_pasted_for_the_editor_answers_nothing() {
             let answers = |effect: &Effect| matches!(effect, Effect::Answer(..));
             assert!(!effects.iter().any(answers), "{key}: {effects:?}");
         }
-        // Nor below something that lies over the screen.
+        // Keys don't answer while an overlay covers the question.
         let mut tui = asked(std::slice::from_ref(&question));
         tui.key("f1");
         for key in ["enter", "y", "n", "1"] {
@@ -942,7 +952,7 @@ fn what_is_pasted_for_the_editor_answers_nothing() {
 }
 
 #[test]
-fn what_is_said_for_a_moment_hides_neither_what_runs_nor_how_it_ended() {
+fn a_short_hint_hides_neither_the_run_nor_its_outcome() {
     for columns in [40, 60, 80, 100] {
         let mut tui = TestTui::new(columns, 24);
         tui.agent(AgentEvent::AgentStart);
@@ -967,13 +977,13 @@ fn what_is_said_for_a_moment_hides_neither_what_runs_nor_how_it_ended() {
         tui.state(RunState::Idle);
         let frame = tui.frame();
         assert!(frame.contains("── stopped ─"), "{columns}: {frame}");
-        // It goes with the question that it was about.
+        // The hint goes away with its question.
         assert!(!frame.contains("Select an"), "{columns}: {frame}");
     }
 }
 
 #[test]
-fn what_is_shown_is_what_runs_and_nothing_passes_for_the_head() {
+fn the_command_is_shown_exactly_and_cannot_fake_the_heading() {
     let long = format!("ls{}; rm -rf src", " ".repeat(5000));
     for (text, shown) in [
         ("rm p\u{430}ypal\u{200d}", "rm p<U+0430>ypal<U+200D>"),
@@ -1003,9 +1013,9 @@ fn what_is_shown_is_what_runs_and_nothing_passes_for_the_head() {
     assert!(!frame.contains("\n ? Run this"), "{frame}");
 }
 
-/// Whatever a tool asks for, letters of another script and characters of no width are named.
+/// Questions of every kind name look-alike letters and zero-width characters.
 #[test]
-fn what_is_asked_of_any_kind_shows_odd_characters() {
+fn every_question_names_odd_characters() {
     let odd = String::from("p\u{430}ypal\u{200d}.rs");
     let file = |path: &str, moved_from: Option<String>| DiffDetails {
         path: path.into(),
@@ -1061,9 +1071,9 @@ fn what_is_asked_of_any_kind_shows_odd_characters() {
     }
 }
 
-/// A line of a command reads as one, and not as the rest of the line above it.
+/// A wrapped line must not look like a new line of the command.
 #[test]
-fn a_wrap_in_what_is_asked_is_no_new_line() {
+fn a_wrapped_line_is_marked() {
     let comment = format!("# {}", "padding ".repeat(12));
     let asked_for = |command: &str| asked(&[command_with(1, command, Vec::new())]).frame();
     let one = asked_for(&format!("{comment}rm -rf src"));

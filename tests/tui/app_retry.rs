@@ -1,5 +1,5 @@
-//! A failed model call on the screen: the countdown, its keys, the one notice, and what Enter does
-//! when nothing is left to try.
+//! A failed model call on the screen: the countdown, its keys, the single notice, and Enter after
+//! the last retry.
 
 use std::sync::Arc;
 
@@ -55,9 +55,8 @@ fn failed() -> RunOutcome {
     }
 }
 
-// G6
 #[test]
-fn the_countdown_shows_what_is_left_and_moves_once_a_second() {
+fn the_countdown_ticks_once_a_second() {
     let mut tui = TestTui::new(100, 20);
     wait(&mut tui, 2, 3500);
     let mut shown = Vec::new();
@@ -76,7 +75,7 @@ fn the_countdown_shows_what_is_left_and_moves_once_a_second() {
     }
     let expected = [4, 3, 2, 1, 0].map(|left| format!("● retry 2/5 in {left} s"));
     assert_eq!(shown, expected);
-    assert_eq!(tui.now, START + 3500, "nothing moves when it is over");
+    assert_eq!(tui.now, START + 3500, "no more ticks after the end");
 }
 
 #[test]
@@ -87,13 +86,12 @@ fn it_fits_the_smallest_screen() {
     assert!(frame.contains("retry 5/5 in 16 s   Esc stops"), "{frame}");
 }
 
-// G7
 #[test]
-fn keys_in_the_countdown() {
+fn keys_work_during_the_countdown() {
     let mut tui = TestTui::new(80, 20);
     wait(&mut tui, 1, 5000);
     assert_eq!(tui.key("enter"), [Effect::SteerNow]);
-    assert_eq!(tui.key("enter"), [], "a slip");
+    assert_eq!(tui.key("enter"), [], "an accidental repeat of Enter");
     tui.wait(300);
     assert_eq!(tui.key("ctrl+enter"), [Effect::SteerNow]);
     tui.write("be brief");
@@ -104,7 +102,7 @@ fn keys_in_the_countdown() {
 }
 
 #[test]
-fn enter_tries_again_what_failed_or_was_stopped_in_its_wait() {
+fn enter_retries_after_a_failure_or_a_stopped_countdown() {
     let idle_hint = "Enter retry";
     for outcome in [failed(), RunOutcome::Aborted] {
         let mut tui = TestTui::new(80, 20);
@@ -114,7 +112,7 @@ fn enter_tries_again_what_failed_or_was_stopped_in_its_wait() {
         assert_eq!(tui.key("enter"), [Effect::GoOn]);
         assert!(!tui.frame().contains(idle_hint));
     }
-    // What was stopped while the model spoke is not said again.
+    // A run stopped while the model was answering offers no retry.
     let mut tui = TestTui::new(80, 20);
     tui.running(Phase::Streaming);
     end(&mut tui, RunOutcome::Aborted);
@@ -127,7 +125,7 @@ fn count(frame: &str, words: &str) -> usize {
 }
 
 #[test]
-fn one_notice_tells_of_all_failures_and_settles() {
+fn one_notice_counts_all_failures_until_success() {
     let mut tui = TestTui::new(80, 24);
     for attempt in 1..=3 {
         wait(&mut tui, attempt, 1000);
@@ -152,7 +150,7 @@ fn one_notice_tells_of_all_failures_and_settles() {
 }
 
 #[test]
-fn the_last_failure_takes_the_place_of_the_notice() {
+fn the_final_failure_replaces_the_notice() {
     for last in [
         "Retry cancelled",
         "lab/m1: the server is overloaded (529): Overloaded (asked 6 times)\nSend it again",
@@ -177,7 +175,7 @@ fn the_last_failure_takes_the_place_of_the_notice() {
 }
 
 #[test]
-fn half_an_answer_has_its_notice_below_it() {
+fn the_notice_is_below_a_partial_answer() {
     let mut tui = TestTui::new(80, 24);
     for attempt in 1..=2 {
         tui.agent(AgentEvent::MessageStart {
@@ -217,9 +215,8 @@ fn half_an_answer_has_its_notice_below_it() {
     assert_eq!(count(&frame, "lab/m1"), 2, "{frame}");
 }
 
-// M2
 #[test]
-fn what_the_guard_says_is_a_notice_and_no_prompt() {
+fn a_guard_message_is_a_notice_and_not_a_prompt() {
     let mut tui = TestTui::new(80, 20);
     let message = Arc::new(Message::User(UserMessage {
         content: vec![Content::text("Consider a different approach.")],

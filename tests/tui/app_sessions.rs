@@ -1,4 +1,4 @@
-//! Going on with another session from the screen.
+//! Opening, listing, renaming and deleting sessions from the screen.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ pub(super) fn row(name: &str, title: &str, state: SessionState, now: i64) -> Ses
 }
 
 #[test]
-fn enter_goes_on_with_the_last_session_only_where_that_is_told() {
+fn enter_resumes_the_last_session_only_while_the_screen_offers_it() {
     let recent = || {
         SessionResult::Recent(Some(Recent {
             session: row("b", "Fix it", SessionState::Closed, 0),
@@ -93,7 +93,7 @@ fn list(tui: &mut TestTui) {
 }
 
 #[test]
-fn what_commands_wrote_stays_with_the_session_they_ran_in() {
+fn command_output_stays_with_its_session() {
     let mut tui = stored();
     tui.app.status.session.as_mut().unwrap().title = "Fix it".into();
     let end = |tui: &mut TestTui, id: &str| {
@@ -119,10 +119,9 @@ fn what_commands_wrote_stays_with_the_session_they_ran_in() {
     assert_eq!(tui.key("enter"), [prompt("hi")]);
 }
 
-/// What a command wrote was for the model of that session, also where the other one is new; a copy goes
-/// on with it.
+/// A command's output belongs to the session it ran in. A new session doesn't get it, a copy does.
 #[test]
-fn what_a_command_wrote_does_not_go_to_a_new_session() {
+fn command_output_does_not_go_to_a_new_session() {
     for (command, is_told) in [("/new", false), ("/fork", true)] {
         let mut tui = stored();
         tui.write("!ls");
@@ -157,9 +156,9 @@ fn opened(first_prompt: &str, name: Option<&str>) -> AgentEvent {
     }
 }
 
-/// Nobody pays for an Enter that wakes a terminal.
+/// Pressing Enter to wake the terminal must not cost money.
 #[test]
-fn enter_on_the_empty_editor_starts_no_run_but_after_a_failure_on_the_screen() {
+fn enter_on_the_empty_editor_starts_a_run_only_after_a_visible_failure() {
     let user = Arc::new(Message::user("hi", 1));
     let failed = Arc::new(Message::Assistant(AssistantMessage {
         stop_reason: StopReason::Error,
@@ -187,14 +186,14 @@ fn enter_on_the_empty_editor_starts_no_run_but_after_a_failure_on_the_screen() {
     }
 }
 
-/// The whole switch: the agent shows the session, and whoever opened it is done.
+/// The agent sends the opened session, and the switch completes.
 fn arrive(tui: &mut TestTui, event: AgentEvent) {
     tui.agent(event);
     tui.send(result(SessionResult::Opened(Ok(Vec::new()))));
 }
 
 #[test]
-fn another_session_is_chosen_from_the_list() {
+fn a_session_is_opened_from_the_list() {
     let mut tui = stored();
     list(&mut tui);
     let frame = tui.frame();
@@ -227,7 +226,7 @@ fn another_session_is_chosen_from_the_list() {
 }
 
 #[test]
-fn nothing_of_the_session_before_stays_on_the_screen() {
+fn nothing_of_the_previous_session_stays_on_the_screen() {
     let mut tui = stored();
     tui.agent(AgentEvent::TurnStart { iteration: 1 });
     tui.agent(AgentEvent::AgentEnd {
@@ -241,7 +240,7 @@ fn nothing_of_the_session_before_stays_on_the_screen() {
     tui.app.screen = ScreenMode::Reading;
     tui.agent(opened("Write the docs", None));
     assert_eq!(tui.app.screen, ScreenMode::Inline);
-    // Neither its iterations, nor that Enter goes on with its last run.
+    // The iterations are gone, and Enter no longer retries the previous session's run.
     tui.key("alt+i");
     tui.send(Msg::Done(EffectResult::Iterations(Ok(Arc::default()))));
     let frame = tui.frame();
@@ -269,7 +268,7 @@ fn the_status_line_names_the_session() {
 }
 
 #[test]
-fn a_session_that_cannot_be_opened_is_told() {
+fn a_failure_to_open_a_session_shows_its_reason() {
     let mut tui = stored();
     let refused = Refused {
         path: "/s/b.jsonl".into(),
@@ -281,9 +280,9 @@ fn a_session_that_cannot_be_opened_is_told() {
     assert!(tui.frame().contains("/s/b.jsonl: broken"));
 }
 
-/// Then nobody waits for it any more, and what was typed ahead is text; before that it is kept as such.
+/// If a session doesn't open, text typed ahead is a normal draft. Until then it is saved.
 #[test]
-fn the_keys_are_back_when_a_session_is_not_opened() {
+fn keys_work_again_when_a_session_fails_to_open() {
     let mut tui = stored();
     tui.write("/new");
     tui.key("enter");
@@ -301,9 +300,9 @@ fn the_keys_are_back_when_a_session_is_not_opened() {
     assert_eq!(tui.key("enter"), [prompt("hi there")]);
 }
 
-/// The keys that edit are not lost, those that send or open something do nothing.
+/// Editing keys typed ahead still work. Keys that send or open something do nothing.
 #[test]
-fn what_was_typed_ahead_for_a_session_that_is_not_opened_is_edited() {
+fn editing_keys_typed_ahead_work_when_a_session_fails_to_open() {
     let mut tui = stored();
     tui.write("/new");
     tui.key("enter");
@@ -318,7 +317,7 @@ fn what_was_typed_ahead_for_a_session_that_is_not_opened_is_edited() {
     assert!(tui.app.overlays.is_empty());
 }
 
-/// A question about a session that another program has open.
+/// The question about a session that another program has open.
 pub(super) fn asks() -> TestTui {
     let mut tui = stored();
     let asks = SessionResult::Opened(Err(refused(Refusal::InUse { pid: None })));
@@ -328,7 +327,7 @@ pub(super) fn asks() -> TestTui {
 }
 
 #[test]
-fn a_digit_within_a_text_opens_nothing() {
+fn a_digit_in_a_text_does_not_answer() {
     let mut tui = asks();
     for keys in ["use port ", "2"] {
         take_answers(&mut tui);
@@ -337,7 +336,7 @@ fn a_digit_within_a_text_opens_nothing() {
     take_answers(&mut tui);
     assert_eq!(tui.key("enter"), []);
     assert_eq!(tui.text(), "use port 2");
-    // Nor one that goes on with what was typed ahead.
+    // A digit that follows text typed ahead doesn't answer either.
     let mut tui = stored();
     tui.write("/new");
     tui.key("enter");
@@ -351,9 +350,9 @@ fn a_digit_within_a_text_opens_nothing() {
     assert_eq!(tui.text(), "use port 2");
 }
 
-/// What a command has written when another session is opened stays with the one it ran in.
+/// Output that arrives after a switch belongs to the session where the command ran.
 #[test]
-fn the_output_of_a_command_that_still_runs_stays_with_its_session() {
+fn late_command_output_stays_with_its_session() {
     let mut tui = stored();
     tui.write("!make");
     tui.key("enter");
@@ -377,7 +376,7 @@ fn the_output_of_a_command_that_still_runs_stays_with_its_session() {
 }
 
 #[test]
-fn a_new_session_begins_unless_something_runs_or_nothing_is_stored() {
+fn new_starts_a_session_unless_busy_or_nothing_is_stored() {
     let mut tui = stored();
     tui.write("/new");
     assert_eq!(
@@ -400,7 +399,7 @@ fn a_new_session_begins_unless_something_runs_or_nothing_is_stored() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_read_is_told() {
+fn an_unreadable_sessions_folder_shows_its_error() {
     let mut tui = stored();
     tui.write("/resume");
     tui.key("enter");
@@ -411,7 +410,7 @@ fn a_folder_that_cannot_be_read_is_told() {
 }
 
 #[test]
-fn a_session_gets_a_name_and_loses_it() {
+fn a_session_is_named_and_unnamed() {
     let mut tui = stored();
     tui.write("/name  Login and docs ");
     let named = Effect::NameSession("Login and docs".into());
@@ -422,10 +421,10 @@ fn a_session_gets_a_name_and_loses_it() {
     assert!(!tui.frame().contains("Login and docs"));
 }
 
-/// The labels of the rows that fit, in their order.
+/// The labels of the matching rows in order.
 fn fitting(tui: &TestTui) -> Vec<String> {
     let Some(Overlay::Sessions(list)) = tui.app.overlays.last() else {
-        panic!("no list");
+        panic!("the list must be open");
     };
     let rows = list.rows.as_deref().unwrap_or_default();
     let label = |row: &usize| rows[*row].label().to_owned();
@@ -439,7 +438,7 @@ fn listed(tui: &mut TestTui, rows: Vec<SessionRow>) {
 }
 
 #[test]
-fn words_come_before_text_and_text_before_letters() {
+fn title_matches_rank_above_text_and_text_above_letters() {
     let mut tui = stored();
     let closed = SessionState::Closed;
     let rows = ["Fix it", "Idea of two", "Write the docs", "To do it all"];
@@ -452,7 +451,7 @@ fn words_come_before_text_and_text_before_letters() {
         fitting(&tui),
         ["Fix it", "Write the docs", "To do it all", "Idea of two"]
     );
-    // The search through all text begins when the keys have stopped.
+    // The full-text search starts once the user stops typing.
     assert_eq!(tui.app.next_wake(), Some(tui.now + 60));
     tui.now += 150;
     let effects = tui.send(Msg::Tick);
@@ -482,7 +481,7 @@ fn words_come_before_text_and_text_before_letters() {
 }
 
 #[test]
-fn the_chosen_session_is_shown_when_it_was_read() {
+fn the_selected_sessions_preview_shows_once_read() {
     let mut tui = TestTui::new(100, 40);
     tui.app.status.session = stored().app.status.session;
     let closed = SessionState::Closed;
@@ -512,7 +511,10 @@ fn the_chosen_session_is_shown_when_it_was_read() {
         result(SessionResult::Preview(path.into(), facts))
     };
     tui.send(preview("/s/a.jsonl"));
-    assert!(!tui.frame().contains("The first thing"), "of another");
+    assert!(
+        !tui.frame().contains("The first thing"),
+        "this is another session's preview"
+    );
     tui.send(preview("/s/b.jsonl"));
     let frame = tui.frame();
     for text in [
@@ -546,7 +548,7 @@ fn sessions_with_the_same_name_show_their_ids() {
 }
 
 #[test]
-fn a_listed_session_gets_a_name_and_goes_to_the_trash() {
+fn a_listed_session_is_renamed_and_moved_to_the_trash() {
     let mut tui = stored();
     let now = tui.now;
     listed(
@@ -571,7 +573,7 @@ fn a_listed_session_gets_a_name_and_goes_to_the_trash() {
     tui.key("ctrl+d");
     assert!(tui.frame().contains("Move “One more” to the trash?"));
     assert_eq!(tui.key("esc"), []);
-    // Letters look for another session, and Enter right behind the key is none.
+    // Letters search for another session, and an immediate Enter doesn't confirm.
     tui.key("ctrl+d");
     tui.write("y");
     assert!(tui.frame().contains("› y"), "{}", tui.frame());
@@ -584,12 +586,12 @@ fn a_listed_session_gets_a_name_and_goes_to_the_trash() {
     let trash = Ok("/trash/x".into());
     tui.send(result(SessionResult::Removed("/s/a.jsonl".into(), trash)));
     assert_eq!(fitting(&tui), ["Two"]);
-    // One that a program has open is refused.
+    // A session that is open elsewhere is refused.
     tui.key("ctrl+d");
     let frame = tui.frame();
     assert!(frame.contains("close it there first"), "{frame}");
     assert!(frame.contains("working"), "{frame}");
-    // What it is doing is looked at again and again.
+    // Its state is read again every second.
     tui.now += 1000;
     let effects = tui.send(Msg::Tick);
     assert!(effects.contains(&session(SessionEffect::ReadStates)));
@@ -598,13 +600,13 @@ fn a_listed_session_gets_a_name_and_goes_to_the_trash() {
 }
 
 #[test]
-fn what_is_asked_about_stays_chosen_when_others_are_renamed_or_removed() {
+fn the_session_in_question_stays_selected_when_others_change() {
     let mut tui = stored();
     let rows = ["a", "b", "c"].map(|name| row(name, name, SessionState::Closed, 0));
     listed(&mut tui, rows.to_vec());
     tui.key("down");
     tui.key("ctrl+d");
-    // What was asked for before was slow.
+    // The answers to earlier requests arrive late.
     let renamed = SessionResult::Renamed("/s/c.jsonl".into(), "Third".into(), Ok(()));
     tui.send(result(renamed));
     let trash = Ok("/trash/x".into());
@@ -617,7 +619,7 @@ fn what_is_asked_about_stays_chosen_when_others_are_renamed_or_removed() {
 }
 
 #[test]
-fn one_that_is_open_elsewhere_is_not_renamed_here() {
+fn a_session_open_elsewhere_is_not_renamed() {
     let mut tui = stored();
     listed(&mut tui, vec![row("b", "Two", SessionState::Idle, 0)]);
     tui.key("ctrl+r");
@@ -627,7 +629,7 @@ fn one_that_is_open_elsewhere_is_not_renamed_here() {
 }
 
 #[test]
-fn the_box_is_as_high_as_its_content() {
+fn the_list_is_as_high_as_its_content() {
     let height = |tui: &mut TestTui| {
         let frame = tui.frame();
         let edge = |corner: char| frame.lines().position(|line| line.starts_with(corner));
@@ -639,7 +641,7 @@ fn the_box_is_as_high_as_its_content() {
         listed(&mut tui, all.collect());
         let before = tui.frame();
         assert_eq!(height(&mut tui), rows, "{sessions}: {before}");
-        // It stays so while it is filtered.
+        // The height stays the same while filtering.
         tui.write("zz");
         assert_eq!(height(&mut tui), rows, "{sessions}");
         let shown = before.contains("Two ⏎ lines");
@@ -648,7 +650,7 @@ fn the_box_is_as_high_as_its_content() {
 }
 
 #[test]
-fn all_folders_are_a_key_away() {
+fn a_key_lists_the_sessions_of_all_folders() {
     let mut tui = stored();
     listed(&mut tui, Vec::new());
     assert!(tui.frame().contains("No other sessions in this folder"));
@@ -657,7 +659,7 @@ fn all_folders_are_a_key_away() {
     assert!(effects.contains(&session(SessionEffect::List(SessionScope::All))));
     let mut other = row("c", "Box", SessionState::Closed, tui.now);
     other.cwd = "/home/me/other".into();
-    // What comes late for the other scope is no answer.
+    // A late result for the other scope is ignored.
     tui.send(result(SessionResult::List(
         SessionScope::Folder,
         Ok(vec![]),
@@ -681,7 +683,7 @@ pub(super) fn refused(why: Refusal) -> Refused {
     }
 }
 
-/// Keys are answers only so long after a question appeared.
+/// Questions ignore keys for this long after they appear.
 const ANSWERS_MS: i64 = 400;
 
 /// Selects an answer and confirms it.
@@ -691,15 +693,15 @@ fn choose(tui: &mut TestTui, number: &str) -> Vec<Effect> {
     tui.key("enter")
 }
 
-/// The question is there for long enough.
+/// Waits until the question accepts keys.
 fn take_answers(tui: &mut TestTui) {
     tui.now += ANSWERS_MS;
     tui.send(Msg::Tick);
 }
 
 #[test]
-fn keys_typed_as_a_question_appears_are_no_answer() {
-    // Esc closes it as soon as it could be read, whatever was pressed since.
+fn keys_typed_as_a_question_appears_do_not_answer() {
+    // Once the question accepts keys, Esc closes it even right after another key.
     let mut tui = asks();
     take_answers(&mut tui);
     tui.key("2");
@@ -713,13 +715,13 @@ fn keys_typed_as_a_question_appears_are_no_answer() {
         for key in ["enter", "esc", "down"] {
             assert_eq!(tui.key(key), [], "{key}");
         }
-        // A click is none either.
+        // A click doesn't answer either.
         let frame = tui.frame();
         assert!(!frame.contains("confirm"), "{frame}");
         let row = frame.lines().position(|line| line.contains("Read only"));
         let row = row.unwrap() as u16;
         assert_eq!(tui.click(40, row), []);
-        // Who is typing goes on typing, and loses no letter.
+        // A user who is typing keeps typing and loses no letter.
         for letter in ["y", "n", "1"] {
             let effects = tui.key(letter);
             assert!(effects.iter().all(|it| *it == Effect::Warm), "{effects:?}");
@@ -747,7 +749,7 @@ fn keys_typed_as_a_question_appears_are_no_answer() {
 }
 
 #[test]
-fn why_a_session_keeps_its_name_or_place_stands_in_the_list() {
+fn a_failed_rename_or_removal_shows_its_reason_in_the_list() {
     let failed = || Err("it cannot be written: No space left on device".to_owned());
     for answer in [
         SessionResult::Renamed("/s/a.jsonl".into(), "Other".into(), failed()),
@@ -763,14 +765,14 @@ fn why_a_session_keeps_its_name_or_place_stands_in_the_list() {
         });
         assert!(in_the_box, "{frame}");
         assert_eq!(fitting(&tui), ["One"]);
-        // The next key has read it.
+        // The next key hides the error.
         tui.key("down");
         assert!(!tui.frame().contains("No space"), "{}", tui.frame());
     }
 }
 
 #[test]
-fn a_session_that_cannot_be_opened_is_a_question() {
+fn a_session_that_cannot_be_opened_asks_what_to_do() {
     let path = || PathBuf::from("/s/b.jsonl");
     let in_use = || Refusal::InUse { pid: Some(7) };
     let gone = || Refusal::FolderGone("/gone".into());
@@ -815,7 +817,7 @@ fn a_session_that_cannot_be_opened_is_a_question() {
         }
         assert_eq!(effects, Vec::from_iter(effect), "{why:?} {keys:?}");
     }
-    // Going on in its own folder ends this program and starts another one.
+    // Continuing in the session's own folder exits and starts another process.
     let mut tui = stored();
     tui.send(result(SessionResult::Opened(Err(refused(other())))));
     take_answers(&mut tui);
@@ -824,7 +826,7 @@ fn a_session_that_cannot_be_opened_is_a_question() {
 }
 
 #[test]
-fn a_session_in_use_is_waited_for() {
+fn the_user_can_wait_for_a_session_in_use() {
     let mut tui = stored();
     let in_use = refused(Refusal::InUse { pid: None });
     tui.send(result(SessionResult::Opened(Err(in_use.clone()))));
@@ -836,7 +838,7 @@ fn a_session_in_use_is_waited_for() {
     take_answers(&mut tui);
     assert_eq!(tui.key("esc"), [session(SessionEffect::StopWaiting)]);
     assert!(!tui.frame().contains("Waiting for the other tiller"));
-    // When it is free, the conversation takes the place of the question.
+    // When the session is free, the conversation replaces the question.
     tui.send(result(SessionResult::Opened(Err(in_use))));
     take_answers(&mut tui);
     choose(&mut tui, "3");
@@ -845,7 +847,7 @@ fn a_session_in_use_is_waited_for() {
 }
 
 #[test]
-fn nothing_is_sent_in_a_session_that_is_only_read() {
+fn a_read_only_session_sends_nothing() {
     let mut tui = stored();
     let mut event = opened("Write the docs", None);
     if let AgentEvent::SessionOpened { read_only, .. } = &mut event {
@@ -877,9 +879,9 @@ fn nothing_is_sent_in_a_session_that_is_only_read() {
     assert_eq!(*name, None);
 }
 
-/// It would be lost there, and looks as if it had been sent.
+/// It would be lost there, yet look as if it had been sent.
 #[test]
-fn a_prompt_given_with_a_session_that_is_only_read_is_in_the_editor() {
+fn a_prompt_for_a_read_only_session_waits_in_the_editor() {
     let mut tui = stored();
     tui.app.status.session.as_mut().unwrap().is_read_only = true;
     tui.app.start.prompt = vec![Content::text("go on")];
@@ -890,7 +892,7 @@ fn a_prompt_given_with_a_session_that_is_only_read_is_in_the_editor() {
 }
 
 #[test]
-fn pasted_text_is_no_answer_to_how_a_session_is_opened() {
+fn pasted_text_closes_the_question_about_opening_a_session() {
     let mut tui = stored();
     let in_use = refused(Refusal::InUse { pid: None });
     let paste = |text: &str| Msg::Input(InputEvent::Paste(text.into()));
@@ -898,7 +900,7 @@ fn pasted_text_is_no_answer_to_how_a_session_is_opened() {
     assert_eq!(tui.send(paste("some")), [Effect::Warm]);
     assert_eq!(tui.text(), "some");
     assert!(tui.app.overlays.is_empty());
-    // The question is gone, and so is the wait: no other session takes the place of this one.
+    // Typing closes the question and stops the wait, so no session opens later.
     tui.send(result(SessionResult::Opened(Err(in_use))));
     take_answers(&mut tui);
     choose(&mut tui, "3");
@@ -908,7 +910,7 @@ fn pasted_text_is_no_answer_to_how_a_session_is_opened() {
 }
 
 #[test]
-fn what_was_refused_at_the_start_is_asked_and_the_prompt_is_kept() {
+fn a_session_refused_at_the_start_asks_and_keeps_the_prompt() {
     let start = Start {
         prompt: vec![Content::text("go on")],
         refused: Some(refused(Refusal::FolderGone("/gone".into()))),
@@ -926,7 +928,7 @@ fn what_was_refused_at_the_start_is_asked_and_the_prompt_is_kept() {
 }
 
 #[test]
-fn commands_about_the_session() {
+fn session_commands_work() {
     let own = || PathBuf::from("/s/own.jsonl");
     let open = |choice| session(SessionEffect::Open(choice));
     for (title, command, effect, said) in [
@@ -961,7 +963,7 @@ fn commands_about_the_session() {
 }
 
 #[test]
-fn all_that_is_known_of_the_session_is_shown() {
+fn the_session_page_shows_all_its_facts() {
     let mut tui = TestTui::new(100, 40);
     let mut facts = SessionFacts {
         path: "/home/me/s/own.jsonl".into(),

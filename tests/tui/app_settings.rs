@@ -1,4 +1,5 @@
-//! The list of settings: found by words, changed by keys, kept in the file, counting at once.
+//! The list of settings: searching, changing by keys, saving to the file, and taking effect at
+//! once.
 
 use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::msg::{EffectResult, Msg};
@@ -55,7 +56,7 @@ fn opened(typed: &str) -> TestTui {
 }
 
 #[test]
-fn what_overrides_a_setting_is_said_and_keeps_counting() {
+fn an_override_is_shown_and_stays_in_effect() {
     let mut tui = TestTui::new(100, 30);
     tui.write("/settings");
     tui.key("enter");
@@ -75,7 +76,11 @@ fn what_overrides_a_setting_is_said_and_keeps_counting() {
     assert!(frame.contains(told) && frame.contains("! on"), "{frame}");
     assert_eq!(tui.key("enter"), [save("ui.mouse", false)]);
     let effects = saved(&mut tui, "ui.mouse", false);
-    assert_eq!(effects, [Effect::ReadSettings], "the mouse stays");
+    assert_eq!(
+        effects,
+        [Effect::ReadSettings],
+        "the mouse setting doesn't change"
+    );
     assert!(
         tui.frame().contains("Saved, but project:"),
         "{}",
@@ -112,12 +117,12 @@ fn the_list_of_settings() {
 }
 
 #[test]
-fn values_change_by_keys() {
+fn keys_change_values() {
     let mut tui = opened("skip_on");
     assert_eq!(tui.key("enter"), [save("agent.skip_on_steering", false)]);
     let mut tui = opened("thinking");
     assert_eq!(tui.key("right"), [save("models.thinking", "high")]);
-    // Before the file was read again.
+    // Before the file is read again.
     assert_eq!(tui.key("right"), [save("models.thinking", "xhigh")]);
     assert_eq!(tui.key("left"), [save("models.thinking", "high")]);
     assert_eq!(
@@ -125,19 +130,19 @@ fn values_change_by_keys() {
         [Effect::UnsetSetting("models.thinking".into())]
     );
     let mut tui = opened("ui.theme");
-    assert_eq!(tui.key("delete"), [], "it is the default");
+    assert_eq!(tui.key("delete"), [], "it has its default value");
     assert_eq!(tui.key("right"), [save("ui.theme", "dark")]);
     assert_eq!(tui.key("left"), [save("ui.theme", "auto")]);
     assert_eq!(
         tui.key("left"),
         [save("ui.theme", "system")],
-        "the last of the built-in ones"
+        "the last built-in theme"
     );
 }
 
-/// The Enter of the command, pressed twice by mistake, changes nothing; one that is meant does.
+/// An accidental second Enter after the command changes nothing. A deliberate one does.
 #[test]
-fn an_enter_that_bounces_behind_a_command_chooses_nothing_in_its_list() {
+fn a_repeated_enter_after_the_command_changes_nothing() {
     let opened = || {
         let mut tui = TestTui::new(100, 30);
         tui.write("/settings ui.mouse");
@@ -150,7 +155,7 @@ fn an_enter_that_bounces_behind_a_command_chooses_nothing_in_its_list() {
     assert_eq!(tui.key("enter"), []);
     tui.now += 250;
     assert_eq!(tui.key("enter"), [save("ui.mouse", false)]);
-    // However many bounce, the ones that are meant count at once.
+    // After any number of accidental repeats, deliberate presses still work.
     let mut tui = opened();
     for (after, expected) in [(0, None), (40, None), (60, Some(false)), (50, Some(true))] {
         tui.now += after;
@@ -160,7 +165,7 @@ fn an_enter_that_bounces_behind_a_command_chooses_nothing_in_its_list() {
     let mut tui = opened();
     tui.key("down");
     assert_eq!(tui.key("enter"), [save("ui.mouse", false)]);
-    // The line where a value is typed is something else again.
+    // The field for typing a value ignores an accidental Enter too.
     let mut tui = TestTui::new(100, 30);
     tui.write("/settings max_iter");
     tui.key("enter");
@@ -173,7 +178,7 @@ fn an_enter_that_bounces_behind_a_command_chooses_nothing_in_its_list() {
 }
 
 #[test]
-fn a_step_counts_from_the_value_that_was_confirmed() {
+fn a_step_starts_from_the_confirmed_value() {
     let mut tui = opened("permission.mode");
     tui.send(Msg::Done(EffectResult::Settings(Ok(vec![row(
         "permission.mode",
@@ -182,7 +187,7 @@ fn a_step_counts_from_the_value_that_was_confirmed() {
         "How much is done without a question.",
     )]))));
     assert_eq!(tui.key("right"), [save("permission.mode", "auto")]);
-    assert_eq!(tui.key("right"), [], "full is asked for");
+    assert_eq!(tui.key("right"), [], "full mode asks first");
     tui.now += 500;
     tui.write("1");
     tui.now += 500;
@@ -190,8 +195,7 @@ fn a_step_counts_from_the_value_that_was_confirmed() {
     assert_eq!(tui.key("left"), [save("permission.mode", "auto")]);
 }
 
-/// Settings of daily use have names and stand in groups; all are found by either name, and the values of
-/// those with few are told.
+/// Common settings have names and groups. Either name finds them, and short lists of values show.
 #[test]
 fn settings_have_names_and_groups() {
     let frame = opened("").frame();
@@ -220,11 +224,12 @@ fn settings_have_names_and_groups() {
     );
 }
 
-/// The last change is undone by a key, and so is that: what was not set is not set again.
+/// A key undoes the last change, and pressing it again redoes it. A setting that wasn't set becomes
+/// unset.
 #[test]
 fn the_last_change_of_a_setting_can_be_undone() {
     let mut tui = opened("thinking");
-    assert_eq!(tui.key("ctrl+_"), [], "nothing was changed yet");
+    assert_eq!(tui.key("ctrl+_"), [], "nothing has changed yet");
     saved(&mut tui, "models.thinking", "high");
     assert_eq!(tui.key("ctrl+_"), [save("models.thinking", "medium")]);
     let mut tui = opened("mouse");
@@ -234,7 +239,7 @@ fn the_last_change_of_a_setting_can_be_undone() {
 }
 
 #[test]
-fn values_are_typed() {
+fn values_can_be_typed() {
     let mut tui = opened("max_iter");
     assert_eq!(tui.key("enter"), []);
     tui.key("backspace");
@@ -252,7 +257,7 @@ fn values_are_typed() {
     tui.key("enter");
     tui.write("sonnet");
     assert_eq!(tui.key("enter"), [save("models.default", "sonnet")]);
-    // What does not fit the line is not cut to fit.
+    // A value too long for the field is not truncated.
     for long in ["x".repeat(201), "one\ntwo".to_owned()] {
         let mut tui = TestTui::new(100, 30);
         tui.write("/settings");
@@ -265,7 +270,7 @@ fn values_are_typed() {
         tui.write("x");
         assert_eq!(tui.key("enter"), []);
     }
-    // Esc goes back to the list, then closes it.
+    // Esc returns to the list, then closes it.
     let mut tui = opened("models.default");
     tui.key("enter");
     tui.key("esc");
@@ -275,7 +280,7 @@ fn values_are_typed() {
 }
 
 #[test]
-fn what_can_counts_at_once() {
+fn settings_take_effect_at_once_where_possible() {
     let mut tui = opened("");
     let anew = Effect::Terminal(TerminalEffect::LayOutAnew);
     assert_eq!(
@@ -301,7 +306,7 @@ fn what_can_counts_at_once() {
     assert_eq!(
         saved(&mut tui, "permission.mode", "plan"),
         [Effect::ReadSettings],
-        "it is for new sessions"
+        "it only applies to new sessions"
     );
     assert_eq!(tui.app.status.permission, mode);
     assert_eq!(
@@ -319,9 +324,9 @@ fn what_can_counts_at_once() {
     assert!(tui.frame().contains("it is read-only"), "{}", tui.frame());
 }
 
-/// Neither a key that changes a value nor one typed writes that everything may run, unasked.
+/// Neither a key nor a typed value sets full mode without asking.
 #[test]
-fn the_mode_in_which_everything_runs_is_asked_for_before_it_is_written() {
+fn full_mode_asks_before_it_is_saved() {
     for keys in [&["right"][..], &["left"], &["enter"]] {
         for mode in ["plan", "ask", "auto"] {
             let mut tui = TestTui::new(80, 24);

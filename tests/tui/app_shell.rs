@@ -1,4 +1,4 @@
-//! The user's own commands, and pictures.
+//! The user's own `!` commands, and pictures.
 
 use insta::assert_snapshot;
 use tiller::agent::tool::CommandDetails;
@@ -42,7 +42,7 @@ fn shell(id: &str, command: &str) -> Effect {
 }
 
 #[test]
-fn a_command_runs_and_the_next_message_takes_its_output_along() {
+fn a_command_runs_and_its_output_goes_with_the_next_message() {
     let mut tui = test_tui();
     assert_eq!(
         run(&mut tui, "!git status"),
@@ -60,15 +60,19 @@ fn a_command_runs_and_the_next_message_takes_its_output_along() {
         "{frame}"
     );
     tui.now += 300;
-    assert_eq!(run(&mut tui, "and?"), [prompt("and?")], "only once");
+    assert_eq!(
+        run(&mut tui, "and?"),
+        [prompt("and?")],
+        "it is sent only once"
+    );
     tui.key("up");
     tui.key("up");
     tui.key("up");
-    assert_eq!(tui.text(), "!git status", "it is in the history");
+    assert_eq!(tui.text(), "!git status", "the history has it");
 }
 
 #[test]
-fn what_a_command_wrote_is_kept_with_the_draft_until_it_is_sent() {
+fn command_output_is_saved_with_the_draft_until_sent() {
     let mut tui = test_tui();
     run(&mut tui, "!ls");
     ended(&mut tui, "shell-1", "ls", "a\n", 0);
@@ -91,7 +95,7 @@ fn tui_blocks(draft: &SavedDraft) -> Vec<Content> {
 }
 
 #[test]
-fn behind_two_marks_the_model_is_not_told() {
+fn the_model_does_not_see_output_after_two_exclamation_marks() {
     let mut tui = test_tui();
     assert_eq!(run(&mut tui, "!! ls"), [shell("shell-1", "ls")]);
     ended(&mut tui, "shell-1", "ls", "a\n", 0);
@@ -99,17 +103,17 @@ fn behind_two_marks_the_model_is_not_told() {
 }
 
 #[test]
-fn one_runs_at_a_time_and_escape_ends_it() {
+fn one_command_runs_at_a_time_and_esc_stops_it() {
     let mut tui = test_tui();
     run(&mut tui, "!sleep 60");
     assert_eq!(run(&mut tui, "!ls"), []);
-    assert_eq!(tui.text(), "!ls", "it is kept");
+    assert_eq!(tui.text(), "!ls", "the command stays in the editor");
     assert!(tui.frame().contains("is still running"));
     assert_eq!(tui.key("esc"), [Effect::StopShell]);
     let frame = tui.frame();
     assert!(frame.contains("stopped"), "{frame}");
     assert!(!frame.contains("is still running"), "{frame}");
-    // What comes too late counts for nothing.
+    // A late end of the stopped command is ignored.
     ended(&mut tui, "shell-1", "sleep 60", "late\n", 0);
     assert_eq!(tui.key("enter"), [shell("shell-2", "ls")]);
     ended(&mut tui, "shell-2", "ls", "", 2);
@@ -119,7 +123,7 @@ fn one_runs_at_a_time_and_escape_ends_it() {
 }
 
 #[test]
-fn what_it_writes_shows_while_it_runs_and_stays_when_it_is_stopped() {
+fn output_shows_live_and_stays_after_a_stop() {
     let mut tui = test_tui();
     run(&mut tui, "!make");
     let output: Vec<_> = (1..=9).map(|line| format!("line {line}")).collect();
@@ -143,7 +147,7 @@ fn what_it_writes_shows_while_it_runs_and_stays_when_it_is_stopped() {
         frame.contains("stopped") && frame.contains("line 9"),
         "{frame}"
     );
-    // What comes too late changes nothing.
+    // Late output is ignored.
     tui.send(Msg::Done(wrote));
     assert_eq!(tui.frame(), frame);
     let block = format!(
@@ -155,7 +159,7 @@ fn what_it_writes_shows_while_it_runs_and_stays_when_it_is_stopped() {
 }
 
 #[test]
-fn what_it_wrote_is_kept_when_the_program_ends() {
+fn command_output_is_saved_when_the_program_exits() {
     let mut tui = test_tui();
     run(&mut tui, "!make");
     let details = CommandDetails {
@@ -165,7 +169,7 @@ fn what_it_wrote_is_kept_when_the_program_ends() {
     };
     let wrote = EffectResult::ShellOutput("shell-1".to_owned(), details);
     tui.send(Msg::Done(wrote));
-    // Also where it is killed.
+    // The same when the program is killed.
     tui.now += 1000;
     let saved = tui.send_all(Msg::Tick);
     let [Effect::SaveDraft(draft)] = &saved[..] else {
@@ -186,7 +190,7 @@ fn what_it_wrote_is_kept_when_the_program_ends() {
 }
 
 #[test]
-fn a_mark_alone_runs_nothing() {
+fn a_lone_exclamation_mark_runs_nothing() {
     for typed in ["!", "!!", "! "] {
         let mut tui = test_tui();
         assert_eq!(run(&mut tui, typed), [], "{typed}");
@@ -195,7 +199,7 @@ fn a_mark_alone_runs_nothing() {
 }
 
 #[test]
-fn what_was_attached_comes_back_with_a_queued_message_but_not_into_the_editor() {
+fn attachments_of_a_returned_message_stay_out_of_the_editor() {
     let mut tui = test_tui();
     tui.running(Phase::Streaming);
     let block = "<command line=\"ls\" by=\"user\" exit=\"0\">\na\n</command>";
@@ -251,7 +255,7 @@ fn a_picture_becomes_a_mention() {
 }
 
 #[test]
-fn a_paste_is_a_placeholder_again_when_its_prompt_comes_back() {
+fn a_paste_in_a_returned_prompt_is_a_placeholder_again() {
     let mut tui = test_tui();
     let paste = "line\n".repeat(40);
     tui.write("what is ");
@@ -265,7 +269,7 @@ fn a_paste_is_a_placeholder_again_when_its_prompt_comes_back() {
     assert!(frame.contains("what is [paste #1 +40 lines]"), "{frame}");
 }
 
-/// It is the user's, not the run's: it goes on when that ends.
+/// The command belongs to the user, so it outlives the run.
 #[test]
 fn a_command_outlives_the_run_beside_it() {
     let mut tui = test_tui();

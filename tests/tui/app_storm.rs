@@ -1,4 +1,4 @@
-//! Whatever happens, in whatever order, at whatever size: no panic, and no typed word is lost.
+//! Random events in random order at random sizes: nothing panics, and no typed word is lost.
 
 use std::sync::Arc;
 
@@ -243,7 +243,7 @@ proptest! {
 
     /// Nothing panics, and no escape sequence or control character reaches the screen.
     #[test]
-    fn a_storm_leaves_the_screen_standing(
+    fn random_events_do_not_break_the_screen(
         happenings in proptest::collection::vec(happening(), 1..60)
     ) {
         let mut tui = TestTui::new(80, 24);
@@ -258,8 +258,8 @@ proptest! {
         }
     }
 
-    /// Every word typed is in the editor, in the history, or was sent; unless its author deleted
-    /// it. Enter, Esc, Ctrl+C, runs that start and end, aborts: nothing else takes a word away.
+    /// Every typed word stays in the editor, is in the history, or was sent, unless the user
+    /// deleted it. Enter, Esc, Ctrl+C, and runs that start, end or stop never lose a word.
     #[test]
     fn no_typed_word_is_lost(
         keys in proptest::collection::vec(
@@ -287,7 +287,7 @@ proptest! {
             tui.now += 300;
             let effects = match key {
                 None => {
-                    // While something lies over the editor keys do not type.
+                    // While an overlay covers the editor, keys don't type.
                     if !tui.app.overlays.is_empty() {
                         continue;
                     }

@@ -1,4 +1,5 @@
-//! Themes on the screen: the list that shows them, what the terminal says, the user's own files.
+//! Themes on the screen: the list with its preview, reports from the terminal, and the user's own
+//! files.
 
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ const ANEW: Effect = Effect::Terminal(TerminalEffect::LayOutAnew);
 const QUERY: Effect = Effect::Terminal(TerminalEffect::QueryColors);
 
 #[test]
-fn the_screen_shows_the_chosen_theme_until_it_is_kept_or_not() {
+fn the_list_previews_themes_until_one_is_kept_or_canceled() {
     let mut tui = TestTui::new(80, 40);
     assert_eq!(command(&mut tui, "/theme"), [Effect::ReadThemes, QUERY]);
     assert!(tui.frame().contains("Themes"), "{}", tui.frame());
@@ -39,7 +40,7 @@ fn the_screen_shows_the_chosen_theme_until_it_is_kept_or_not() {
     assert!(tui.app.overlays.is_empty());
 
     command(&mut tui, "/theme");
-    assert_eq!(tui.key("down"), [], "the same as auto is now");
+    assert_eq!(tui.key("down"), [], "it looks the same as auto does now");
     assert_eq!(tui.key("down"), [ANEW]);
     assert_eq!(tui.app.theme.name, "light");
     assert_eq!(tui.key("enter"), [kept("light")]);
@@ -54,7 +55,7 @@ fn the_screen_shows_the_chosen_theme_until_it_is_kept_or_not() {
 }
 
 #[test]
-fn a_theme_is_taken_by_name() {
+fn a_theme_is_chosen_by_name() {
     let mut tui = TestTui::new(80, 24);
     assert_eq!(
         command(&mut tui, "/theme gruvbox-light"),
@@ -69,18 +70,18 @@ fn a_theme_is_taken_by_name() {
     );
 }
 
-/// Where nobody says whether the terminal is dark or light, colors for one of both could not be read.
+/// If nothing tells whether the terminal is dark or light, colors for either could be unreadable.
 #[test]
-fn a_terminal_that_does_not_tell_its_ground_gets_the_theme_for_any() {
+fn an_unknown_background_gets_the_neutral_theme() {
     let mut tui = TestTui::new(80, 24);
     assert_eq!(tui.app.theme.name, "dark");
     report(&mut tui, TerminalReport::PrimaryAttributes);
     assert_eq!(tui.app.theme.name, "ansi");
-    // It tells it after all.
+    // The background color arrives late.
     let ground = TerminalReport::Color(TerminalColor::Ground, (240, 240, 250));
     report(&mut tui, ground);
     assert_eq!(tui.app.theme.name, "light");
-    // COLORFGBG said it, or a setting names a theme.
+    // COLORFGBG reported it, or a setting names a theme.
     let mut tui = TestTui::new(80, 24);
     tui.app.themes.scheme = Some(Kind::Light);
     report(&mut tui, TerminalReport::PrimaryAttributes);
@@ -99,21 +100,21 @@ fn light_and_dark_follow_the_terminal() {
     assert_eq!(report(&mut tui, ground((20, 20, 20))), []);
     assert_eq!(report(&mut tui, ground((240, 240, 250))), [ANEW]);
     assert_eq!(tui.app.theme.name, "tokyo-day");
-    // The desktop turns dark; the terminal says so before it is asked.
+    // The desktop turns dark, and the terminal reports that without a query.
     assert_eq!(
         report(&mut tui, TerminalReport::Scheme(false)),
         [ANEW, QUERY]
     );
     assert_eq!(tui.app.theme.name, "dark");
-    // The terminal stayed light all the same.
+    // The terminal itself stayed light.
     assert_eq!(report(&mut tui, ground((240, 240, 250))), [ANEW]);
     assert_eq!(tui.app.theme.name, "tokyo-day");
-    // A named theme follows nobody.
+    // A named theme ignores the reports.
     command(&mut tui, "/theme nord");
     assert_eq!(report(&mut tui, TerminalReport::Scheme(true)), [QUERY]);
     assert_eq!(report(&mut tui, ground((0, 0, 0))), []);
     assert_eq!(tui.app.theme.name, "nord");
-    // Sixteen colors are as they are.
+    // With sixteen colors the theme stays the same.
     let mut tui = TestTui::new(80, 24);
     tui.app.themes.depth = ColorDepth::Ansi16;
     report(&mut tui, ground((240, 240, 250)));
@@ -121,7 +122,7 @@ fn light_and_dark_follow_the_terminal() {
 }
 
 #[test]
-fn the_system_theme_is_made_when_all_colors_are_told() {
+fn the_system_theme_waits_for_all_colors() {
     let mut tui = TestTui::new(80, 24);
     command(&mut tui, "/theme system");
     let before = tui.app.theme.clone();
@@ -138,7 +139,7 @@ fn the_system_theme_is_made_when_all_colors_are_told() {
 }
 
 #[test]
-fn a_changed_file_shows_at_once_and_its_faults_are_told() {
+fn a_changed_theme_file_shows_at_once_with_its_errors() {
     let mut tui = TestTui::new(80, 24);
     let mine = |text: &str| {
         let themes = Themes::default().with("mine", text);
@@ -151,7 +152,7 @@ fn a_changed_file_shows_at_once_and_its_faults_are_told() {
     assert_eq!(
         tui.send(mine("inherits = \"nord\"\n")),
         [],
-        "nothing changed"
+        "nothing has changed"
     );
     let changed = mine("inherits = \"nord\"\n[palette]\nacent = \"#fff\"\n[ui]\ntexxt = \"red\"\n");
     tui.send(changed);
@@ -162,7 +163,7 @@ fn a_changed_file_shows_at_once_and_its_faults_are_told() {
     );
     let changed = mine("[palette]\naccent = \"#010203\"\n");
     assert_eq!(tui.send(changed), [ANEW]);
-    // Even while the list is open.
+    // The same while the list is open.
     command(&mut tui, "/theme");
     tui.write("mine");
     tui.send(mine("[palette]\naccent = \"#030201\"\n"));
@@ -171,7 +172,7 @@ fn a_changed_file_shows_at_once_and_its_faults_are_told() {
     assert_eq!(tui.app.theme.name, "mine");
 }
 
-/// The list at the sizes of everyday, and where hardly anything fits.
+/// The list at common sizes and at a tiny one.
 #[test]
 fn the_list_of_themes() {
     for (width, height) in [(120, 40), (80, 24), (40, 10)] {

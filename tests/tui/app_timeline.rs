@@ -1,4 +1,4 @@
-//! The list of iterations: what happened, one model call after the other.
+//! The list of iterations, one row per model call.
 
 use std::sync::Arc;
 
@@ -62,9 +62,8 @@ fn turn(
     });
 }
 
-/// B13
 #[test]
-fn what_happened_in_each_iteration_can_be_looked_up() {
+fn the_list_shows_what_happened_in_each_iteration() {
     let mut tui = TestTui::new(150, 24);
     turn(
         &mut tui,
@@ -95,7 +94,7 @@ fn what_happened_in_each_iteration_can_be_looked_up() {
     ] {
         assert!(frame.contains(line), "{line}:\n{frame}");
     }
-    // What comes while it is open is shown; the last stays chosen.
+    // New iterations appear while the list is open, and the last one stays selected.
     turn(&mut tui, 4, 7, &[("ls", ToolStatus::Ok, Some(5))]);
     assert!(tui.frame().contains("ls 5 ms"));
     assert_eq!(list(&mut tui).picker.chosen(), Some(3));
@@ -129,15 +128,15 @@ pub(super) fn stored(numbers: std::ops::RangeInclusive<usize>) -> Arc<[Iteration
     numbers.map(row).collect()
 }
 
-/// After a resume the file has what was before, and some of what was heard of.
+/// After a resume, the file has the older iterations and some that also arrived live.
 #[test]
-fn the_file_and_what_was_heard_of_make_one_list() {
+fn stored_and_live_iterations_make_one_list() {
     let mut tui = TestTui::new(110, 24);
     tui.app.status.session = Some(SessionInfo {
         file: "/s/x.jsonl".into(),
         ..SessionInfo::default()
     });
-    // The screen has the session open since its iteration 9,999.
+    // The screen opened the session at iteration 9,999.
     turn(&mut tui, 9_999, 10, &[]);
     turn(&mut tui, 10_000, 20, &[]);
     let effects = tui.key("alt+i");
@@ -145,7 +144,7 @@ fn the_file_and_what_was_heard_of_make_one_list() {
     assert!(tui.frame().contains("Reading…"));
     done(&mut tui, EffectResult::Iterations(Ok(stored(1..=10_000))));
     let rows = list(&mut tui).picker.matches().len();
-    assert_eq!(rows, 10_000, "both are in the file");
+    assert_eq!(rows, 10_000, "the file has both live ones");
     assert_eq!(list(&mut tui).picker.chosen(), Some(9_999));
     assert!(tui.frame().contains("10000"));
     turn(&mut tui, 10_001, 30, &[("ls", ToolStatus::Ok, None)]);
@@ -158,9 +157,9 @@ fn the_file_and_what_was_heard_of_make_one_list() {
     assert!(frame.contains("❯ prompt 9977") && !frame.contains("❯ prompt 9978"));
 }
 
-/// As the file counts them: an attempt that said something and failed is an iteration.
+/// As in the file, a failed attempt with output is an iteration.
 #[test]
-fn another_attempt_of_a_turn_has_a_number_of_its_own() {
+fn another_attempt_of_a_turn_has_its_own_number() {
     let mut tui = TestTui::new(110, 24);
     let asked = || AgentEvent::ApiCallStart {
         model: "lab/m".into(),
@@ -183,7 +182,7 @@ fn another_attempt_of_a_turn_has_a_number_of_its_own() {
 }
 
 #[test]
-fn an_iteration_is_looked_into() {
+fn an_iteration_opens_to_its_details() {
     let mut tui = TestTui::new(100, 30);
     let file = std::path::PathBuf::from("/s/x.jsonl");
     tui.app.status.session = Some(SessionInfo {
@@ -195,7 +194,7 @@ fn an_iteration_is_looked_into() {
     assert_eq!(tui.key("enter"), [Effect::ReadIteration(file.clone(), 3)]);
     assert!(tui.frame().contains("Iteration 3 of 3") && tui.frame().contains("Reading…"));
     assert_eq!(tui.key("left"), [Effect::ReadIteration(file.clone(), 2)]);
-    // What comes late for another one is not shown.
+    // A late result for another iteration isn't shown.
     let said: Vec<String> = (0..300)
         .map(|line| format!("line {line} \u{1b}[2J"))
         .collect();
@@ -236,7 +235,7 @@ fn an_iteration_is_looked_into() {
 }
 
 #[test]
-fn a_session_that_is_not_stored_has_its_figures_all_the_same() {
+fn an_unstored_session_has_figures_too() {
     let mut tui = TestTui::new(80, 24);
     assert_eq!(tui.key("alt+i"), []);
     assert!(tui.frame().contains("No model calls yet"));
@@ -261,7 +260,7 @@ fn a_session_that_is_not_stored_has_its_figures_all_the_same() {
 }
 
 #[test]
-fn the_stats_tell_how_long_first_tokens_took() {
+fn stats_show_the_time_to_the_first_token() {
     let mut tui = TestTui::new(80, 24);
     turn(&mut tui, 1, 100, &[("read", ToolStatus::Ok, Some(5))]);
     tui.write("/stats");
@@ -280,7 +279,7 @@ fn the_stats_tell_how_long_first_tokens_took() {
 }
 
 #[test]
-fn a_long_run_tells_its_time_beside_that_of_what_runs() {
+fn a_long_run_shows_its_time_beside_the_running_calls() {
     let mut tui = TestTui::new(80, 24);
     tui.write("go");
     tui.key("enter");

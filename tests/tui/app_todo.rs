@@ -25,7 +25,7 @@ const ITEMS: [&str; 7] = [
     "Check the docs",
 ];
 
-/// The first `done` of `of` items are done, and the next is under way.
+/// A list of `of` items with the first `done` finished and the next in progress.
 fn list(done: usize, of: usize) -> TodoDetails {
     let items = ITEMS[..of].iter().enumerate();
     let items = items.map(|(at, content)| TodoItem {
@@ -71,7 +71,7 @@ fn working(width: u16, height: u16) -> TestTui {
 }
 
 #[test]
-fn it_stands_above_the_editor_in_as_many_rows_as_there_is_room_for() {
+fn the_list_above_the_editor_fits_the_room() {
     for (width, height) in [(40, 10), (80, 24), (120, 40)] {
         let mut tui = working(width, height);
         assert_snapshot!(format!("todo_{width}x{height}"), tui.frame());
@@ -79,7 +79,7 @@ fn it_stands_above_the_editor_in_as_many_rows_as_there_is_room_for() {
 }
 
 #[test]
-fn a_key_folds_and_opens_it() {
+fn a_key_folds_and_unfolds_the_list() {
     let mut tui = working(80, 24);
     let next = "○ Update the changelog";
     assert!(tui.frame().contains("◐ Run the tests"));
@@ -95,7 +95,7 @@ fn a_key_folds_and_opens_it() {
 }
 
 #[test]
-fn one_that_a_whole_run_left_alone_goes_with_the_next_prompt() {
+fn a_list_unchanged_for_a_whole_run_hides_at_the_next_prompt() {
     let mut tui = working(80, 24);
     let shown = "◐ Run the tests";
     for (prompt, is_there) in [("Go on", true), ("What is a token?", false)] {
@@ -110,7 +110,7 @@ fn one_that_a_whole_run_left_alone_goes_with_the_next_prompt() {
 }
 
 #[test]
-fn it_goes_when_all_is_done_and_the_run_is_over() {
+fn a_finished_list_hides_after_the_run() {
     let mut single = working(80, 24);
     todo(&mut single, list(1, 1));
     let frame = single.frame();
@@ -138,7 +138,7 @@ fn it_goes_when_all_is_done_and_the_run_is_over() {
     );
     tui.key("alt+t");
     assert!(tui.frame().contains("todo: all 7 done"), "{}", tui.frame());
-    // What was done before says nothing about the next prompt.
+    // A finished list doesn't show for the next prompt.
     tui.write("next");
     tui.key("enter");
     assert_eq!(
@@ -147,7 +147,7 @@ fn it_goes_when_all_is_done_and_the_run_is_over() {
         "{}",
         tui.frame()
     );
-    // What is left to do stays in sight.
+    // A list with open items stays visible.
     todo(&mut tui, list(1, 3));
     tui.state(RunState::Idle);
     assert!(tui.frame().contains("◐ Fix the token check"));
@@ -157,7 +157,7 @@ fn it_goes_when_all_is_done_and_the_run_is_over() {
 }
 
 #[test]
-fn each_change_is_a_line_that_opens() {
+fn each_change_is_a_row_that_opens() {
     let mut tui = working(80, 24);
     let frame = tui.frame();
     assert!(
@@ -175,7 +175,7 @@ fn each_change_is_a_line_that_opens() {
 }
 
 #[test]
-fn a_wide_screen_has_a_rail_while_there_is_something_to_say() {
+fn a_wide_screen_has_a_side_panel_while_it_has_content() {
     let mut tui = TestTui::new(172, 40);
     tui.write("Fix the login bug");
     tui.key("enter");
@@ -186,7 +186,7 @@ fn a_wide_screen_has_a_rail_while_there_is_something_to_say() {
     changed(&mut tui);
     tui.waiting(&["use the subtle crate"], &["update the changelog"]);
     assert_snapshot!("rail_172x40", tui.frame());
-    // Narrower, the same stands above the editor.
+    // On a narrower screen the list is above the editor.
     tui.send(Msg::Resize(Size::new(171, 40)));
     let frame = tui.frame();
     assert!(
@@ -214,7 +214,7 @@ fn changed(tui: &mut TestTui) {
 }
 
 #[test]
-fn the_rail_forgets_files_whose_changes_were_undone() {
+fn the_side_panel_drops_files_whose_changes_were_undone() {
     let mut tui = TestTui::new(172, 40);
     tui.write("Fix the login bug");
     tui.key("enter");

@@ -1,4 +1,4 @@
-//! The tree of the session on the screen: what is shown, found, folded, labelled and chosen.
+//! The session tree on the screen: display, search, folding, labels and jumps.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ fn result(session: &mut Session, tool: &str) -> NodeId {
     )
 }
 
-/// A session with two branches; it goes on at the end of the first.
+/// A session with two branches, currently at the end of the first.
 pub(super) fn session() -> Session {
     let mut session = Session::unstored(Path::new("/w"));
     user(&mut session, "Fix the login");
@@ -82,7 +82,7 @@ fn open(session: &Session) -> TestTui {
     tui
 }
 
-/// The rows of the list, without what stands right of them.
+/// The rows of the list without their right-hand part.
 fn rows(tui: &mut TestTui) -> Vec<String> {
     let frame = tui.frame();
     let lines = frame.lines().skip_while(|line| !line.contains("─ Tree ─"));
@@ -105,9 +105,8 @@ fn id(session: &Session, text: &str) -> String {
         .clone()
 }
 
-// L5
 #[test]
-fn all_branches_are_shown_with_where_we_are() {
+fn all_branches_are_shown_with_the_current_place() {
     let mut tui = open(&session());
     assert_eq!(
         rows(&mut tui),
@@ -154,7 +153,7 @@ fn all_branches_are_shown_with_where_we_are() {
 }
 
 #[test]
-fn a_search_keeps_the_place_and_a_branch_folds() {
+fn a_search_keeps_the_selection_and_branches_fold() {
     let mut tui = open(&session());
     tui.write("way");
     assert_eq!(
@@ -168,7 +167,8 @@ fn a_search_keeps_the_place_and_a_branch_folds() {
     tui.write(" green");
     assert_eq!(rows(&mut tui), ["⟦green⟧ Second way taken."]);
     tui.key("ctrl+u");
-    // To where the branch begins, then it folds; from a folded one up, and back into it.
+    // Left goes to the start of the branch, then folds it. From a folded branch it goes up, and
+    // right goes back in.
     tui.key("end");
     for _ in 0..2 {
         tui.key("left");
@@ -187,10 +187,13 @@ fn a_search_keeps_the_place_and_a_branch_folds() {
 }
 
 #[test]
-fn choosing_goes_there_unless_a_run_is_under_way() {
+fn enter_jumps_to_an_entry_unless_a_run_is_active() {
     let session = session();
     let mut tui = open(&session);
-    assert!(!tui.frame().contains("summary"), "nothing would be left");
+    assert!(
+        !tui.frame().contains("summary"),
+        "this jump would leave nothing behind"
+    );
     tui.key("up");
     assert!(tui.frame().contains("Alt+Enter continue with a summary"));
     let chosen = id(&session, "Take the first");
@@ -215,7 +218,7 @@ fn choosing_goes_there_unless_a_run_is_under_way() {
 }
 
 #[test]
-fn a_prompt_comes_into_the_editor_and_the_draft_into_the_history() {
+fn a_prompt_goes_into_the_editor_and_the_draft_into_the_history() {
     let mut tui = TestTui::new(80, 24);
     tui.write("my draft");
     let messages = vec![Arc::new(Message::user("Fix the login", 1))];
@@ -225,7 +228,7 @@ fn a_prompt_comes_into_the_editor_and_the_draft_into_the_history() {
         prompt: prompt.map(|prompt| vec![Content::text(prompt)]),
     };
     tui.agent(moved(None));
-    assert_eq!(tui.text(), "my draft", "nothing takes its place");
+    assert_eq!(tui.text(), "my draft", "no prompt replaces the draft");
     tui.agent(moved(Some("Take the first\nnow")));
     assert_eq!(tui.text(), "Take the first\nnow");
     assert!(tui.frame().contains("❯ Fix the login"));
@@ -233,14 +236,14 @@ fn a_prompt_comes_into_the_editor_and_the_draft_into_the_history() {
 }
 
 #[test]
-fn an_entry_is_labelled_where_it_stands_and_the_last_one_by_command() {
+fn entries_are_labelled_in_the_tree_and_the_last_one_by_command() {
     let session = session();
     let mut tui = open(&session);
     tui.key("alt+l");
     tui.write("try me");
     assert!(tui.frame().contains("label › try me"));
     tui.key("esc");
-    assert!(!tui.frame().contains("try me"), "it was not kept");
+    assert!(!tui.frame().contains("try me"), "the label was not saved");
     tui.key("alt+l");
     tui.write("  good ");
     let first = id(&session, "First way taken.");
@@ -264,7 +267,7 @@ fn an_entry_is_labelled_where_it_stands_and_the_last_one_by_command() {
 }
 
 #[test]
-fn the_last_prompt_is_taken_back_by_a_key() {
+fn a_key_takes_back_the_last_prompt() {
     let mut tui = TestTui::new(80, 24);
     assert_eq!(tui.key("alt+e"), [Effect::Tree(TreeEffect::EditLast)]);
     tui.running(Phase::Requesting);
@@ -272,7 +275,7 @@ fn the_last_prompt_is_taken_back_by_a_key() {
 }
 
 #[test]
-fn a_fork_is_chosen_from_the_prompts() {
+fn a_fork_starts_at_a_chosen_prompt() {
     let session = session();
     let mut tui = TestTui::new(80, 30);
     tui.write("/fork");
@@ -298,7 +301,7 @@ fn a_fork_is_chosen_from_the_prompts() {
 }
 
 #[test]
-fn two_branches_stand_side_by_side() {
+fn two_branches_are_compared_side_by_side() {
     let session = session();
     let mut tui = TestTui::new(80, 40);
     let compared = |tui: &mut TestTui, names: &str| {
@@ -328,9 +331,9 @@ fn two_branches_stand_side_by_side() {
     );
 }
 
-/// What the model is told of a call that was stopped is not shown below what the user is told.
+/// The text that the model gets for a stopped call doesn't show below the user's notice.
 #[test]
-fn a_stopped_call_is_told_once() {
+fn a_stopped_call_shows_one_message() {
     let mut session = Session::unstored(Path::new("/w"));
     user(&mut session, "Wait for it");
     answer(&mut session, "", &["bash"]);
@@ -361,7 +364,7 @@ fn it_fits_every_screen() {
 }
 
 #[test]
-fn ten_thousand_entries_with_a_fork_at_each_are_walked() {
+fn the_tree_handles_ten_thousand_forks() {
     let mut session = Session::unstored(Path::new("/w"));
     for n in 0..5_000 {
         let at = session.tree().leaf();

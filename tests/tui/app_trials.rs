@@ -1,4 +1,4 @@
-//! An open trial: what is typed never ends it, and no letter is lost.
+//! An open trial: typing never ends it, and no letter is lost.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ fn open_trial() -> TestTui {
 }
 
 #[test]
-fn a_trial_is_ended_by_its_commands_only() {
+fn only_its_commands_end_a_trial() {
     for (typed, ends) in [
         ("/keep", TrialEffect::Keep),
         ("/discard", TrialEffect::Discard),
@@ -49,7 +49,7 @@ fn a_trial_is_ended_by_its_commands_only() {
 }
 
 #[test]
-fn no_trial_seems_to_begin_when_the_agent_is_gone() {
+fn no_trial_starts_when_the_agent_has_stopped() {
     let mut tui = TestTui::new(80, 24);
     tui.send(Msg::AgentGone);
     tui.write("/try it");

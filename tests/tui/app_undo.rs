@@ -1,4 +1,4 @@
-//! Going back to a prompt: nothing happens to files before it was shown what would.
+//! Undo and rewind change files only after the preview has been shown.
 
 use tiller::agent::tool::FileChange;
 use tiller::agent::undo::{Direction, FilePreview, Preview, RewindPoint};
@@ -12,7 +12,7 @@ fn rewinds(effects: &[Effect]) -> bool {
     effects.iter().any(is_rewind)
 }
 
-/// A prompt is chosen to go back to, after which so many files had changed.
+/// The user chose a prompt to rewind to; this many files had changed since.
 fn chosen(files: usize) -> TestTui {
     let mut tui = TestTui::new(80, 24);
     tui.write("/rewind");
@@ -30,7 +30,7 @@ fn chosen(files: usize) -> TestTui {
     tui
 }
 
-/// The preview of that has come.
+/// The preview arrives.
 fn shown(tui: &mut TestTui, files: Vec<FilePreview>) {
     let preview = Preview {
         direction: Direction::Undo,
@@ -42,7 +42,7 @@ fn shown(tui: &mut TestTui, files: Vec<FilePreview>) {
     tui.send(Msg::Done(EffectResult::RewindPreview("e".into(), preview)));
 }
 
-/// It is asked whether to undo.
+/// The screen asks whether to undo.
 pub(super) fn asks() -> TestTui {
     let mut tui = TestTui::new(80, 24);
     let preview = Preview {
@@ -61,7 +61,7 @@ pub(super) fn asks() -> TestTui {
 }
 
 #[test]
-fn only_enter_undoes_and_not_right_after_another_key() {
+fn only_enter_undoes_but_not_right_after_another_key() {
     let go = [Effect::Undo(UndoEffect::Go(Direction::Undo, "t".into()))];
     let mut tui = asks();
     assert_eq!(tui.key("enter"), []);
@@ -71,7 +71,7 @@ fn only_enter_undoes_and_not_right_after_another_key() {
     assert_eq!(tui.key("enter"), []);
     tui.now += 400;
     assert_eq!(tui.key("enter"), go);
-    // A letter is text, and the question is gone.
+    // Typing a letter closes the question and goes into the editor.
     let mut tui = asks();
     tui.now += 1000;
     tui.write("yes");
@@ -80,7 +80,7 @@ fn only_enter_undoes_and_not_right_after_another_key() {
 }
 
 #[test]
-fn enter_pressed_twice_rewinds_no_file_that_was_not_shown() {
+fn a_double_enter_does_not_rewind_before_the_preview() {
     let mut tui = chosen(1);
     assert!(!rewinds(&tui.key("enter")));
     shown(&mut tui, Vec::new());
@@ -90,9 +90,9 @@ fn enter_pressed_twice_rewinds_no_file_that_was_not_shown() {
     assert!(rewinds(&tui.key("enter")));
 }
 
-/// What would change unseen is at least counted.
+/// Files that don't fit on the screen are at least counted.
 #[test]
-fn files_that_there_is_no_room_for_are_counted() {
+fn hidden_files_are_counted() {
     for count in [10, 14, 15, 16, 17, 18, 19, 20, 40] {
         let mut tui = chosen(count);
         let file = |at: usize| FilePreview {

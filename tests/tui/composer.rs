@@ -1,4 +1,4 @@
-//! The composer as a user meets it: keys in, rows and caret out.
+//! The composer as a user sees it: keys in, rows and caret out.
 
 use tiller::app::action::Action as A;
 use tiller::app::tui::composer::{Composer, History, Narrowing, SpanKind};
@@ -27,7 +27,7 @@ fn holding(text: &str) -> Composer {
     composer
 }
 
-/// Whether the action changes the text or moves the caret.
+/// True if the action changes the text or moves the caret.
 pub fn changes(composer: &mut Composer, action: A) -> bool {
     let state = |composer: &Composer| (composer.revision(), composer.layout());
     let before = state(composer);
@@ -35,7 +35,7 @@ pub fn changes(composer: &mut Composer, action: A) -> bool {
     state(composer) != before
 }
 
-/// Moves the caret to the start of the text of a composer without history.
+/// Moves the caret to the start of the text in a composer without history.
 fn to_start(composer: &mut Composer) {
     while changes(composer, A::Up) {}
     composer.apply(A::LineStart);
@@ -91,7 +91,7 @@ fn an_empty_editor_has_one_row() {
 }
 
 #[test]
-fn up_and_down_keep_to_their_column() {
+fn up_and_down_keep_their_column() {
     let mut composer = holding("a long line\nx\n\tanother one");
     to_start(&mut composer);
     for _ in 0..6 {
@@ -112,7 +112,7 @@ fn up_and_down_keep_to_their_column() {
 }
 
 #[test]
-fn words_are_those_of_unicode_where_letters_have_no_spaces() {
+fn word_motions_use_unicode_words_in_scripts_without_spaces() {
     let stops = |text: &str, motion: A| {
         let mut composer = typed(text);
         if motion == A::WordRight {
@@ -136,7 +136,7 @@ fn words_are_those_of_unicode_where_letters_have_no_spaces() {
 }
 
 #[test]
-fn undo_goes_word_by_word_and_a_move_ends_a_step() {
+fn undo_goes_word_by_word_and_moving_ends_a_step() {
     let mut composer = typed("one two three");
     let mut seen = Vec::new();
     while changes(&mut composer, A::Undo) {
@@ -157,7 +157,7 @@ fn undo_goes_word_by_word_and_a_move_ends_a_step() {
 }
 
 #[test]
-fn deleting_in_a_row_is_one_step_of_undo() {
+fn consecutive_deletions_are_one_undo_step() {
     let mut composer = typed("word");
     for _ in 0..3 {
         composer.apply(A::DeleteBackward);
@@ -172,7 +172,7 @@ fn deleting_in_a_row_is_one_step_of_undo() {
 }
 
 #[test]
-fn kills_in_a_row_are_yanked_together_and_older_ones_after_them() {
+fn consecutive_kills_are_yanked_together_then_older_ones() {
     let mut composer = typed("one two three");
     composer.apply(A::CutWordBackward);
     composer.apply(A::Left);
@@ -205,7 +205,7 @@ fn line_kills_join_lines_at_their_ends() {
 }
 
 #[test]
-fn a_paste_is_cleaned_and_long_ones_are_placeholders_sent_in_full() {
+fn pastes_are_cleaned_and_long_ones_become_placeholders() {
     let mut composer = pasted("two\r\nlines\x1b[31m\x07\tand\rmore");
     assert_eq!(composer.text(), "two\nlines[31m\tand\nmore");
     composer.clear();
@@ -256,7 +256,7 @@ fn a_killed_paste_outlives_the_prompt() {
 }
 
 #[test]
-fn what_was_sent_is_remembered_and_cannot_be_undone() {
+fn a_sent_prompt_is_in_the_history_and_cannot_be_undone() {
     let mut composer = typed("first prompt");
     assert_eq!(composer.take(), "first prompt");
     assert!(composer.is_empty());
@@ -266,7 +266,7 @@ fn what_was_sent_is_remembered_and_cannot_be_undone() {
 }
 
 #[test]
-fn a_cleared_draft_is_kept_in_the_history_and_in_undo() {
+fn a_cleared_draft_stays_in_the_history_and_in_undo() {
     let mut composer = typed("a draft");
     composer.clear();
     assert!(composer.is_empty());
@@ -276,7 +276,7 @@ fn a_cleared_draft_is_kept_in_the_history_and_in_undo() {
 }
 
 #[test]
-fn browsing_keeps_the_draft_and_what_was_changed_on_the_way() {
+fn browsing_the_history_keeps_the_draft_and_edits() {
     let mut composer = empty();
     composer.history_mut().merge(History::new(vec![
         "oldest".into(),
@@ -303,8 +303,8 @@ fn browsing_keeps_the_draft_and_what_was_changed_on_the_way() {
     assert_eq!(composer.layout().rows[0][0].kind, SpanKind::Placeholder);
     assert!(!changes(&mut composer, A::Down));
 
-    // Back at the draft, the changed prompt is a new one, and the old one is as it was; so is one that is
-    // sent.
+    // At the draft again, the edited prompt is a new history entry and the old one is unchanged.
+    // The same goes for an edited prompt that is sent.
     composer.apply(A::Up);
     composer.insert('?');
     assert_eq!(composer.take(), "two\nlines!?");
@@ -326,7 +326,7 @@ fn browsing_keeps_the_draft_and_what_was_changed_on_the_way() {
 }
 
 #[test]
-fn the_history_may_come_late() {
+fn the_history_may_load_late() {
     let mut composer = typed("mine");
     composer.take();
     composer.apply(A::Up);
@@ -338,7 +338,7 @@ fn the_history_may_come_late() {
 }
 
 #[test]
-fn what_comes_back_stands_before_the_draft() {
+fn returned_text_goes_before_the_draft() {
     let mut composer = empty();
     composer.prepend("queued");
     assert_eq!(picture(&composer), "queued│");
@@ -368,9 +368,9 @@ fn control_characters_are_never_typed() {
     assert_eq!(composer.text(), "ab\nc");
 }
 
-/// Nothing in a huge draft is cut, whatever its lines are like and wherever the caret is.
+/// Nothing in a huge draft is cut, with any line lengths and any caret position.
 #[test]
-fn a_huge_draft_is_edited_and_shown_like_any_other() {
+fn a_huge_draft_works_like_any_other() {
     for line in [
         "some words ".repeat(12),
         "x".repeat(5000),
@@ -421,7 +421,7 @@ fn all(history: &History) -> Vec<&str> {
 }
 
 #[test]
-fn each_text_is_remembered_once_where_it_was_used_last() {
+fn each_prompt_is_in_the_history_once_at_its_last_use() {
     let mut history = history(&["a", "b", "a", "a", " \n", ""]);
     assert_eq!(all(&history), ["a", "b"]);
     assert_eq!(history.take_unsaved(), ["a", "b", "a"]);
@@ -433,7 +433,7 @@ fn each_text_is_remembered_once_where_it_was_used_last() {
 }
 
 #[test]
-fn what_the_file_held_is_older_than_what_was_typed() {
+fn prompts_from_the_file_are_older_than_typed_ones() {
     let mut history = history(&["new", "both"]);
     history.merge(History::new(
         ["x", "both", "y", "x"].map(String::from).into(),
@@ -457,7 +457,7 @@ fn the_newest_prompts_are_kept() {
 }
 
 #[test]
-fn search_wants_every_word_in_any_case() {
+fn search_matches_every_word_in_any_case() {
     let history = history(&["Fix the login", "fix LOGIN again", "other", "ÄRGER"]);
     let found = |query| found(&history, query);
     assert_eq!(found("login fix"), ["fix LOGIN again", "Fix the login"]);
@@ -466,9 +466,9 @@ fn search_wants_every_word_in_any_case() {
     assert_eq!(found("nothing"), [""; 0]);
 }
 
-/// What is found letter by letter, on from what was found before, is what is found at once.
+/// Narrowing a search letter by letter finds the same as a new search.
 #[test]
-fn typing_on_finds_what_a_new_search_finds() {
+fn narrowing_a_search_finds_what_a_new_search_finds() {
     let prompts = [
         "Fix the login",
         "fix LOGIN again",
@@ -509,13 +509,13 @@ fn only_long_pastes_get_placeholders() {
         assert_eq!(placeholder.map(|span| span.text).as_deref(), label);
         assert_eq!(composer.text(), text);
     }
-    // With all placeholders in use a paste is text: long, but whole.
+    // Once all placeholders are in use, a paste is inserted as text in full.
     let long = "x\n".repeat(20);
     let mut composer = empty();
     for _ in 0..5000 {
         composer.paste(&long);
         assert_eq!(composer.text(), long);
-        // The kill ring holds the placeholder, so that none is freed.
+        // The kill ring keeps the placeholder in use.
         composer.apply(A::CutToStart);
         composer.take();
     }
@@ -534,7 +534,7 @@ fn text_is_cleaned_of_control_characters() {
 }
 
 #[test]
-fn rows_break_at_words_beside_wide_characters_and_at_tab_stops() {
+fn rows_break_at_words_wide_characters_and_tab_stops() {
     for (line, width, expected) in [
         ("", 10, ""),
         ("one two three", 10, "one two |three"),
@@ -544,7 +544,7 @@ fn rows_break_at_words_beside_wide_characters_and_at_tab_stops() {
         ("one  two", 6, "one  |two"),
         ("abcdefghij", 5, "abcd|efgh|ij"),
         ("a bcdefghij", 5, "a |bcde|fghi|j"),
-        // After a full row the caret has room in the next one only.
+        // After a full row the caret goes to the start of the next one.
         ("one two ", 8, "one two |"),
         ("one two", 8, "one two"),
         ("日本語テキスト", 7, "日本語|テキス|ト"),
@@ -553,12 +553,12 @@ fn rows_break_at_words_beside_wide_characters_and_at_tab_stops() {
         ("e\u{301}e\u{301}e\u{301}", 3, "e\u{301}e\u{301}|e\u{301}"),
         ("ab c", 1, "a|b| |c"),
         ("ab c", 2, "a|b |c"),
-        // A character that leaves no room for the caret has it in the next row.
+        // A character that would leave no room for the caret moves to the next row with it.
         ("日本", 1, "日|本|"),
         ("日本", 2, "日|本|"),
         ("日本", 3, "日|本"),
         ("ab", 0, "a|b"),
-        // Tab stops, counted from the start of the row and no wider than it.
+        // Tab stops count from the start of the row and are no wider than the row.
         ("a\tb\tc", 9, "a   b   |c"),
         ("abc\tx", 20, "abc x"),
         ("abcd\tx", 6, "abcd  |x"),
@@ -573,8 +573,8 @@ fn rows_break_at_words_beside_wide_characters_and_at_tab_stops() {
 }
 
 #[test]
-fn moves_with_shift_select_and_what_is_typed_takes_the_place() {
-    // From the end of "one two": motions that select, then what is done, then what is left.
+fn shift_motions_select_and_typing_replaces_the_selection() {
+    // Starting at the end of "one two": motions that select, an action, and the remaining text.
     for (motions, then, expected) in [
         (&[A::WordLeft][..], A::DeleteBackward, "one "),
         (&[A::WordLeft, A::Left], A::DeleteForward, "one"),
@@ -607,7 +607,7 @@ fn moves_with_shift_select_and_what_is_typed_takes_the_place() {
     composer.apply(A::Right);
     composer.insert('!');
     assert_eq!(composer.text(), "one! two");
-    // Nothing of it outlives a change from elsewhere.
+    // A change from elsewhere ends the selection.
     composer.select(A::LineStart);
     composer.prepend("back");
     assert_eq!(composer.selected_text(), None);

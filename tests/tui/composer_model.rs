@@ -1,5 +1,5 @@
-//! The composer against the plain model of [`super::composer_reference`], and what holds after any
-//! edits.
+//! Compares the composer with the plain model in [`super::composer_reference`], and checks
+//! invariants after random edits.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -12,19 +12,19 @@ use unicode_width::UnicodeWidthStr;
 use super::composer::changes;
 use super::composer_reference::{Edit, Model, any_command, modelled, text, wild};
 
-/// So large that nothing wraps or scrolls: rows are lines.
+/// So large that nothing wraps or scrolls, so each row is a line.
 const UNBOUNDED: (u16, u16) = (60_000, 60_000);
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(32) })]
 
     #[test]
-    fn edits_and_motions_are_those_of_the_model(commands in prop::collection::vec(modelled(), 1..60)) {
+    fn edits_and_motions_match_the_model(commands in prop::collection::vec(modelled(), 1..60)) {
         agrees(&commands)?;
     }
 
     #[test]
-    fn undo_takes_everything_back_and_redo_does_it_again(
+    fn undo_reverts_everything_and_redo_restores_it(
         commands in prop::collection::vec(any_command(), 1..60),
     ) {
         let mut composer = Composer::new(80, 10);
@@ -51,7 +51,7 @@ proptest! {
     }
 
     #[test]
-    fn the_layout_after_any_edits_is_that_of_the_text(
+    fn an_incremental_layout_matches_a_fresh_one(
         commands in prop::collection::vec(any_command(), 1..50),
         width in 1_u16..30,
         max_rows in 1_u16..12,
@@ -60,7 +60,7 @@ proptest! {
         for command in commands {
             command.apply(&mut composer);
             check_layout(&composer, width, max_rows)?;
-            // The same as laid out from scratch.
+            // A fresh layout gives the same rows.
             let mut edited = composer.clone();
             edited.resize(width, 60_000);
             let mut fresh = composer.clone();
@@ -86,7 +86,7 @@ proptest! {
     }
 
     #[test]
-    fn every_place_on_the_screen_is_reached_by_a_click(text in text(wild()), width in 2_u16..20) {
+    fn a_click_reaches_any_place_on_the_screen(text in text(wild()), width in 2_u16..20) {
         let mut composer = Composer::new(width, 60_000);
         composer.set(&text);
         let layout = composer.layout();
@@ -107,13 +107,13 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    #[ignore = "as many cases as PROPTEST_CASES says: 10,000 take a minute"]
-    fn any_number_of_edits_and_motions_are_those_of_the_model(commands in prop::collection::vec(modelled(), 1..40)) {
+    #[ignore = "runs PROPTEST_CASES cases; 10,000 take a minute"]
+    fn many_edits_and_motions_match_the_model(commands in prop::collection::vec(modelled(), 1..40)) {
         agrees(&commands)?;
     }
 }
 
-/// Does the commands in both, and compares after each.
+/// Runs the commands in both editors and compares them after each.
 fn agrees(commands: &[Edit]) -> Result<(), TestCaseError> {
     let mut composer = Composer::new(UNBOUNDED.0, UNBOUNDED.1);
     let mut model = Model::default();

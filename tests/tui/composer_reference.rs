@@ -1,5 +1,5 @@
-//! The editor done the slow and plain way: a list of graphemes, a caret between two of them, and a copy
-//! of everything for each undo step. A long paste is one grapheme that stands for its text.
+//! A slow and simple editor: a list of graphemes, a caret between two of them, and a full copy for
+//! each undo step. A long paste is one grapheme.
 
 use proptest::prelude::*;
 use tiller::app::action::Action as A;
@@ -7,25 +7,26 @@ use tiller::app::tui::composer::Composer;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Stands for the first long paste here; a control character, like the real ones for segmentation.
+/// The grapheme for the first long paste. Like the real placeholders it's a control character, so
+/// segmentation treats both alike.
 const FIRST_PASTE: u32 = 0x80;
-/// Tab stops.
+/// The width of a tab.
 const TAB: usize = 4;
 
-/// The editor.
+/// The model editor.
 #[derive(Default)]
 pub struct Model {
     graphemes: Vec<String>,
     caret: usize,
-    /// Where a selection begins.
+    /// The start of the selection.
     anchor: Option<usize>,
-    /// The column that Up and Down keep to.
+    /// The column that Up and Down aim for.
     goal: Option<usize>,
     kills: Vec<String>,
     killed: bool,
-    /// Which kill a yank inserts, 0 being the newest.
+    /// The index of the kill that a yank inserts; 0 is the newest.
     age: usize,
-    /// Which bytes the last yank inserted: what stands before them may join their first character.
+    /// The bytes that the last yank inserted. The text before them may join their first character.
     yanked: Option<(usize, usize)>,
     pastes: Vec<String>,
     done: Vec<Step>,
@@ -33,20 +34,21 @@ pub struct Model {
     sealed: bool,
 }
 
-/// All of the text before and after a change.
+/// The whole text before and after a change.
 struct Step {
     before: (Vec<String>, usize),
     after: (Vec<String>, usize),
-    /// What the next change may join: typed text that ends at this byte, or erased text at this one.
+    /// Whether the next change joins this step: typing that continues at this byte, or erasing that
+    /// continues there.
     joins: Joins,
-    /// Bytes inserted and removed.
+    /// The number of bytes inserted and removed.
     bytes: usize,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Joins {
     Nothing,
-    /// Behind this byte, and whether the text ends with a space.
+    /// The end byte, and whether the text ends with a space.
     Typing(usize, bool),
     Erasing(usize),
 }
@@ -59,7 +61,7 @@ enum Kind {
 }
 
 impl Model {
-    /// Does one command.
+    /// Runs one command.
     pub fn apply(&mut self, command: &Edit) {
         let yanked = self.yanked.take();
         let killed = std::mem::take(&mut self.killed);
@@ -115,7 +117,7 @@ impl Model {
         }
     }
 
-    /// An action on text of which nothing is selected.
+    /// Runs an action while nothing is selected.
     fn act(
         &mut self,
         action: A,
@@ -176,12 +178,12 @@ impl Model {
         }
     }
 
-    /// The text with all pastes in full.
+    /// The text with all pastes expanded.
     pub fn text(&self) -> String {
         self.expand(&self.graphemes)
     }
 
-    /// Whether there is none.
+    /// True if there is no text.
     pub fn is_empty(&self) -> bool {
         self.graphemes.is_empty()
     }
@@ -192,7 +194,7 @@ impl Model {
         Some(self.expand(&self.graphemes[start..end]))
     }
 
-    /// Column and row of the caret where no row wraps.
+    /// Column and row of the caret when no row wraps.
     pub fn cursor(&self) -> (u16, u16) {
         let start = self.line_start();
         let lines = self.graphemes[..start]
@@ -217,14 +219,17 @@ impl Model {
         (number < self.pastes.len()).then_some(number)
     }
 
-    /// A paste of more than ten lines or a thousand characters is one unit.
+    /// A paste of more than ten lines or a thousand characters is a single unit.
     fn paste(&mut self, text: &str) -> String {
         if text.lines().count() <= 10 && text.chars().count() <= 1000 {
             return text.to_owned();
         }
         self.pastes.push(text.to_owned());
         let number = FIRST_PASTE + self.pastes.len() as u32 - 1;
-        assert!(number < 0xa0, "so many pastes are no control characters");
+        assert!(
+            number < 0xa0,
+            "too many pastes for the range of control characters"
+        );
         char::from_u32(number)
             .expect("a control character")
             .to_string()
@@ -240,7 +245,7 @@ impl Model {
         self.caret = to;
     }
 
-    /// Up and down, in the column where that began, or to the left of it.
+    /// Moves up or down in the goal column, or to the left of it in a shorter line.
     fn vertically(&mut self, way: A, goal: Option<usize>) {
         let line = match way {
             A::Up if self.line_start() > 0 => {
@@ -263,7 +268,7 @@ impl Model {
         self.goal = Some(goal);
     }
 
-    /// The columns between two places of a line, the first being its start.
+    /// The columns between two places of a line; the first place is the start of the line.
     fn column(&self, start: usize, at: usize) -> usize {
         self.graphemes[start..at].iter().fold(0, |col, grapheme| {
             let label = self.paste_of(grapheme).map(|number| {
@@ -285,7 +290,7 @@ impl Model {
         self.graphemes[..at].concat().len()
     }
 
-    /// Changes the text, as a step that can be taken back.
+    /// Changes the text as one undo step.
     fn change(&mut self, (start, end): (usize, usize), text: &str, kind: Kind) {
         self.change_bytes((self.bytes(start), self.bytes(end)), text, kind);
     }
@@ -409,7 +414,7 @@ impl Model {
         at
     }
 
-    /// Space, letter, sign, or a paste that is a unit.
+    /// The class of a character: space, letter, sign, or a paste.
     fn class(&self, at: usize) -> char {
         let grapheme = &self.graphemes[at];
         match grapheme.chars().next() {
@@ -435,7 +440,8 @@ impl Model {
     }
 }
 
-/// What the editor takes in: of control characters only line feeds and tabs, none of its own marks.
+/// What the editor keeps of inserted text: no control characters except line feeds and tabs, and
+/// none of its own markers.
 fn clean(text: &str) -> String {
     let stays = |c: &char| {
         matches!(c, '\n' | '\t') || !c.is_control() && !('\u{e01f0}'..='\u{e0fff}').contains(c)
@@ -443,7 +449,7 @@ fn clean(text: &str) -> String {
     text.chars().filter(stays).collect()
 }
 
-/// What a user does in the editor.
+/// A user's action in the editor.
 #[derive(Clone, Debug)]
 pub enum Edit {
     Insert(char),
@@ -454,7 +460,7 @@ pub enum Edit {
 }
 
 impl Edit {
-    /// Does it in the real editor.
+    /// Runs it in the real editor.
     pub fn apply(&self, composer: &mut Composer) {
         match self {
             Self::Insert(c) => composer.insert(*c),
@@ -477,13 +483,13 @@ const MOTIONS: [A; 8] = [
     A::LineEnd,
 ];
 
-/// Whether words are found in these letters by the rules of Unicode, which need a dictionary for Thai.
+/// True if the Unicode rules find the words in these letters. For Thai they would need a dictionary.
 fn is_divided(run: &str) -> bool {
     let is_thai = |c: char| matches!(c, '\u{e00}'..='\u{e7f}');
     run.contains(|c: char| c.is_alphanumeric() || c == '_') && !run.contains(is_thai)
 }
 
-/// A command as the model knows it: words are what they are only where all characters are whole.
+/// A command that the model supports. Words only match while all characters are whole.
 pub fn modelled() -> BoxedStrategy<Edit> {
     let also = vec![A::Up, A::Down, A::Undo, A::Undo, A::Redo];
     let long = prop_oneof![
@@ -499,7 +505,7 @@ pub fn modelled() -> BoxedStrategy<Edit> {
     .boxed()
 }
 
-/// Any command but undo and redo, with parts of characters too.
+/// Any command except undo and redo, including partial characters.
 pub fn any_command() -> BoxedStrategy<Edit> {
     prop_oneof![
         5 => command(wild()),
@@ -540,14 +546,14 @@ fn command(characters: BoxedStrategy<&'static str>) -> BoxedStrategy<Edit> {
     .boxed()
 }
 
-/// Some characters in a row.
+/// A sequence of characters.
 pub fn text(characters: BoxedStrategy<&'static str>) -> BoxedStrategy<String> {
     prop::collection::vec(characters, 1..20)
         .prop_map(|parts| parts.concat())
         .boxed()
 }
 
-/// Whole characters of many scripts.
+/// Whole characters from many scripts.
 fn tame() -> BoxedStrategy<&'static str> {
     prop::sample::select(vec![
         "a",
@@ -577,7 +583,7 @@ fn tame() -> BoxedStrategy<&'static str> {
     .boxed()
 }
 
-/// Parts of characters too, in any order.
+/// Includes partial characters, in any order.
 pub fn wild() -> BoxedStrategy<&'static str> {
     prop_oneof![
         3 => tame(),

@@ -1,10 +1,11 @@
-//! What is copied equals the source, for any selection over any document. Each letter of a document
-//! stands in it once, so a cell of the screen says by itself which bytes it stands for.
+//! Copying equals the source, for any selection in any document. Each letter occurs only once in a
+//! document, so a screen cell identifies its source bytes.
 //!
-//! The rule: from the first byte that a selected cell stands for to the last, with the marks that lie
-//! between. Where that begins a row, and nothing that is shown stands before it on its line, the line's own
-//! marks belong to it (a list's, a heading's, a fence's when code is left), and the same at the end. Within one block
-//! of code: its lines, without the marks of what the block stands in.
+//! The rule: the copy runs from the first selected byte to the last, including hidden marks in
+//! between. If the selection starts a row and nothing visible precedes it on its line, the line's
+//! own marks belong to it. Those are the marks of a list or heading, or a fence when the selection
+//! leaves the code. The end of the selection works the same way. Within a single code block, the
+//! copy is its lines without the marks of the surrounding blocks.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,7 +16,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::transcript_support::{Stage, picture};
 
-/// A document, what of it is a letter, and which lines are code.
+/// A document, the source bytes of its letters, and its lines of code.
 #[derive(Debug, Default)]
 struct Document {
     source: String,
@@ -27,23 +28,23 @@ struct Document {
 #[derive(Debug)]
 struct CodeLine {
     block: usize,
-    /// The bytes of it that are code.
+    /// The bytes of the line that are code.
     code: Range<usize>,
-    /// Where the fences begin and end, on the first and the last line of a block that has them.
+    /// Where the fences start and end, for the first and last line of a fenced block.
     fence_start: Option<usize>,
     fence_end: Option<usize>,
 }
 
-/// Makes a document from numbers: zeros make the plainest one.
+/// Builds a document from numbers. Zeros build the simplest one.
 struct Builder<'a> {
     numbers: std::slice::Iter<'a, u16>,
     letters: usize,
     document: Document,
-    /// What stands before each line.
+    /// The prefixes of each line.
     prefixes: Vec<String>,
-    /// What stands before the next line in place of the last prefix.
+    /// The marker that replaces the last prefix on the next line.
     marker: Option<String>,
-    /// Whether what is indented would belong to a list, or to the code above it.
+    /// True if an indented line would belong to the list or code above it.
     after_list: bool,
 }
 
@@ -78,7 +79,7 @@ impl Builder<'_> {
         let letter = match self.choose(6) {
             0 | 1 => code(0x4e00).to_string(),
             2 => format!("{}\u{301}", code(0x5e00)),
-            // Letters of Hangul, one column or two, and signs that selectors change.
+            // Hangul syllables, one or two columns wide, and characters that selectors change.
             3 => code(0xac00).to_string(),
             4 if n < 0x3e => format!("{}\u{200d}👧", code(0x1f400)),
             _ => code(0x1401).to_string(),
@@ -95,7 +96,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Words of a line, which begins and ends with one that is shown.
+    /// The words of a line. Its first and last characters are visible.
     fn words(&mut self, most: u16) {
         self.word();
         for _ in 0..self.choose(most) {
@@ -125,7 +126,7 @@ impl Builder<'_> {
             self.push(before);
             self.word();
             if self.choose(8) == 1 {
-                // The line ends in the middle of it.
+                // The line breaks in the middle of the markup.
                 self.push("\n");
                 self.prefix();
                 self.word();
@@ -150,7 +151,7 @@ impl Builder<'_> {
         let first = self.document.code.len();
         for line in 0..=count {
             if line > 0 && line < count && self.choose(3) == 1 {
-                // A line without anything.
+                // An empty line.
                 let prefix = self.prefixes.concat();
                 self.push(prefix.trim_end());
                 let at = self.document.source.len();
@@ -267,7 +268,7 @@ impl Builder<'_> {
             2 => {
                 self.prefix();
                 self.push_one(&["# ", "### "]);
-                // Its line does not go on.
+                // This line must not continue.
                 self.word();
                 self.push(" **");
                 self.word();
@@ -326,7 +327,7 @@ impl Document {
                 .any(|it| self.source[range.clone()].contains(it))
     }
 
-    /// What is copied of the bytes `all`, by the rule.
+    /// The expected copy of the bytes `all`, following the rule above.
     fn copied(&self, all: Range<usize>, [begins, ends]: [bool; 2]) -> String {
         let (first, last) = (self.code_at(all.start), self.code_at(all.end));
         if let (Some(first), Some(last)) = (first, last)
@@ -354,10 +355,11 @@ impl Document {
     }
 }
 
-/// What the screen shows before and between what comes from the source.
+/// Characters that the screen adds before and between source text.
 const MARKS: &str = " •◦▪▎☐☑│─┼↪0123456789.)";
 
-/// Selects from one cell to another and compares what is copied. None where nothing is to be compared.
+/// Selects from one cell to another and compares the copy. Returns `None` if there's nothing to
+/// compare.
 fn check(document: &Document, columns: u16, ends: [(u16, u16); 2]) -> Option<Result<(), String>> {
     let mut stage = Stage::new(columns, 200);
     stage.say(&document.source, 1000);
@@ -377,8 +379,8 @@ fn check(document: &Document, columns: u16, ends: [(u16, u16); 2]) -> Option<Res
                 && width(symbol(x - 1, y)) > 1
                 && document.letters.contains_key(symbol(x - 1, y))
     };
-    // Both ends are letters, or stand before or behind all that is shown: what else is shown of the
-    // source has no place of its own.
+    // Both ends must be letters, or lie before or after everything visible. Other cells have no
+    // place in the source.
     let is_mark = |x: u16, y: u16| MARKS.contains(symbol(x, y));
     while !stands(from.0, from.1) && !(0..=from.0).all(|x| is_mark(x, from.1)) {
         from = if from.0 + 1 < columns {
@@ -396,7 +398,7 @@ fn check(document: &Document, columns: u16, ends: [(u16, u16); 2]) -> Option<Res
             None => (columns - 1, to.1.checked_sub(1)?),
         };
     }
-    // What stands before a row belongs to it, and so does what stands behind it.
+    // A cell before a row's text belongs to the row, and so does a cell after it.
     if stands(from.0, from.1) && !document.letters.contains_key(symbol(from.0, from.1)) {
         from.0 -= 1;
     }
@@ -408,7 +410,7 @@ fn check(document: &Document, columns: u16, ends: [(u16, u16); 2]) -> Option<Res
         let left = to.0.checked_sub(1)?;
         document.letters.get(symbol(left, to.1))
     });
-    // The language of a block stands at the end of its first row.
+    // The first row of a code block ends with the language.
     let in_code = last.is_some_and(|it| document.code_at(it.end).is_some());
     let ends = (to.0 + 1..columns).all(|x| is_mark(x, to.1) || in_code && !stands(x, to.1));
     from.0 = if begins { 0 } else { from.0 };
@@ -450,7 +452,7 @@ fn check(document: &Document, columns: u16, ends: [(u16, u16); 2]) -> Option<Res
     )))
 }
 
-/// Compares `count` selections over random documents, small ones first.
+/// Compares `count` selections in random documents, small ones first.
 fn compare(count: usize, seed: u64) {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64 ^ seed << 20;
     let mut random = move || {
@@ -482,13 +484,13 @@ fn compare(count: usize, seed: u64) {
 }
 
 #[test]
-fn what_is_copied_of_markdown_equals_its_source() {
+fn a_copy_of_markdown_equals_its_source() {
     compare(1_000, 0);
 }
 
 #[test]
-#[ignore = "as many selections as PROPTEST_CASES says, by 1,000: 20,000 take a minute"]
-fn what_is_copied_of_much_markdown_equals_its_source() {
+#[ignore = "compares PROPTEST_CASES selections in steps of 1,000; 20,000 take a minute"]
+fn copies_of_many_documents_equal_their_source() {
     let cases = std::env::var("PROPTEST_CASES").map(|cases| cases.parse().expect("a number"));
     let seeds: u64 = cases.unwrap_or(10_000) / 1_000;
     let first = std::env::var("SEED").map_or(1, |seed| seed.parse().expect("a number"));

@@ -1,4 +1,4 @@
-//! Stopping: in every phase the prompt is back, every call has one result, no process is left, and
+//! Stopping in every phase: the prompt returns, every call has one result, no process is left, and
 //! the next prompt works.
 
 use std::time::{Duration, Instant};
@@ -12,16 +12,16 @@ use crate::support::model_server::{ModelServer, Reply, Wire};
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::Screen;
 
-/// A command whose children ignore SIGTERM, one of them in a session of its own. What it prints
-/// stands nowhere in the command itself, which is on the screen as well.
+/// A command whose children ignore SIGTERM; one of them runs in its own session. The command line
+/// doesn't contain its output, because the screen shows both.
 const STUBBORN: &str = "trap '' TERM; bash -c \"trap '' TERM; sleep 1000; true\" & \
                         setsid bash -c \"trap '' TERM; echo up-$((40 + 2)); sleep 1000\" & wait";
 
-/// A run that was brought into a phase and waits there.
+/// A run that reaches a certain phase and stays there.
 struct Phase {
     name: &'static str,
     replies: fn() -> Vec<Reply>,
-    /// Waits until the phase is reached.
+    /// Waits until the run reaches the phase.
     reached: fn(&ModelServer, &Screen),
 }
 
@@ -63,7 +63,7 @@ const PHASES: [Phase; 4] = [
     },
 ];
 
-/// H1, H2, H3, H6, H10, H11, H13: Esc and Ctrl+C in every phase.
+/// Esc and Ctrl+C stop a run in every phase.
 #[test]
 fn every_phase_can_be_stopped() {
     for (at, phase) in PHASES.iter().enumerate() {
@@ -94,7 +94,7 @@ fn stop(phase: &Phase, wire: Wire, key: &str) {
     let back = pressed.elapsed();
     assert!(back < Duration::from_secs(1), "{shown}: {back:?}");
 
-    // The next prompt works at once, while processes may still be dying.
+    // The next prompt works at once, even while processes are still dying.
     server.push(Reply::text("Still here."));
     screen.wait_for("my draft");
     screen.keys(" and more<enter>");
@@ -115,7 +115,7 @@ fn stop(phase: &Phase, wire: Wire, key: &str) {
             "the output so far: {results:?}"
         );
         assert_eq!(results[1], "Execution cancelled before start", "{shown}");
-        // Both say so on the screen, too.
+        // The screen says so too.
         screen.wait_until("why the calls ended", |view| {
             let lines = view.lines();
             let ends = |word| lines.iter().any(|line| line.trim_end().ends_with(word));
@@ -130,7 +130,7 @@ fn stop(phase: &Phase, wire: Wire, key: &str) {
     leave(&screen);
 }
 
-/// Every call in the session has exactly one result, directly after its message.
+/// Every call in the session has exactly one result, right after its message.
 fn check_session(sandbox: &Sandbox, shown: &str) {
     let mut open: Vec<String> = Vec::new();
     for message in sandbox.session_messages() {
@@ -152,9 +152,9 @@ fn check_session(sandbox: &Sandbox, shown: &str) {
     assert!(open.is_empty(), "{shown}: no result for {open:?}");
 }
 
-/// Queue and draft come back into the editor: steering, follow-ups, draft.
+/// The editor gets steering messages, follow-ups and the draft, in this order.
 #[test]
-fn an_abort_gives_the_queue_back() {
+fn an_abort_returns_the_queue_to_the_editor() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("some of it").gate("never")]);
     let screen = open(&sandbox, Wire::Anthropic);
     screen.keys("go<enter>");
@@ -184,9 +184,9 @@ fn an_abort_gives_the_queue_back() {
     leave(&screen);
 }
 
-/// `kill -9` of tiller leaves no child behind.
+/// `kill -9` of tiller leaves no child process.
 #[test]
-fn a_killed_tiller_takes_its_children_along() {
+fn killing_tiller_kills_its_children() {
     let (_server, sandbox) =
         job::stage_with(vec![Reply::call("bash", json!({"command": STUBBORN}))]);
     let screen = open(&sandbox, Wire::Chat);
@@ -197,7 +197,7 @@ fn a_killed_tiller_takes_its_children_along() {
     assert!(took < Duration::from_secs(5), "{took:?}");
 }
 
-/// So do the signals that hardly anybody sends: all that can be caught.
+/// Every other catchable signal restores the terminal too.
 #[test]
 fn rare_signals_restore_the_terminal() {
     for signal in [
@@ -217,7 +217,7 @@ fn rare_signals_restore_the_terminal() {
     }
 }
 
-/// H8: SIGTERM restores the terminal and exits with its code, whatever runs.
+/// SIGTERM restores the terminal and exits with its code, even during a run.
 #[test]
 fn signals_restore_the_terminal() {
     for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
@@ -229,7 +229,7 @@ fn signals_restore_the_terminal() {
         let sent = Instant::now();
         screen.signal(signal);
         assert_eq!(screen.wait_exit().code, code, "{signal}");
-        // 200 ms on a quiet machine.
+        // On a quiet machine this takes 200 ms.
         assert!(
             sent.elapsed() < Duration::from_secs(2),
             "{:?}",

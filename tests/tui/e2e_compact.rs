@@ -1,5 +1,5 @@
-//! A conversation is compacted on the screen: the divider, what stands above it also for the next
-//! start, Esc, and the way back.
+//! Compaction on the screen: the divider, the conversation above it after a restart too, canceling,
+//! and undoing.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::support::model_server::{Reply, Wire};
 use crate::support::screen::Launch;
 
 #[test]
-fn a_compaction_is_seen_kept_and_undone() {
+fn a_compaction_is_shown_stored_and_undone() {
     let replies = [
         Reply::text("One."),
         Reply::text("A file.").and_call("bash", json!({"command": "touch made"})),
@@ -21,14 +21,13 @@ fn a_compaction_is_seen_kept_and_undone() {
     ];
     let (server, sandbox) = job::stage_with(replies.to_vec());
     let screen = open(&sandbox, Wire::Anthropic);
-    // Wide enough for what the status line adds up.
+    // Wide enough for the totals in the status line.
     screen.resize(160, 40);
     for (prompt, answer) in [("first<enter>", "One."), ("second<enter>", "Two.")] {
         screen.keys(prompt);
         screen.wait_for(answer);
         screen.wait_gone("Esc stops");
     }
-    // H4
     screen.keys("/compact<enter>");
     screen.wait_for("summarising");
     server.request(3);
@@ -43,7 +42,7 @@ fn a_compaction_is_seen_kept_and_undone() {
     for said in ["first", "Two.", "attention to: the parser"] {
         assert!(asked.contains(said), "{said}: {asked}");
     }
-    // What the status line adds up, the summary that was stopped included.
+    // The totals in the status line include the canceled summary.
     let text = screen.text();
     let totals = text
         .lines()
@@ -51,7 +50,7 @@ fn a_compaction_is_seen_kept_and_undone() {
     let totals = totals.expect("totals in the status line").to_owned();
     leave(&screen);
 
-    // All of the past is there again, and the model reads the summary.
+    // The whole past is still on the screen, and the model gets the summary.
     let screen = Launch::new(&sandbox).args(&["-c"]).size(160, 40).start();
     screen.wait_for("▸ summary");
     screen.wait_for(&totals);
@@ -77,7 +76,7 @@ fn a_compaction_is_seen_kept_and_undone() {
     screen.keys("/uncompact<enter>");
     screen.wait_for("Compaction undone");
     screen.wait_gone("▾ summary");
-    // The prompt of since then is in the editor.
+    // The prompt sent since then is in the editor.
     screen.keys("<enter>");
     screen.wait_for("Four.");
     let asked = server.request(6).text();

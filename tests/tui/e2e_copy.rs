@@ -1,4 +1,4 @@
-//! Copying with the mouse, with the real program.
+//! Copying with the mouse in the real program.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 use crate::support::screen::{Launch, Screen};
 
-/// Where `text` stands on the screen, both counted from 1.
+/// The column and row of `text` on the screen, both counted from 1.
 fn find(screen: &Screen, text: &str) -> (usize, usize) {
     screen.wait_for(text);
     let shown = screen.text();
@@ -19,14 +19,14 @@ fn find(screen: &Screen, text: &str) -> (usize, usize) {
     found.unwrap()
 }
 
-/// A mouse event: what, where, and whether the button goes up.
+/// Sends a mouse event with this button code at a cell.
 fn mouse(screen: &Screen, button: u8, (column, row): (usize, usize), up: bool) {
     let end = if up { 'm' } else { 'M' };
     screen.send(format!("\x1b[<{button};{column};{row}{end}").as_bytes());
 }
 
 #[test]
-fn a_drag_reaches_the_clipboard() {
+fn a_drag_copies_to_the_clipboard() {
     let reply = Reply::text("Look at `note.txt:3`, **there** it is.");
     let (_server, sandbox) = job::stage_with(vec![reply]);
     let wire = Wire::ALL[0];
@@ -52,14 +52,14 @@ fn a_drag_reaches_the_clipboard() {
 }
 
 #[test]
-fn a_double_click_takes_the_word_without_the_mark_before_it() {
+fn a_double_click_copies_the_word_without_its_markup() {
     let marked = "a **bold** and `code` and ~~gone~~ [linked](https://x.y) x\n\n- _italic_ item";
     let table = "| three | four |\n|---|---|\n| five | six |";
     let reply = Reply::text(format!("- one two\n\n{marked}\n\n{table}"));
     let (_server, sandbox) = job::stage_with(vec![reply]);
     let screen = open(&sandbox, Wire::Anthropic);
     screen.keys("hello<enter>");
-    // One beside another has another length, so that the notice is another.
+    // Consecutive words differ in length, so each notice differs from the one before.
     for word in "one bold three gone linked code italic five".split(' ') {
         let at = find(&screen, word);
         for _ in 0..2 {
@@ -76,8 +76,8 @@ fn a_double_click_takes_the_word_without_the_mark_before_it() {
     leave(&screen);
 }
 
-/// With Ctrl or Alt held a click opens a file at its line in the user's editor, and the screen is back
-/// after it.
+/// With Ctrl or Alt held, a click opens a file at its line in the user's editor. The screen returns
+/// afterwards.
 #[test]
 fn a_click_with_ctrl_or_alt_opens_the_editor_at_the_line() {
     let reply = Reply::text("Look at `src/math.rs:2`, there it is.");
@@ -108,9 +108,9 @@ fn a_click_with_ctrl_or_alt_opens_the_editor_at_the_line() {
     leave(&screen);
 }
 
-/// Addresses and places in files are links in a terminal that takes them, and in no other.
+/// URLs and file positions are links only in terminals that support them.
 #[test]
-fn links_reach_a_terminal_that_takes_them() {
+fn only_terminals_that_support_links_get_them() {
     for (program, has_links) in [("WezTerm", true), ("other", false)] {
         let reply = Reply::text("See `src/math.rs:2` and https://a.example/x, there it is.");
         let (_server, sandbox) = job::stage_with(vec![reply]);

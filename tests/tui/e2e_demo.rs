@@ -1,12 +1,12 @@
-//! The demo: what a bare machine shows first, in the real screen, with the real tools.
+//! The demo that a fresh machine shows first, in the real screen with the real tools.
 
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::Launch;
 
-/// Without a key the demo starts on Enter, works in a folder of its own, answers what is typed,
-/// and leaves nothing behind.
+/// Without a key, Enter starts the demo. It works in its own folder, answers messages and leaves
+/// nothing behind.
 #[test]
-fn it_starts_answers_and_tidies_up() {
+fn the_demo_runs_answers_and_cleans_up() {
     let sandbox = Sandbox::with(&[("mine.txt", "hands off\n")]);
     let screen = Launch::new(&sandbox).size(100, 40).start();
     screen.wait_for("tiller auth add anthropic");
@@ -28,7 +28,7 @@ fn it_starts_answers_and_tidies_up() {
             .iter()
             .any(|name| name.starts_with("tiller-demo-"))
     );
-    // A message while it works is answered, and the show goes on.
+    // The demo answers a message and continues.
     screen.keys("how nice of you<enter>");
     screen.wait_for("You said: \"how nice of you\"");
     screen.wait_for("read  lib/ferry.sh");
@@ -40,15 +40,16 @@ fn it_starts_answers_and_tidies_up() {
     assert_eq!(
         scratch(),
         Vec::<String>::new(),
-        "the scratch folder is gone"
+        "the scratch folder is removed"
     );
     assert_eq!(sandbox.read("mine.txt"), "hands off\n");
     assert!(sandbox.session_files().is_empty(), "a demo is not stored");
 }
 
-/// A prompt typed without a key is not for a script: it stays in the editor until there is a key.
+/// The demo's script can't answer a real prompt, so the prompt stays in the editor until there is a
+/// key.
 #[test]
-fn a_prompt_typed_without_a_key_survives_the_way_to_one() {
+fn a_prompt_typed_without_a_key_is_kept_until_there_is_one() {
     let sandbox = Sandbox::new();
     let screen = Launch::new(&sandbox).size(100, 40).start();
     screen.wait_for("to skip it");

@@ -1,5 +1,5 @@
-//! The full screen while the disk fails: the conversation goes on, the user is told once, and what
-//! waited is written in order as soon as it can be.
+//! The full screen while the disk fails. The conversation continues, one notice tells the user, and
+//! pending entries are written in order later.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ use crate::support::screen::Screen;
 const FAILED: &str = "Can't save the session to";
 const SAVED: &str = "Saving works again";
 
-/// No file of the program grows beyond so many bytes, as on a full disk; none for any size.
+/// Limits the size of every file of the program, as a full disk would. `None` lifts the limit.
 fn limit_files(screen: &Screen, bytes: Option<u64>) {
     let pid = Pid::from_raw(screen.pid());
     let limit = Rlimit {
@@ -25,7 +25,7 @@ fn limit_files(screen: &Screen, bytes: Option<u64>) {
     prlimit(pid, Resource::Fsize, limit).unwrap();
 }
 
-/// What was said, from the file.
+/// The beginnings of the messages in the session file.
 fn said(sandbox: &Sandbox) -> Vec<String> {
     let texts = sandbox.session_messages().into_iter().map(|message| {
         let text = message["content"][0]["text"].as_str().unwrap().to_owned();
@@ -34,14 +34,14 @@ fn said(sandbox: &Sandbox) -> Vec<String> {
     texts.collect()
 }
 
-/// How often the transcript says `text`.
+/// How often the transcript contains `text`.
 fn count(screen: &Screen, text: &str) -> usize {
-    // Lines are wrapped: only their beginnings are looked at.
+    // The screen wraps lines, so `text` is only the start of one.
     screen.text().matches(text).count()
 }
 
 #[test]
-fn a_full_disk_loses_nothing_and_is_told_once() {
+fn a_full_disk_loses_nothing_and_shows_one_notice() {
     let long = format!("A long answer. {}", "word ".repeat(8000));
     let mut replies = vec![Reply::text("One.")];
     replies.extend(["Two.", "Three.", "Four."].map(Reply::text));
@@ -52,7 +52,7 @@ fn a_full_disk_loses_nothing_and_is_told_once() {
     screen.wait_for("One.");
     screen.wait_gone("Esc stops");
     let size = fs::metadata(&sandbox.session_files()[0]).unwrap().len();
-    // The next prompt fits, the answer to it does not.
+    // The next prompt fits on the disk, but its answer doesn't.
     limit_files(&screen, Some(size + 2000));
     screen.keys("second<enter>");
     screen.wait_for(FAILED);
@@ -61,10 +61,10 @@ fn a_full_disk_loses_nothing_and_is_told_once() {
     screen.wait_for("Two.");
     screen.wait_gone("Esc stops");
     assert_eq!(count(&screen, FAILED), 1, "{}", screen.text());
-    // What was written is whole, and the request holds what was not.
+    // The file holds whole entries only, and the request has the unwritten ones.
     assert_eq!(said(&sandbox), ["first", "One.", "second"]);
     let text = fs::read(&sandbox.session_files()[0]).unwrap();
-    assert_eq!(text.last(), Some(&b'\n'), "half a line was taken back");
+    assert_eq!(text.last(), Some(&b'\n'), "a partial line was removed");
     assert!(server.request(2).text().contains("A long answer."));
 
     limit_files(&screen, None);
@@ -87,12 +87,15 @@ fn a_full_disk_loses_nothing_and_is_told_once() {
     );
     let entries: Vec<Value> = sandbox.session();
     for pair in entries[1..].windows(2) {
-        assert_eq!(pair[1]["parentId"], pair[0]["id"], "one chain");
+        assert_eq!(
+            pair[1]["parentId"], pair[0]["id"],
+            "the entries form one chain"
+        );
     }
 }
 
 #[test]
-fn a_folder_of_sessions_that_goes_away_comes_back() {
+fn a_deleted_sessions_folder_is_created_again() {
     let replies = ["One.", "Two.", "Three."].map(Reply::text).to_vec();
     let (_server, sandbox) = job::stage_with(replies);
     let screen = open(&sandbox, Wire::Chat);
@@ -107,9 +110,9 @@ fn a_folder_of_sessions_that_goes_away_comes_back() {
     assert_eq!(
         said(&sandbox),
         ["first", "One.", "second", "Two."],
-        "put back"
+        "written again"
     );
-    // And something else stands in its place.
+    // This time a file is in the way.
     fs::remove_dir_all(&sessions).unwrap();
     fs::write(&sessions, "").unwrap();
     screen.keys("third<enter>");
@@ -117,7 +120,7 @@ fn a_folder_of_sessions_that_goes_away_comes_back() {
     screen.wait_for(FAILED);
     screen.wait_gone("Esc stops");
     fs::remove_file(&sessions).unwrap();
-    // What waits is written at the end at the latest.
+    // Pending entries are written at the exit at the latest.
     leave(&screen);
     assert_eq!(
         said(&sandbox),

@@ -1,5 +1,4 @@
-//! What is typed before it is sent, in the real program: files that are mentioned, the user's own
-//! commands.
+//! Mentioned files, the user's own commands and vim keys in the real program.
 
 use super::e2e_job::{leave, open};
 use crate::support::job;
@@ -40,13 +39,13 @@ fn a_mentioned_file_and_a_commands_output_reach_the_model() {
 }
 
 #[test]
-fn escape_ends_a_command_and_what_it_started() {
+fn esc_stops_a_command_and_its_children() {
     let (_server, sandbox) = job::stage_with(Vec::new());
     let screen = open(&sandbox, Wire::ALL[0]);
     screen.keys("!!echo begun; echo $$ > pid; sleep 600<enter>");
     let pid = sandbox.path().join("pid");
     screen.wait_until("it runs", |_| pid.exists());
-    // What it has written is there while it runs, and stays.
+    // The output shows while the command runs and stays afterwards.
     screen.wait_for("│ begun");
     screen.wait_for("Esc stops");
     screen.keys("<esc>");
@@ -59,12 +58,12 @@ fn escape_ends_a_command_and_what_it_started() {
 }
 
 #[test]
-fn what_is_sent_behind_a_mention_waits_for_its_file() {
+fn a_message_after_a_mention_waits_for_its_file() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("I see.").repeat()]);
     let screen = open(&sandbox, Wire::ALL[0]);
     screen.keys("look at @src/math.rs now<enter>and then this<enter>");
     screen.wait_for("I see.");
-    // Both go with one request, or the second with the next.
+    // Both go with one request, or the second one with the next.
     let last = || server.requests().last().unwrap().body.to_string();
     screen.wait_until("both are sent", |_| last().contains("and then this"));
     let sent = last();
@@ -104,6 +103,6 @@ fn vim_keys_are_a_setting_and_shape_the_cursor() {
     let raw = String::from_utf8_lossy(&screen.raw()).into_owned();
     assert!(
         raw.contains("\u{1b}[0 q"),
-        "the cursor is the terminal's again"
+        "the terminal's own cursor is restored"
     );
 }

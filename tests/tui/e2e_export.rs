@@ -1,12 +1,12 @@
-//! `/export` on the full screen: a file of the session that is open, with what was just said and
-//! without any key.
+//! `/export` in the full screen writes the open session, including the latest messages and without
+//! any API key.
 
 use super::e2e_job::{leave, open};
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 
 #[test]
-fn the_open_session_is_written_for_others() {
+fn the_open_session_is_exported_for_sharing() {
     let (_server, sandbox) = job::stage_with(vec![Reply::text("**One** and two.")]);
     let screen = open(&sandbox, Wire::Anthropic);
     screen.keys("/export<enter>");

@@ -1,5 +1,5 @@
-//! The number of changed files beside the branch: there at the start, after a call, after a command
-//! of the user, and after another program worked on the files.
+//! The number of changed files beside the branch. It updates at the start, after a call, after a
+//! user's command, and after another program's changes.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 
 #[test]
-fn changed_files_are_counted_when_they_may_have_changed() {
+fn changed_files_are_counted_whenever_they_may_change() {
     let write = json!({"file_path": "new.rs", "content": "fn f() {}\n"});
     let (_server, sandbox) = job::stage_with(vec![
         Reply::call("write", write).and_call(
@@ -21,7 +21,7 @@ fn changed_files_are_counted_when_they_may_have_changed() {
     let screen = open(&sandbox, Wire::Anthropic);
     screen.wait_for(" on main");
     sandbox.write("README.md", "# other\n");
-    // The terminal says that somebody looks at it again.
+    // The window gets the focus again.
     screen.keys("\x1b[I");
     screen.wait_for(" on main ±1");
     screen.keys("go<enter>");

@@ -1,5 +1,5 @@
-//! `--inline`: the conversation in the terminal's own scrollback. Whatever happens, each line of it is
-//! printed once, in order, and nothing of the rows at the foot stays behind.
+//! `--inline`: the conversation goes into the terminal's own scrollback. Each line is printed once
+//! and in order, and no row of the prompt area is left behind.
 
 use std::fmt::Write as _;
 
@@ -16,14 +16,14 @@ use crate::support::tmux::Tmux;
 pub(super) fn open(sandbox: &Sandbox, more: &[&str]) -> Screen {
     let screen = Launch::new(sandbox)
         .args(&[&["--inline", "-m", Wire::Anthropic.model()], more].concat())
-        // It cuts rows when it gets narrower, as the emulator does.
+        // It truncates rows when it gets narrower, as the emulator does.
         .env("XTERM_VERSION", "XTerm(400)")
         .start();
     screen.wait_for("─ runs everything");
     screen
 }
 
-/// That each of `wanted` stands in one line of everything that was ever printed, and in this order.
+/// Each of `wanted` is in exactly one of all printed lines, in this order.
 #[track_caller]
 pub(super) fn assert_once(screen: &Screen, wanted: &[&str]) {
     assert_once_in(&screen.everything(), wanted);
@@ -46,7 +46,7 @@ fn assert_once_in(lines: &[String], wanted: &[&str]) {
     }
 }
 
-/// Paragraphs that can be counted.
+/// Numbered paragraphs.
 pub(super) fn paragraphs(name: &str, count: usize) -> (String, Vec<String>) {
     let marks: Vec<String> = (0..count).map(|at| format!("{name}-{at}.")).collect();
     let mut text = String::new();
@@ -87,7 +87,7 @@ fn a_job_is_printed_once_and_in_order() {
 }
 
 #[test]
-fn long_answers_with_steering_resizes_and_lists_over_them() {
+fn long_answers_survive_steering_resizes_and_lists() {
     let (one, first) = paragraphs("one", 30);
     let (two, second) = paragraphs("two", 30);
     let (server, sandbox) = job::stage_with(vec![
@@ -135,7 +135,7 @@ fn long_answers_with_steering_resizes_and_lists_over_them() {
 }
 
 #[test]
-fn an_answer_that_is_stopped_and_one_that_is_retried() {
+fn a_stopped_answer_and_a_retried_one_are_printed_once() {
     let (server, sandbox) = job::stage_with(vec![
         Reply::text("Half of the").stall(),
         Reply::error(Failure::RateLimit),
@@ -165,9 +165,9 @@ fn an_answer_that_is_stopped_and_one_that_is_retried() {
     leave(&screen);
 }
 
-/// Reading takes the whole screen for its time; what was printed stays as it was.
+/// A pager takes the whole screen for a while, and the printed lines stay as they were.
 #[test]
-fn reading_what_was_printed() {
+fn reading_older_lines_changes_nothing_printed() {
     let (text, marks) = paragraphs("p", 40);
     let (_server, sandbox) = job::stage_with(vec![Reply::text(text), Reply::text("Second.")]);
     let screen = open(&sandbox, &[]);
@@ -203,9 +203,9 @@ fn reading_what_was_printed() {
     leave(&screen);
 }
 
-/// After `kill -9` the lines stay, and `-c` goes on with the end of the conversation.
+/// After `kill -9` the lines stay, and `-c` continues at the end of the conversation.
 #[test]
-fn killed_and_gone_on_with() {
+fn a_killed_session_continues_below_its_lines() {
     let (_server, sandbox) = job::stage_with(vec![
         Reply::text("Before the end."),
         Reply::text("After it."),
@@ -226,7 +226,7 @@ fn killed_and_gone_on_with() {
     leave(&screen);
 }
 
-/// tmux wraps rows anew at every size: no row at the foot may stay behind, none may be missing.
+/// tmux rewraps rows at every size. No row of the prompt area may be left behind or missing.
 #[test]
 fn tmux_keeps_every_line_once() {
     let (one, first) = paragraphs("one", 12);
@@ -249,7 +249,7 @@ fn tmux_keeps_every_line_once() {
     tmux.wait("the prompt", |screen| screen.contains("─ runs everything"));
     tmux.keys(&["go", "Enter"]);
     server.wait_gate("one");
-    // What is on its way while the size changes is the terminal's to place.
+    // Output in transit during a resize is placed by the terminal.
     tmux.wait("all so far", |screen| screen.contains("one-11."));
     for (columns, rows) in [(50, 24), (35, 24), (110, 24), (80, 12), (60, 30), (80, 24)] {
         tmux.resize(columns, rows);
@@ -272,7 +272,7 @@ fn tmux_keeps_every_line_once() {
     });
     server.release("two");
     tmux.wait("the end", |screen| !screen.contains("Esc stops"));
-    // A list as high as the screen, and another conversation: nothing of the first one is lost.
+    // A list as high as the screen and then another conversation lose nothing of the first one.
     tmux.resize(60, 10);
     tmux.wait("a frame at this size", |screen| fits(screen, 60));
     tmux.keys(&["/new"]);
@@ -297,7 +297,7 @@ fn tmux_keeps_every_line_once() {
     assert!(!everything.contains(['╭', '╰', '│']), "{everything}");
 }
 
-/// Whether the border of the editor is as wide as the terminal.
+/// True if the editor's border is as wide as the terminal.
 fn fits(screen: &str, columns: u16) -> bool {
     let is_edge = |line: &str| {
         line.starts_with('╰') && line.ends_with('╯') && line.chars().count() == usize::from(columns)
@@ -305,15 +305,15 @@ fn fits(screen: &str, columns: u16) -> bool {
     screen.lines().any(is_edge)
 }
 
-/// More came while the user read than is kept in memory; then another conversation takes its place.
+/// While the user reads, more arrives than memory keeps. Then another conversation takes over.
 #[test]
-fn a_long_run_while_reading_and_a_new_conversation() {
+fn a_long_run_while_reading_is_printed_once() {
     const TURNS: usize = 36;
     let (first, marks) = paragraphs("p", 12);
     let go = Reply::text(first).gate("go").and_call("ls", json!({}));
     let mut replies = vec![go];
     for turn in 0..TURNS {
-        // Pages end after so many entries.
+        // A page ends after a fixed number of entries.
         let calls = 0..40;
         let said = Reply::new().say(format!("turn-{turn}. goes on"));
         let reply = calls.fold(said, |reply, call| {

@@ -1,5 +1,5 @@
-//! `--inline` when something else takes the terminal or the conversation for a while: a shell, an
-//! editor, a question, a summary, a signal. Each line is still printed once, in order.
+//! `--inline` while a shell, an editor, a question, a summary or a signal interrupts. Each line is
+//! still printed once and in order.
 
 use nix::sys::signal::Signal;
 use serde_json::json;
@@ -12,7 +12,7 @@ use crate::support::model_server::{Reply, Wire};
 use crate::support::screen::Launch;
 
 #[test]
-fn a_suspended_run_goes_on_where_it_was() {
+fn a_suspended_run_continues_where_it_was() {
     let (text, marks) = paragraphs("p", 20);
     let (server, sandbox) = job::stage_with(vec![
         Reply::new()
@@ -49,7 +49,7 @@ fn a_suspended_run_goes_on_where_it_was() {
     shell.wait_gone("Esc stops");
     shell.keys("<c-d>");
     shell.wait_for("resume   tiller");
-    // `clear` took what stood on the screen, but nothing is printed again.
+    // `clear` removed the lines on the screen, but nothing is printed again.
     let lines = shell.everything().join("\n");
     for mark in &marks {
         assert!(lines.matches(mark.as_str()).count() <= 1, "{mark}: {lines}");
@@ -62,7 +62,7 @@ fn a_suspended_run_goes_on_where_it_was() {
 }
 
 #[test]
-fn questions_summaries_editors_and_long_lines() {
+fn questions_summaries_editors_and_long_lines_print_once() {
     let long = format!("long-{}-end", "x".repeat(2_000));
     let touch = json!({"command": "touch made"});
     let (_server, sandbox) = job::stage_with(vec![
@@ -114,10 +114,10 @@ fn questions_summaries_editors_and_long_lines() {
     assert!(!screen.everything().join("\n").contains('╭'));
 }
 
-/// What was said until a signal ends it stays, half an answer too; another conversation does not begin in
-/// the middle of a run.
+/// A signal keeps what was printed so far, even half an answer. No other conversation starts during
+/// a run.
 #[test]
-fn a_signal_in_the_middle_of_a_run() {
+fn a_signal_during_a_run_keeps_the_printed_lines() {
     let (text, marks) = paragraphs("p", 30);
     let (server, sandbox) = job::stage_with(vec![
         Reply::new()
@@ -141,10 +141,10 @@ fn a_signal_in_the_middle_of_a_run() {
     assert!(!screen.everything().join("\n").contains('╭'));
 }
 
-/// What is still to be printed when the program ends is waited for only as long as the terminal takes
-/// some of it. What is lost by that is not lost without a word, and the terminal is restored.
+/// At the exit tiller waits for pending output only as long as the terminal accepts some of it. It
+/// reports what was lost, and restores the terminal.
 #[test]
-fn a_terminal_that_takes_nothing_at_the_end() {
+fn a_terminal_that_accepts_nothing_does_not_block_the_exit() {
     let (text, _) = paragraphs("p", 300);
     let (server, sandbox) = job::stage_with(vec![
         Reply::text("Seen. ").gate("frozen").say(text),
@@ -156,7 +156,7 @@ fn a_terminal_that_takes_nothing_at_the_end() {
     screen.freeze();
     screen.keys("next<enter>");
     server.release("frozen");
-    // The next request proves that the whole answer is there.
+    // The next request proves that the whole answer arrived.
     assert!(server.request(1).last_user().contains("next"));
     screen.signal(Signal::SIGTERM);
     assert_eq!(screen.wait_dead().code, 143);

@@ -1,4 +1,4 @@
-//! `/iterations` in the whole program (B13): during a run, after a resume, and the same figures as
+//! `/iterations` in the whole program: during a run, after a resume, and with the same figures as
 //! `tiller sessions show`.
 
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! The main job in the full screen, end to end: a prompt, streamed text, three tools side by side,
-//! an edit with its diff, a command, an answer; steering and follow-ups on the way.
+//! The main job in the full screen: a prompt, streamed text, three parallel tools, an edit with its
+//! diff, a command and an answer. Steering and follow-ups arrive on the way.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::support::model_server::{Reply, Wire};
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::{Launch, Screen};
 
-/// tiller with a prompt in front of it.
+/// Starts tiller and waits until it takes a prompt.
 pub fn open(sandbox: &Sandbox, wire: Wire) -> Screen {
     let screen = Launch::new(sandbox)
         .args(&["-m", wire.model()])
@@ -20,9 +20,9 @@ pub fn open(sandbox: &Sandbox, wire: Wire) -> Screen {
     screen
 }
 
-/// Leaves by the keys, and looks at what is left.
+/// Exits with the keys and checks that nothing is left.
 pub fn leave(screen: &Screen) {
-    // While something runs, Ctrl+D asks first. With vim's keys another key stops it.
+    // During a run Ctrl+D asks first. With vim keys another key stops the run.
     screen.wait_until("the end of the run", |view| {
         !view.contains("Esc stops") && !view.contains("Ctrl+C stops")
     });
@@ -32,7 +32,7 @@ pub fn leave(screen: &Screen) {
 }
 
 #[test]
-fn from_a_key_press_to_a_finished_edit() {
+fn a_prompt_leads_to_a_finished_edit() {
     for wire in Wire::ALL {
         let (server, sandbox) = job::stage();
         let screen = open(&sandbox, wire);
@@ -41,7 +41,7 @@ fn from_a_key_press_to_a_finished_edit() {
         assert!(server.requests().is_empty(), "nothing is sent before Enter");
         screen.keys("<enter>");
         screen.wait_for("I look around first: größe 日本 🦀.");
-        // I5, I8: the diff is on the screen, with numbers; the request holds the short text.
+        // The screen shows the diff with line numbers; the request has the short text.
         screen.wait_until("the diff", |view| {
             let lines = view.lines();
             let has = |sign: &str, text: &str| {
@@ -52,7 +52,7 @@ fn from_a_key_press_to_a_finished_edit() {
             has("2 −", "a - b") && has("2 +", "a + b")
         });
         screen.wait_for("tested");
-        // Markdown is drawn: the stars are gone.
+        // Markdown is rendered, so the stars are gone.
         screen.wait_for("Repaired: it adds now.");
         screen.wait_gone("Esc stops");
         assert_eq!(sandbox.read("src/math.rs"), job::AFTER);
@@ -65,9 +65,9 @@ fn from_a_key_press_to_a_finished_edit() {
     }
 }
 
-/// D1, D2, D5, D6: steering during the first tool skips the rest; the follow-up waits for the end.
+/// Steering during the first tool skips the rest; the follow-up waits for the end.
 #[test]
-fn steering_and_a_follow_up() {
+fn steering_skips_calls_and_a_follow_up_waits_for_the_end() {
     for wire in Wire::ALL {
         let (server, sandbox) = job::stage_with(vec![
             Reply::text("Three steps.")
@@ -85,7 +85,7 @@ fn steering_and_a_follow_up() {
         screen.wait_for("● bash  until [ -e go ]");
         screen.keys("use the other way<enter>");
         screen.keys("then the changelog<a-enter>");
-        // D7: both are visible, by kind, while they wait.
+        // Both are visible, each with its kind, while they are queued.
         screen.wait_until("both in the queue strip", |view| {
             let line = |text: &str| view.line_with(text).unwrap_or_default();
             line("use the other way").contains("steer")
@@ -105,7 +105,7 @@ fn steering_and_a_follow_up() {
         assert_eq!(third.last_user(), "then the changelog");
         assert!(!sandbox.path().join("second").exists());
         assert!(!sandbox.path().join("third").exists());
-        // The skipped calls say so, each in its title.
+        // The title of each skipped call says so.
         screen.wait_until("the skipped calls", |view| {
             let lines = view.lines();
             ["touch second", "touch third"].iter().all(|call| {
@@ -117,9 +117,9 @@ fn steering_and_a_follow_up() {
     }
 }
 
-/// D4: what is typed while text streams is in the very next request.
+/// A message typed while text streams is in the very next request.
 #[test]
-fn steering_while_it_streams() {
+fn steering_while_text_streams_is_in_the_next_request() {
     let (server, sandbox) = job::stage_with(vec![
         Reply::text("I write").gate("text").say(" on."),
         Reply::text("Read it."),
@@ -135,9 +135,9 @@ fn steering_while_it_streams() {
     leave(&screen);
 }
 
-/// A long paste is one block in the editor and whole in the request.
+/// A long paste is one block in the editor and complete in the request.
 #[test]
-fn a_paste_of_any_size_is_sent_whole() {
+fn a_long_paste_is_sent_in_full() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("Got it.")]);
     let screen = open(&sandbox, Wire::Chat);
     let mut paste = String::new();
@@ -154,9 +154,9 @@ fn a_paste_of_any_size_is_sent_whole() {
     leave(&screen);
 }
 
-/// 1 MB of markdown, cut at arbitrary bytes, arrives whole; keys echo meanwhile.
+/// 1 MB of Markdown, split at arbitrary bytes, arrives whole, and typing stays responsive.
 #[test]
-fn a_megabyte_of_markdown() {
+fn a_megabyte_of_markdown_arrives_whole() {
     let mut text = String::new();
     let mut section = 0;
     while text.len() < 1_000_000 {
@@ -192,7 +192,7 @@ fn a_megabyte_of_markdown() {
     leave(&screen);
 }
 
-/// D10: queued messages can be taken back and sent as something else.
+/// A queued message can be taken back and sent in another form.
 #[test]
 fn queued_messages_can_be_taken_back() {
     let (server, sandbox) = job::stage_with(vec![

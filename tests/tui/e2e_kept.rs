@@ -1,4 +1,4 @@
-//! What was typed survives the program, however it ends.
+//! Typed text survives every way that the program can end.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::support::model_server::{Reply, Said, Wire};
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::{Launch, Screen};
 
-/// The drafts on disk, as one text.
+/// The drafts on disk as one text.
 fn stored(sandbox: &Sandbox) -> String {
     let mut texts = String::new();
     let folders = std::fs::read_dir(sandbox.data().join("drafts"));
@@ -49,7 +49,7 @@ fn a_draft_survives_any_end() {
         let screen = open(&sandbox, Wire::Chat);
         screen.wait_for("a long thought, größe");
         screen.wait_for("Your unsent text from last time is back");
-        // Killed again before anything else was typed: it is still there.
+        // Killed again before the user types anything: the draft is still there.
         screen.signal(Signal::SIGKILL);
         screen.wait_dead();
         let screen = open(&sandbox, Wire::Chat);
@@ -65,9 +65,9 @@ fn a_draft_survives_any_end() {
     }
 }
 
-// The session keeps the messages, the draft file what was typed.
+// The session stores the messages, the draft file the typed text.
 #[test]
-fn messages_that_waited_wait_again_and_the_draft_is_in_the_editor() {
+fn queued_messages_and_the_draft_are_restored() {
     let (_server, sandbox) = job::stage_with(vec![Reply::text("I write").gate("never")]);
     let screen = open(&sandbox, Wire::Chat);
     screen.keys("go<enter>");
@@ -79,12 +79,12 @@ fn messages_that_waited_wait_again_and_the_draft_is_in_the_editor() {
     wait_stored(&sandbox, |text| text.contains("draft"));
     screen.signal(Signal::SIGKILL);
     screen.wait_dead();
-    assert!(!stored(&sandbox).contains("steer this"), "kept twice");
-    // It belongs to its session; a new one only says where it is.
+    assert!(!stored(&sandbox).contains("steer this"), "stored twice");
+    // The draft belongs to its session; a new session only mentions it.
     let new = open(&sandbox, Wire::Chat);
     new.wait_for("continue with your unsent text");
     assert!(!new.text().contains("steer this"));
-    assert!(!new.text().contains("has unsent"), "said twice");
+    assert!(!new.text().contains("has unsent"), "mentioned twice");
     let in_editor = |screen: &Screen, texts: &[&str]| {
         screen.wait_until("in the editor", |view| {
             (texts.iter()).all(|text| view.line_with(text).is_some_and(|line| line.contains('│')))
@@ -94,8 +94,11 @@ fn messages_that_waited_wait_again_and_the_draft_is_in_the_editor() {
     in_editor(&new, &["draft"]);
     new.wait_for("steer this");
     new.wait_for("then that");
-    assert!(!new.text().contains("has unsent text"), "it is here");
-    // Taken back, they are the user's again, and are kept as such.
+    assert!(
+        !new.text().contains("has unsent text"),
+        "the text is already here"
+    );
+    // After taking them back, they are part of the draft.
     new.keys("<a-up>");
     let all = ["steer this", "then that", "draft"];
     in_editor(&new, &all);
@@ -104,9 +107,9 @@ fn messages_that_waited_wait_again_and_the_draft_is_in_the_editor() {
     in_editor(&again, &all);
 }
 
-/// A gentle end loses no more than a kill.
+/// A clean exit loses no more than a kill.
 #[test]
-fn messages_that_waited_wait_again_after_a_gentle_end() {
+fn queued_messages_are_restored_after_a_clean_exit() {
     for signal in [Signal::SIGTERM, Signal::SIGHUP] {
         let (_server, sandbox) = job::stage_with(vec![Reply::text("I write").gate("never")]);
         let screen = open(&sandbox, Wire::Chat);
@@ -123,9 +126,9 @@ fn messages_that_waited_wait_again_after_a_gentle_end() {
     }
 }
 
-/// At whatever moment after Esc it dies, each message is there again, once.
+/// If tiller dies at any moment after Esc, each message returns exactly once.
 #[test]
-fn messages_that_come_back_survive_a_kill_at_any_moment() {
+fn returned_messages_survive_a_kill_at_any_moment() {
     let moments: [fn(&Screen, &Sandbox); 4] = [
         |_, _| {},
         |screen, _| screen.wait_gone("↳ steer"),
@@ -153,7 +156,7 @@ fn messages_that_come_back_survive_a_kill_at_any_moment() {
 }
 
 #[test]
-fn what_a_command_wrote_survives_a_kill() {
+fn command_output_survives_a_kill() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("Got it.")]);
     let screen = open(&sandbox, Wire::Chat);
     screen.keys("!echo six times $((3+4))<enter>");
@@ -169,7 +172,7 @@ fn what_a_command_wrote_survives_a_kill() {
     leave(&screen);
 }
 
-/// What is typed ahead of a command that opens another session is for that session.
+/// Text typed after a command that opens another session goes to that session.
 #[test]
 fn text_typed_ahead_goes_to_the_session_that_opens() {
     for wire in Wire::ALL {
@@ -194,9 +197,9 @@ fn text_typed_ahead_goes_to_the_session_that_opens() {
     }
 }
 
-// DESIGN 5: the draft belongs to its session, and a change of sessions loses nothing.
+// The draft belongs to its session, and switching sessions loses nothing.
 #[test]
-fn text_stays_with_its_session_or_comes_along() {
+fn text_stays_with_its_session_or_moves_to_a_new_one() {
     let (_server, sandbox) = job::stage_with(["One.", "Two."].map(Reply::text).to_vec());
     let keys = "resume = \"alt+r\"\nnew_session = \"alt+n\"\n";
     std::fs::write(sandbox.config().join("keymap.toml"), keys).unwrap();
@@ -204,15 +207,15 @@ fn text_stays_with_its_session_or_comes_along() {
     screen.keys("first<enter>");
     screen.wait_for("One.");
     screen.wait_gone("Esc stops");
-    // Along to a new session.
+    // The text moves along to a new session.
     screen.keys("half a thought<a-n>");
     screen.wait_gone("One.");
     screen.wait_for("│ half a thought");
     screen.keys("<c-u>second<enter>");
     screen.wait_for("Two.");
     screen.wait_gone("Esc stops");
-    // It stays with the second when the first is opened, also over kill -9.
-    // Also while an earlier prompt stands in its place.
+    // It stays with the second session when the first is opened. Neither kill -9 nor an earlier
+    // prompt shown in its place changes that.
     screen.keys("of the second<up><a-r>");
     screen.wait_for("first");
     screen.keys("<enter>");
@@ -234,7 +237,7 @@ fn text_stays_with_its_session_or_comes_along() {
         screen.wait_for(&format!("│ {text}"));
         leave_with_text(&screen);
     }
-    // And in the same program: each has its own.
+    // In a single process each session has its own text too.
     let screen = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
     screen.wait_for("of the second");
     screen.keys("<a-r>");
@@ -247,7 +250,7 @@ fn text_stays_with_its_session_or_comes_along() {
     screen.wait_for("of the second");
 }
 
-/// Ends it as a closed terminal does.
+/// Exits as if the terminal had been closed.
 fn leave_with_text(screen: &Screen) {
     screen.signal(Signal::SIGTERM);
     screen.wait_dead();

@@ -1,5 +1,5 @@
-//! Choosing a model in the real program: the list, the next call to the chosen one, the default kept,
-//! a changed `models.toml`, a model of this machine.
+//! Choosing a model in the real program: the list, the next call, the saved default, a changed
+//! `models.toml`, and a local model.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use crate::support::model_server::{Failure, ModelServer, Reply, Script, Wire};
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::{Launch, Screen};
 
-/// A server of two replies behind two providers of the same wire, each with a model.
+/// One server with two replies, reached through two providers of the same wire with one model each.
 fn stage() -> (ModelServer, Sandbox) {
     let server = ModelServer::start(Script::of([Reply::text("First."), Reply::text("Second.")]));
     let sandbox = job::sandbox();
@@ -47,8 +47,7 @@ fn leave(screen: &Screen) {
 }
 
 #[test]
-fn the_chosen_model_gets_the_next_call_and_is_kept_only_when_asked() {
-    // A9, M6, M8
+fn a_chosen_model_gets_the_next_call_and_is_saved_only_on_request() {
     let (server, sandbox) = stage();
     let settings = sandbox.config().join("config.toml");
     std::fs::write(&settings, "# mine\n[models]\nlocal = false # not here\n").unwrap();
@@ -68,7 +67,7 @@ fn the_chosen_model_gets_the_next_call_and_is_kept_only_when_asked() {
     let kept = std::fs::read_to_string(&settings).unwrap();
     assert!(!kept.contains("default"), "{kept}");
 
-    // What changes in the file while the program runs is in the list when it is opened next.
+    // Changes to the file show the next time the list opens.
     providers(&sandbox, &server, &["alpha", "beta", "gamma"]);
     screen.keys("<c-l>");
     screen.keys("gamma");
@@ -88,7 +87,7 @@ fn the_chosen_model_gets_the_next_call_and_is_kept_only_when_asked() {
 }
 
 #[test]
-fn favourites_and_thinking_go_by_key() {
+fn keys_switch_favourites_and_thinking() {
     let (_server, sandbox) = stage();
     let settings =
         "[models]\nlocal = false\nfavorites = [\"alpha\", \"beta/model-beta\", \"nothing\"]\n";
@@ -118,7 +117,7 @@ fn favourites_and_thinking_go_by_key() {
 }
 
 #[test]
-fn a_model_of_this_machine_is_in_the_list_and_answers() {
+fn a_local_model_is_listed_and_answers() {
     let ollama = local_server::ollama();
     let (_server, sandbox) = stage();
     let settings = format!(
@@ -138,8 +137,7 @@ fn a_model_of_this_machine_is_in_the_list_and_answers() {
 }
 
 #[test]
-fn a_key_that_is_added_or_replaced_meanwhile_is_taken() {
-    // A7
+fn a_key_added_or_replaced_during_the_session_is_used() {
     let refused = || Reply::error(Failure::Auth);
     let script = Script::of([refused(), refused(), Reply::text("Thank you.")]);
     let (server, sandbox) = (ModelServer::start(script), job::sandbox());
@@ -177,8 +175,8 @@ fn a_key_that_is_added_or_replaced_meanwhile_is_taken() {
 }
 
 #[test]
-fn the_status_line_shows_the_level_that_is_sent() {
-    // The usual level is medium, which this model does not take.
+fn the_status_line_shows_the_thinking_level_sent() {
+    // The default level is medium, which this model doesn't support.
     let server = ModelServer::start(Script::of([Reply::text("First.")]));
     let sandbox = job::sandbox();
     let text = format!(

@@ -1,4 +1,4 @@
-//! Pictures on the screen, end to end, in terminals that can do little and in those that can do more.
+//! Pictures on the screen in simple and in more capable terminals.
 
 use std::fs;
 
@@ -32,7 +32,7 @@ fn open(sandbox: &Sandbox, terminal: Terminal, args: &[&str]) -> Screen {
     screen
 }
 
-/// How many half blocks stand on the screen.
+/// The number of half blocks on the screen.
 fn blocks(view: &View) -> usize {
     view.text().matches('▀').count()
 }
@@ -53,12 +53,12 @@ fn a_picture_stays_with_its_call() {
     let style = screen.look(|view| view.style_at(at.0, at.1)).unwrap();
     assert_eq!(style.fg, vt100::Color::Rgb(200, 0, 0));
     screen.wait_gone("Esc stops");
-    // Narrower and lower, it is smaller.
+    // A smaller terminal shows a smaller picture.
     screen.resize(60, 24);
     screen.wait_until("a smaller picture", |view| (1..120).contains(&blocks(view)));
     screen.resize(100, 40);
     screen.wait_until("the picture", |view| blocks(view) > 200);
-    // It goes with its call, and comes back with it.
+    // The picture scrolls out with its call and back in.
     screen.keys("go on<enter>");
     screen.wait_until("no picture", |view| {
         view.contains("more") && blocks(view) == 0
@@ -69,7 +69,7 @@ fn a_picture_stays_with_its_call() {
     leave(&screen);
     assert!(
         !has(&screen, b"\x1b_Ga=T"),
-        "nothing is sent that was not asked for"
+        "no kitty picture without kitty support"
     );
 
     let screen = open(&sandbox, Terminal::Xterm, &["-c"]);
@@ -77,7 +77,7 @@ fn a_picture_stays_with_its_call() {
     screen.wait_until("the picture", |view| blocks(view) > 200);
     leave(&screen);
 
-    // Without colors there is what it is called.
+    // Without colors only the caption shows.
     let screen = Launch::new(&sandbox)
         .args(&["-m", Wire::Anthropic.model(), "-c"])
         .env("NO_COLOR", "1")
@@ -90,7 +90,7 @@ fn a_picture_stays_with_its_call() {
 }
 
 #[test]
-fn kitty_is_sent_a_picture_once() {
+fn kitty_gets_a_picture_once() {
     let (_server, sandbox) = stage();
     let screen = open(&sandbox, Terminal::KittyGraphics, &[]);
     screen.keys("look<enter>");
@@ -110,14 +110,14 @@ fn kitty_is_sent_a_picture_once() {
     leave(&screen);
     let raw = String::from_utf8_lossy(&screen.raw()).into_owned();
     assert_eq!(raw.matches("\u{1b}_Ga=T,U=1,q=2,f=100,i=").count(), 1);
-    // It is taken back at the end.
+    // Exiting deletes the picture.
     assert_eq!(raw.matches("\u{1b}_Ga=d,d=I,i=").count(), 1);
     assert_eq!(screen.leftovers(), Vec::<String>::new());
 }
 
-/// Where the conversation is printed, a picture is printed with it, and stays.
+/// With `--inline` a picture is printed with the conversation and stays.
 #[test]
-fn inline_a_picture_is_printed() {
+fn inline_mode_prints_pictures() {
     for terminal in [Terminal::Xterm, Terminal::KittyGraphics] {
         let (_server, sandbox) = stage();
         let screen = open(&sandbox, terminal, &["--inline"]);

@@ -28,14 +28,14 @@ fn open(sandbox: &Sandbox, mode: &str) -> Screen {
     screen
 }
 
-/// Selects an answer of the list and confirms it, as soon as that can be done.
+/// Selects an answer of the list and confirms it once the question accepts keys.
 pub(super) fn answer(screen: &Screen, number: usize) {
     screen.keys(&"<down>".repeat(number));
     screen.wait_for("Enter confirm");
     screen.keys("<enter>");
 }
 
-/// Types and erases until what has just appeared takes keys.
+/// Types and erases until a new question accepts keys.
 pub(super) fn read_it(screen: &Screen) {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_millis(600) {
@@ -46,10 +46,10 @@ pub(super) fn read_it(screen: &Screen) {
     }
 }
 
-/// No character answers for the user, whatever a reason begins with: the call does not run, and the model
-/// reads the whole reason. (`@` begins a mention.)
+/// No first character of a reason answers the question. The call doesn't run, and the model gets
+/// the whole reason. (`@` starts a mention.)
 #[test]
-fn whatever_a_reason_begins_with_nothing_runs_and_all_of_it_is_read() {
+fn a_reason_of_any_kind_denies_and_reaches_the_model() {
     let firsts: Vec<char> = ('!'..='~').filter(|c| *c != '@').collect();
     let call = |at| Reply::call("bash", json!({"command": format!("touch ran-{at}-")}));
     let mut replies: Vec<Reply> = (0..firsts.len()).map(call).collect();
@@ -76,7 +76,7 @@ fn whatever_a_reason_begins_with_nothing_runs_and_all_of_it_is_read() {
 }
 
 #[test]
-fn an_edit_shows_its_diff_awaits_input_and_is_made_as_shown() {
+fn an_edit_shows_its_diff_waits_and_is_applied_as_shown() {
     let edit = json!({"file_path": "a.txt", "old_text": "two", "new_text": "2"});
     let (server, sandbox) =
         job::stage_with(vec![Reply::call("edit", edit), Reply::text("Edited it.")]);
@@ -87,7 +87,7 @@ fn an_edit_shows_its_diff_awaits_input_and_is_made_as_shown() {
     screen.wait_for("│ 2 − two");
     screen.wait_for("│ 2 + 2");
     wait_state(&sandbox, "awaiting_input");
-    // It changes behind the question: asked again, with what is there now.
+    // The file changes during the question, so tiller asks again with the new content.
     fs::write(sandbox.path().join("a.txt"), "zero\none\ntwo\nthree\n").unwrap();
     answer(&screen, 1);
     screen.wait_for("│ 3 − two");
@@ -102,7 +102,7 @@ fn an_edit_shows_its_diff_awaits_input_and_is_made_as_shown() {
 }
 
 #[test]
-fn a_call_that_waited_when_tiller_was_killed_is_said_not_to_have_run() {
+fn a_call_awaiting_an_answer_at_a_kill_is_reported_as_not_run() {
     let command = json!({"command": "git push"});
     let (server, sandbox) = job::stage_with(vec![
         Reply::call("bash", command),
@@ -124,7 +124,7 @@ fn a_call_that_waited_when_tiller_was_killed_is_said_not_to_have_run() {
     let body = server.requests()[1].body.to_string();
     assert!(body.contains(waited), "{body}");
     leave(&screen);
-    // The same once it stands in the session.
+    // The same after the result is in the session.
     let screen = resumed(&sandbox);
     screen.wait_for("I see.");
     screen.wait_for(waited);
@@ -132,7 +132,7 @@ fn a_call_that_waited_when_tiller_was_killed_is_said_not_to_have_run() {
 }
 
 #[test]
-fn a_plan_is_made_without_changes_and_carried_out_on_enter() {
+fn a_plan_changes_nothing_until_enter_runs_it() {
     let write = || Reply::call("write", json!({"file_path": "a.txt", "content": "new\n"}));
     let (server, sandbox) = job::stage_with(vec![
         write(),
@@ -165,7 +165,7 @@ fn a_plan_is_made_without_changes_and_carried_out_on_enter() {
 }
 
 #[test]
-fn a_budget_is_set_shown_and_held_to() {
+fn a_budget_is_set_shown_and_enforced() {
     let (_server, sandbox) = job::stage_with(vec![
         Reply::text("One.").and_call("ls", json!({})),
         Reply::text("Two."),
@@ -190,7 +190,7 @@ fn a_budget_is_set_shown_and_held_to() {
 }
 
 #[test]
-fn a_picture_in_an_answer_goes_to_the_model_with_it() {
+fn a_picture_in_an_answer_goes_to_the_model() {
     let ask = json!({"question": "Which field?", "choices": ["Left", "Right"]});
     let (server, sandbox) =
         job::stage_with(vec![Reply::call("ask_user", ask), Reply::text("I see it.")]);
@@ -205,7 +205,8 @@ fn a_picture_in_an_answer_goes_to_the_model_with_it() {
     assert_eq!(requests.len(), 2);
     let body = requests[1].body.to_string();
     assert!(body.contains("The user answered: this:"), "{body}");
-    // The model of this test sees none, but would have been sent one.
+    // The model of this test has no vision, so tiller leaves the picture out but would have sent
+    // it.
     assert!(body.contains("[image left out"), "{body}");
     leave(&screen);
 }

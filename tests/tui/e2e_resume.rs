@@ -1,5 +1,5 @@
-//! Sessions go on in the full screen: by the command that the end names, from the list, and after
-//! the program was killed in the middle of an answer.
+//! Resuming sessions in the full screen: with the command shown at the exit, from the list, and
+//! after a kill during an answer.
 
 use nix::sys::signal::Signal;
 
@@ -16,7 +16,7 @@ fn open_with(sandbox: &Sandbox, args: &[&str]) -> Screen {
 }
 
 #[test]
-fn the_end_names_the_command_that_goes_on() {
+fn the_exit_names_the_command_that_resumes() {
     let (server, sandbox) = job::stage_with(["One.", "Two.", "Three."].map(Reply::text).to_vec());
     let screen = open(&sandbox, Wire::Anthropic);
     screen.keys("first<enter>");
@@ -36,7 +36,7 @@ fn the_end_names_the_command_that_goes_on() {
     screen.wait_for("Two.");
     assert!(server.request(1).text().contains("One."));
 
-    // A new one, and back to the one before by the list.
+    // A new session, and back to the previous one with the list.
     screen.wait_gone("Esc stops");
     screen.keys("/new<enter>");
     screen.wait_gone("One.");
@@ -53,9 +53,8 @@ fn the_end_names_the_command_that_goes_on() {
     leave(&screen);
 }
 
-// L4, H6
 #[test]
-fn a_session_killed_in_the_middle_of_an_answer_goes_on() {
+fn a_session_killed_during_an_answer_can_be_resumed() {
     for wire in Wire::ALL {
         let half = Reply::text("Half an answer").stall();
         let (server, sandbox) =
@@ -78,14 +77,14 @@ fn a_session_killed_in_the_middle_of_an_answer_goes_on() {
         }
         assert!(
             !text.contains("Half an answer"),
-            "only what was whole is stored"
+            "only complete messages are stored"
         );
         leave(&screen);
     }
 }
 
 #[test]
-fn looking_at_another_session_leaves_its_file_as_it_is() {
+fn viewing_another_session_does_not_change_its_file() {
     let (server, sandbox) = job::stage_with(["One.", "Two.", "Three."].map(Reply::text).to_vec());
     let (anthropic, chat) = (Wire::Anthropic.model(), Wire::Chat.model());
     let first = ["-p", "-m", anthropic, "--thinking", "low", "first"];
@@ -97,7 +96,7 @@ fn looking_at_another_session_leaves_its_file_as_it_is() {
     screen.wait_for("❯ first");
     screen.keys("<enter>");
     screen.wait_for("One.");
-    // Its own model and level, its title, and nothing is written.
+    // The session shows its own model, thinking level and title. Nothing is written.
     let id = anthropic.rsplit('/').next().unwrap();
     screen.wait_until("the session in the status line", |view| {
         let line = view.lines().pop().unwrap();
@@ -113,7 +112,7 @@ fn looking_at_another_session_leaves_its_file_as_it_is() {
     screen.wait_gone("Esc stops");
     let after = std::fs::read_to_string(&file).unwrap();
     assert_eq!(after.matches("model_change").count(), 1);
-    // A new one goes on with that model, and says so.
+    // A new session uses that model too, and says so.
     screen.keys("/new<enter>");
     screen.wait_gone("Two.");
     screen.keys("third<enter>");
@@ -123,7 +122,7 @@ fn looking_at_another_session_leaves_its_file_as_it_is() {
     let new = files.iter().find(|path| **path != file).unwrap();
     let text = std::fs::read_to_string(new).unwrap();
     assert!(text.contains("\"model_change\"") && text.contains("\"thinkingLevel\":\"low\""));
-    // The end names it from the start, and its name is in the status line.
+    // From now on the exit names the session, and the status line shows its name.
     let screen = open_with(&sandbox, &["--session", new.to_str().unwrap()]);
     screen.wait_until("its title", |view| {
         view.lines().pop().unwrap().contains("third")
@@ -142,9 +141,8 @@ fn said(sandbox: &Sandbox, prompt: &str) -> std::path::PathBuf {
         .unwrap()
 }
 
-// L9
 #[test]
-fn a_session_open_elsewhere_is_read_copied_or_waited_for() {
+fn a_session_open_elsewhere_can_be_read_copied_or_awaited() {
     let replies = ["One.", "Two.", "Three.", "Four."].map(Reply::text);
     let (_server, sandbox) = job::stage_with(replies.to_vec());
     let file = said(&sandbox, "first");
@@ -165,7 +163,7 @@ fn a_session_open_elsewhere_is_read_copied_or_waited_for() {
     second.keys("<enter>");
     second.wait_for("❯ first");
     second.wait_for("─ read-only ─");
-    // What was named on the command line waits in the editor.
+    // The prompt from the command line waits in the editor.
     second.wait_for("│ kept");
     second.keys("<enter>");
     second.wait_for("Continue in a copy");
@@ -180,7 +178,7 @@ fn a_session_open_elsewhere_is_read_copied_or_waited_for() {
     leave(&second);
     assert_eq!(std::fs::read(&file).unwrap(), before);
     assert_eq!(sandbox.session_files().len(), 2);
-    // Waited for, and then gone on with.
+    // The user waits for it, then continues it.
     let path = file.to_str().unwrap();
     let third = open_with(&sandbox, &["--session", path]);
     third.wait_for("“first”: another tiller has it open (process");
@@ -204,7 +202,7 @@ fn a_session_open_elsewhere_is_read_copied_or_waited_for() {
 }
 
 #[test]
-fn a_session_whose_folder_is_gone_asks_how_to_go_on() {
+fn a_session_whose_folder_is_gone_asks_how_to_continue() {
     let (_server, sandbox) = job::stage_with(["One.", "Two."].map(Reply::text).to_vec());
     let folder = sandbox.path().parent().unwrap().join("other");
     std::fs::create_dir(&folder).unwrap();
@@ -213,7 +211,7 @@ fn a_session_whose_folder_is_gone_asks_how_to_go_on() {
     assert_eq!(sandbox.run(&there).code, Some(0));
     let file = sandbox.session_files()[0].clone();
     let path = file.to_str().unwrap();
-    // As long as it is there, the session goes on there, also from the list.
+    // While the folder exists, the session continues there, also from the list.
     let screen = open_with(&sandbox, &[]);
     screen.keys("/resume<enter>");
     screen.wait_for("No other sessions in this folder");
@@ -255,7 +253,7 @@ fn a_session_whose_folder_is_gone_asks_how_to_go_on() {
 }
 
 #[test]
-fn a_hostile_name_reaches_the_terminal_harmless() {
+fn a_hostile_session_name_is_made_harmless() {
     let (_server, sandbox) = job::stage_with(vec![Reply::text("One."), Reply::text("Two.")]);
     let model = Wire::Anthropic.model();
     for prompt in ["first", "second"] {
@@ -282,7 +280,7 @@ fn a_hostile_name_reaches_the_terminal_harmless() {
 }
 
 #[test]
-fn a_branch_and_a_file_go_on_as_sessions_of_their_own() {
+fn a_branch_and_a_file_become_separate_sessions() {
     let replies = ["One.", "Two.", "Three.", "Four."].map(Reply::text);
     let (server, sandbox) = job::stage_with(replies.to_vec());
     let file = said(&sandbox, "first");
@@ -291,7 +289,7 @@ fn a_branch_and_a_file_go_on_as_sessions_of_their_own() {
     let answer: serde_json::Value = serde_json::from_str(answer).unwrap();
     let ran = sandbox.run(&["-p", "-c", "second"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
-    // Another branch, which the session is on.
+    // The session's current branch is another one.
     let at = answer["id"].as_str().unwrap();
     let screen = open_with(&sandbox, &["-c", "--at", at]);
     screen.keys("/name Two ways<enter>");
@@ -309,7 +307,11 @@ fn a_branch_and_a_file_go_on_as_sessions_of_their_own() {
         request.contains("Three.") && !request.contains("Two."),
         "{request}"
     );
-    assert_eq!(std::fs::read(&file).unwrap(), before, "it stays as it is");
+    assert_eq!(
+        std::fs::read(&file).unwrap(),
+        before,
+        "the original file is unchanged"
+    );
     screen.keys("/session<enter>");
     screen.wait_for("name      Two ways");
     screen.wait_for("copy of");
@@ -326,7 +328,7 @@ fn a_branch_and_a_file_go_on_as_sessions_of_their_own() {
     assert_eq!(sandbox.session_files().len(), 3);
 }
 
-// The list of 10,000 sessions is there, and a key is not held up by a search through them.
+// Typing stays responsive during a search through 10,000 sessions.
 #[test]
 fn ten_thousand_sessions_are_listed_and_searched() {
     let (_server, sandbox) = job::stage_with(Vec::new());
@@ -353,9 +355,9 @@ fn ten_thousand_sessions_are_listed_and_searched() {
     leave(&screen);
 }
 
-// The first screen offers the session used last, and what its runs came to stands below them.
+// The first screen offers the last session. Once it is open, the summary of its runs is below them.
 #[test]
-fn enter_on_the_first_screen_goes_on_with_the_last_session() {
+fn enter_on_the_first_screen_resumes_the_last_session() {
     let (server, sandbox) = job::stage();
     let screen = open(&sandbox, Wire::Anthropic);
     assert!(
@@ -373,10 +375,10 @@ fn enter_on_the_first_screen_goes_on_with_the_last_session() {
     screen.keys("<enter>");
     screen.wait_for("❯ Repair the addition");
     screen.wait_for("5 calls · 1 file +1 −1");
-    assert_eq!(server.requests().len(), 4, "nothing is sent by it");
+    assert_eq!(server.requests().len(), 4, "opening sends no request");
     leave(&screen);
 
-    // Another prompt begins another session.
+    // A command keeps the offer and creates no session.
     let screen = open(&sandbox, Wire::Anthropic);
     screen.wait_for("Enter continue");
     screen.keys("/stats<enter>");
@@ -387,7 +389,7 @@ fn enter_on_the_first_screen_goes_on_with_the_last_session() {
     assert_eq!(sandbox.session_files().len(), 1);
 }
 
-/// What stands on the first screen of a new session is said below one that goes on.
+/// The notice of the first screen also shows in a resumed session.
 #[test]
 fn a_session_without_a_key_says_so_before_anything_is_sent() {
     let (_server, sandbox) = job::stage_with(vec![Reply::text("One.")]);

@@ -1,13 +1,12 @@
-//! Failures that pass, with the real program on a real terminal: one countdown each, and the answer
-//! without a key press.
+//! Temporary failures in the real program: one countdown each, and the answer arrives without a key
+//! press.
 
 use crate::support::job;
 use crate::support::model_server::{Cut, Failure, Reply, Wire};
 use crate::support::screen::{Launch, Screen};
 
-// G2, G3, G6, P2
 #[test]
-fn each_failure_is_counted_down_and_recovered_from() {
+fn each_failure_counts_down_and_recovers() {
     let page = "<html><head><title>Bad Gateway</title></head></html>";
     for wire in Wire::ALL {
         let failures = [
@@ -41,7 +40,6 @@ fn each_failure_is_counted_down_and_recovered_from() {
     }
 }
 
-// G7, H4
 #[test]
 fn esc_stops_the_countdown_and_enter_sends_again() {
     let (server, sandbox) = job::stage_with(vec![

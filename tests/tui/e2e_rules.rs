@@ -1,5 +1,5 @@
-//! Rules that answer questions, in the real program: edited in the editor, counted in this session, kept
-//! for the next.
+//! Rules that answer questions in the real program: edited, used in this session, and saved for the
+//! next.
 
 use serde_json::json;
 
@@ -24,7 +24,7 @@ fn run(command: &str) -> Reply {
     Reply::call("bash", json!({"command": command}))
 }
 
-/// The question about this command is on the screen.
+/// Waits for the question about this command.
 fn asked(screen: &Screen, command: &str) {
     screen.wait_until("the question", |view| {
         view.contains("Run this command?") && view.contains(&format!("│ {command}"))
@@ -32,7 +32,7 @@ fn asked(screen: &Screen, command: &str) {
 }
 
 #[test]
-fn an_edited_rule_counts_in_the_session() {
+fn an_edited_rule_applies_in_the_session() {
     let (server, sandbox) = job::stage_with(vec![
         run("mkdir one"),
         run("touch two"),
@@ -45,7 +45,7 @@ fn an_edited_rule_counts_in_the_session() {
     screen.keys("<down><down><tab>");
     screen.wait_for("Enter allow in this session");
     screen.wait_for("prefix = [\"mkdir\"]");
-    // The word of the prefix becomes another one.
+    // Replaces the word of the prefix.
     screen
         .keys("<up><end><left><left><backspace><backspace><backspace><backspace><backspace>touch");
     screen.wait_for("prefix = [\"touch\"]");
@@ -58,14 +58,14 @@ fn an_edited_rule_counts_in_the_session() {
     assert_eq!(
         ["one", "two", "three"].map(made),
         [true, true, false],
-        "the rule is about touch"
+        "the rule allows touch, not mkdir"
     );
     assert_eq!(server.requests().len(), 4);
     assert!(!sandbox.config().join("projects.toml").exists());
 }
 
 #[test]
-fn a_kept_rule_counts_in_the_next_process() {
+fn a_saved_rule_applies_in_the_next_process() {
     for (keys, place, file) in [
         ("<down><down><right>", "in this project", "projects.toml"),
         (
@@ -109,7 +109,7 @@ fn a_kept_rule_counts_in_the_next_process() {
         screen.wait_for("Second made.");
         leave(&screen);
         assert!(sandbox.path().join("two").exists());
-        // Where nobody can be asked it counts too.
+        // The rule also applies without a screen.
         let ran = sandbox.run(&["-p", "-m", Wire::Chat.model(), "--permission", "ask", "go"]);
         assert_eq!(ran.stdout, "Third made.\n", "{ran:#?}");
         assert!(sandbox.path().join("three").exists());
@@ -120,9 +120,9 @@ fn a_kept_rule_counts_in_the_next_process() {
     }
 }
 
-/// Nothing was said about permission: what leaves the project is asked, the rest is not.
+/// With the default permissions tiller asks before leaving the project, and about nothing else.
 #[test]
-fn a_new_user_is_asked_what_goes_further() {
+fn by_default_tiller_asks_before_leaving_the_project() {
     let (server, sandbox) = job::stage_with(vec![
         Reply::call("write", json!({"file_path": "one", "content": "1\n"})),
         run("git push origin main"),

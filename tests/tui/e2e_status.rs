@@ -1,5 +1,5 @@
-//! What other programs see of a session: `tiller status` and `tiller sessions`, while it waits,
-//! works, stands still, and after every kind of end.
+//! What `tiller status` and `tiller sessions` show other programs: while a session waits, works or
+//! pauses, and after every kind of end.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::support::model_server::{Reply, Wire};
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::{Launch, Screen};
 
-/// How long a state may take to come about.
+/// The longest time a state may take to show.
 const DEADLINE: Duration = Duration::from_secs(20);
 
 fn status(sandbox: &Sandbox) -> Vec<Value> {
@@ -59,9 +59,9 @@ fn begin(sandbox: &Sandbox, screen: &Screen, prompt: &str) {
     );
 }
 
-// B17, H7: idle, processing, idle, processing, idle by an abort, closed.
+// Idle, processing, idle, processing, idle after an abort, closed.
 #[test]
-fn states_are_seen_from_outside() {
+fn other_programs_see_each_state() {
     let (_server, sandbox) = job::stage_with(gated());
     let screen = open(&sandbox, Wire::ALL[0]);
     let record = wait_state(&sandbox, "idle");
@@ -96,7 +96,7 @@ fn states_are_seen_from_outside() {
     assert_eq!(ran.stdout, "No running sessions\n");
 }
 
-// B17: a process that was killed has nothing open.
+// After a kill nothing is open.
 #[test]
 fn a_killed_process_leaves_a_closed_session() {
     let (_server, sandbox) = job::stage_with(gated());
@@ -108,7 +108,7 @@ fn a_killed_process_leaves_a_closed_session() {
     assert_eq!(stored_state(&sandbox), ("closed".into(), "first".into()));
 }
 
-// B17: at the limit of iterations the run waits for the user.
+// At the iteration limit the run waits for the user.
 #[test]
 fn a_run_at_its_limit_awaits_input() {
     let (_server, sandbox) = job::stage_with(vec![
@@ -129,7 +129,7 @@ fn a_run_at_its_limit_awaits_input() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn missing_sessions_are_reported() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run(&["sessions"]);
     assert!(ran.stdout.starts_with("No sessions in "), "{ran:#?}");
@@ -141,9 +141,9 @@ fn what_is_not_there_is_told() {
     assert!(ran.stderr.contains("tiller sessions --all"), "{ran:#?}");
 }
 
-// --no-session stores nothing, so there is nothing to see.
+// `--no-session` stores nothing, so other programs see nothing.
 #[test]
-fn an_unstored_session_is_not_seen() {
+fn an_unstored_session_is_invisible() {
     let (_server, sandbox) = job::stage_with(gated());
     let screen = Launch::new(&sandbox)
         .args(&["-m", Wire::ALL[0].model(), "--no-session"])

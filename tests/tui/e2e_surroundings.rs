@@ -1,5 +1,5 @@
-//! What happens around the program while it runs: files of themes that change, signals and closed
-//! terminals, clipboards that do not answer, a terminal of another size.
+//! Events around the running program: changed theme files, signals, closed terminals, hanging
+//! clipboards and changed terminal sizes.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -13,12 +13,12 @@ use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 use crate::support::screen::{Launch, Terminal, View};
 
-/// What a terminal sends when its window loses and gets the focus.
+/// The bytes that a terminal sends when its window loses and gains the focus.
 const FOCUS: &[u8] = b"\x1b[O\x1b[I";
 
-/// The color of the text follows the file, and a fault in it is named with its line.
+/// The text color follows the theme file, and an error names its line.
 #[test]
-fn a_changed_theme_counts_when_the_terminal_gets_the_focus() {
+fn a_changed_theme_applies_when_the_terminal_gets_the_focus() {
     let (_server, sandbox) = job::stage();
     let themes = sandbox.config().join("themes");
     let model = Wire::Anthropic.model();
@@ -66,9 +66,9 @@ fn a_changed_theme_counts_when_the_terminal_gets_the_focus() {
     leave(&screen);
 }
 
-/// Whatever ends it, the terminal is as it was and the conversation goes on from there.
+/// Whatever kills tiller, the terminal is restored and the session can be resumed.
 #[test]
-fn every_way_of_dying_leaves_terminal_and_session_whole() {
+fn every_kind_of_death_leaves_terminal_and_session_intact() {
     for signal in [Signal::SIGHUP, Signal::SIGTERM, Signal::SIGQUIT] {
         let (server, sandbox) = job::stage_with(vec![
             Reply::text("It is said."),
@@ -95,9 +95,9 @@ fn every_way_of_dying_leaves_terminal_and_session_whole() {
     }
 }
 
-/// A window that is closed ends the program and all that it runs; the conversation goes on from there.
+/// Closing the window ends tiller and everything it runs. The session can be resumed.
 #[test]
-fn a_terminal_that_hangs_up_ends_it_and_its_commands() {
+fn closing_the_terminal_ends_tiller_and_its_commands() {
     for runs in [false, true] {
         let (server, sandbox) = job::stage_with(vec![
             Reply::text("It is said."),
@@ -126,7 +126,7 @@ fn a_terminal_that_hangs_up_ends_it_and_its_commands() {
         screen.wait_dead();
         let end = Instant::now() + Duration::from_secs(20);
         while kill(Pid::from_raw(started), None).is_ok() {
-            assert!(Instant::now() < end, "a command was left behind");
+            assert!(Instant::now() < end, "a command was left running");
             std::thread::sleep(Duration::from_millis(10)); // poll
         }
         if !runs {
@@ -141,9 +141,9 @@ fn a_terminal_that_hangs_up_ends_it_and_its_commands() {
     }
 }
 
-/// Through a hundred sizes and back: every cell is what it was.
+/// After a hundred sizes and back, every cell is as before.
 #[test]
-fn a_storm_of_sizes_ends_where_it_began() {
+fn many_resizes_and_back_change_nothing() {
     let text = "A *word* and `code`, größe 日本 🦀.\n\n| a | b |\n| - | - |\n| 1 | ⚠️ 👍🏽 |\n\n```rust\nfn main() {}\n```";
     let (_server, sandbox) = job::stage_with(vec![Reply::text(text)]);
     let screen = open(&sandbox, Wire::Anthropic);
@@ -158,7 +158,7 @@ fn a_storm_of_sizes_ends_where_it_began() {
         let styles = (0..columns * rows).map(at);
         (view.text(), styles.collect::<Vec<_>>())
     };
-    // Colors of code come from a thread of their own, and the last hint goes in its time.
+    // A thread colors the code, and the last hint times out.
     let is_colored = |view: &View| {
         let (name, body) = (view.style_of("main"), view.style_of("fn"));
         name != body && !view.contains("again to exit")
@@ -176,9 +176,9 @@ fn a_storm_of_sizes_ends_where_it_began() {
     leave(&screen);
 }
 
-/// Programs for the clipboard that hang hold nothing up, and it is told what became of the text.
+/// Hanging clipboard programs block nothing, and a notice says what became of the text.
 #[test]
-fn a_clipboard_that_hangs_holds_nothing_up() {
+fn a_hanging_clipboard_blocks_nothing() {
     let (_server, mut sandbox) = job::stage_with(vec![Reply::text("Copy me.")]);
     let bin = sandbox.path().join("bin");
     fs::create_dir(&bin).unwrap();
@@ -207,9 +207,9 @@ fn a_clipboard_that_hangs_holds_nothing_up() {
     sandbox.wait_no_processes(&[]);
 }
 
-/// The wheel, a click and the focus, in a terminal that sends them and asks for nothing else.
+/// The wheel, a click and the focus in a terminal that sends only those.
 #[test]
-fn the_wheel_and_the_focus_do_what_they_say() {
+fn the_wheel_a_click_and_the_focus_work() {
     let lines: Vec<String> = (1..=90).map(|line| format!("line {line}")).collect();
     let (_server, sandbox) = job::stage_with(vec![Reply::text(lines.join("\n\n"))]);
     for terminal in [Terminal::Silent, Terminal::Kitty] {
@@ -244,9 +244,9 @@ fn the_wheel_and_the_focus_do_what_they_say() {
     }
 }
 
-/// What a terminal answers while the shell has it is lost: it is asked again.
+/// Replies that arrive while the shell has the terminal are lost, so tiller asks again.
 #[test]
-fn replies_that_a_suspension_swallowed_are_asked_for_again() {
+fn tiller_asks_again_for_replies_lost_to_a_suspension() {
     let (_server, sandbox) = job::stage();
     let shell = Launch::new(&sandbox)
         .args(&["--norc", "--noprofile", "--noediting", "-i"])
@@ -274,9 +274,9 @@ fn replies_that_a_suspension_swallowed_are_asked_for_again() {
     shell.wait_exit();
 }
 
-/// A git that takes its time is not waited for: what it says is told in a later request, once.
+/// tiller doesn't wait for a slow git. Its output is part of a later request, once.
 #[test]
-fn a_slow_git_holds_no_prompt_up_and_is_told_later() {
+fn a_slow_git_delays_no_prompt_and_is_reported_later() {
     let (server, mut sandbox) = job::stage_with(vec![Reply::text("It is said.").repeat()]);
     sandbox.git_init();
     let bin = sandbox.tmp().join("bin");
@@ -303,7 +303,7 @@ fn a_slow_git_holds_no_prompt_up_and_is_told_later() {
         screen.keys(&format!("more {prompt}<enter>"));
         let request = server.next_request(prompt);
         assert_eq!(request.body["system"].to_string(), system);
-        // The request can be there before the frame that shows the run.
+        // The request can arrive before the frame that shows the run.
         screen.wait_until("the answer", |view| {
             let text = view.text();
             let asked = text.rfind(&format!("more {prompt}"));
@@ -315,6 +315,6 @@ fn a_slow_git_holds_no_prompt_up_and_is_told_later() {
             break;
         }
     }
-    assert_eq!(told, 1, "git's answer is told once");
+    assert_eq!(told, 1, "git's answer is sent once");
     leave(&screen);
 }

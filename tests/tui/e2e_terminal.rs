@@ -1,4 +1,4 @@
-//! Terminal manners, end to end: sizes, colors, restoring, hostile text, failures on the screen.
+//! Behavior in the terminal: sizes, colors, restoring, hostile text, and failures on the screen.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::support::model_server::{Failure, Pace, Reply, Step, Wire};
 use crate::support::screen::{Launch, Terminal};
 
 #[test]
-fn a_storm_of_resizes() {
+fn many_resizes_leave_a_correct_screen() {
     let mut text = String::new();
     for line in 0..200 {
         let _ = write!(text, "word {line} größe 日本\n\n");
@@ -53,10 +53,9 @@ fn a_storm_of_resizes() {
     leave(&screen);
 }
 
-/// A terminal that went through other sizes and back has cut its rows meanwhile, though its size is
-/// the one of the last frame.
+/// A terminal that was resized and is back at the last frame's size has still truncated its rows.
 #[test]
-fn a_burst_of_resizes_that_ends_where_it_began() {
+fn a_burst_of_resizes_back_to_the_same_size_redraws() {
     let (_server, sandbox) = job::stage_with(vec![Reply::text("All of the answer.")]);
     let screen = open(&sandbox, Wire::Anthropic);
     screen.keys("go<enter>");
@@ -72,10 +71,10 @@ fn a_burst_of_resizes_that_ends_where_it_began() {
     leave(&screen);
 }
 
-/// A terminal that does not know its size gets the usual one; one that cannot move its cursor is
-/// told what else there is.
+/// A terminal of unknown size gets the default one. A terminal that can't move its cursor gets an
+/// error with an alternative.
 #[test]
-fn terminals_that_know_little() {
+fn terminals_without_size_or_cursor_movement_are_handled() {
     let (_server, sandbox) = job::stage();
     let screen = Launch::new(&sandbox)
         .args(&["-m", Wire::Chat.model()])
@@ -93,7 +92,7 @@ fn terminals_that_know_little() {
     assert_eq!(screen.leftovers(), Vec::<String>::new());
 }
 
-/// Until the terminal is raw it turns Enter into a line feed.
+/// Before raw mode the terminal turns Enter into a line feed.
 #[test]
 fn enter_typed_before_the_first_frame_is_enter() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("It is done.")]);
@@ -106,9 +105,9 @@ fn enter_typed_before_the_first_frame_is_enter() {
     leave(&screen);
 }
 
-/// The stop hint is there at the smallest size, from Enter on and no longer.
+/// At the smallest size the stop hint shows from Enter until the end of the run.
 #[test]
-fn it_works_at_40x10() {
+fn a_run_works_at_40x10() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("Hi").gate("text").say(" there.")]);
     let screen = Launch::new(&sandbox)
         .args(&["-m", Wire::Chat.model()])
@@ -141,9 +140,9 @@ fn no_color_means_no_color() {
     }
 }
 
-/// Terminals that answer nothing, or less, work all the same and get nothing typed into them.
+/// Terminals that reply to nothing or little work too, and their replies aren't typed as text.
 #[test]
-fn terminals_of_every_kind() {
+fn terminals_of_every_kind_work() {
     for terminal in [
         Terminal::Kitty,
         Terminal::Xterm,
@@ -168,10 +167,10 @@ fn terminals_of_every_kind() {
     }
 }
 
-/// A terminal may tell of any size: it is drawn on as far as a screen can be, and right again at the
-/// next size that is true.
+/// A terminal may report any size. tiller draws as far as a screen can go, and recovers at the next
+/// real size.
 #[test]
-fn terminals_that_lie_about_their_size() {
+fn a_wrong_terminal_size_does_no_harm() {
     for arguments in [&[][..], &["--inline"]] {
         let (_server, sandbox) = job::stage_with(vec![Reply::text("Hello.")]);
         let screen = Launch::new(&sandbox)
@@ -206,7 +205,7 @@ fn terminals_that_lie_about_their_size() {
 
 /// Text from models, files and commands never reaches the terminal as an escape sequence.
 #[test]
-fn hostile_text_is_harmless() {
+fn hostile_text_is_made_harmless() {
     let evil = "\u{1b}]0;owned\u{7}\u{1b}[31mred\u{1b}[2J \u{9b}31m \u{202e}";
     let (_server, sandbox) = job::stage_with(vec![
         Reply::new()
@@ -236,7 +235,7 @@ fn hostile_text_is_harmless() {
     leave(&screen);
 }
 
-/// A failed run is shown with the way out; the next prompt works.
+/// A failed run shows what to do next, and the next prompt works.
 #[test]
 fn failures_are_shown_and_survived() {
     let html = "<html><body>Wi-Fi</body></html>";
@@ -266,9 +265,9 @@ fn failures_are_shown_and_survived() {
     }
 }
 
-/// Faults in files of the user are told with their lines, and the rest of them counts.
+/// Errors in the user's files are shown with their lines, and the rest of the file applies.
 #[test]
-fn bad_keys_and_colors_are_named_and_cost_nothing_else() {
+fn errors_in_key_and_theme_files_affect_only_their_lines() {
     let (_server, sandbox) = job::stage();
     let config = sandbox.config();
     std::fs::write(
@@ -290,9 +289,9 @@ fn bad_keys_and_colors_are_named_and_cost_nothing_else() {
     leave(&screen);
 }
 
-/// A theme and a setting are chosen on the screen and kept in the file.
+/// A theme and a setting chosen on the screen are saved in the file.
 #[test]
-fn what_is_chosen_on_the_screen_is_kept() {
+fn choices_on_the_screen_are_saved() {
     let (_server, sandbox) = job::stage();
     let file = sandbox.config().join("config.toml");
     let before = std::fs::read_to_string(&file).unwrap_or_default() + "# mine\n";
@@ -300,7 +299,7 @@ fn what_is_chosen_on_the_screen_is_kept() {
     let screen = open(&sandbox, Wire::Chat);
     screen.keys("/theme nord<enter>");
     screen.wait_for("Saved: ui.theme");
-    // Of many changes at once the last one is in force.
+    // After many quick changes the last one wins.
     let burst = ["light", "dark", "ansi", "nord"].map(|theme| format!("/theme {theme}<enter>"));
     screen.keys(&burst.concat().repeat(5));
     screen.keys("/settings<enter>");
@@ -317,13 +316,16 @@ fn what_is_chosen_on_the_screen_is_kept() {
     assert!(raw.contains("\u{1b}]2;tiller · "), "the window has a title");
     leave(&screen);
     let raw = String::from_utf8_lossy(&screen.raw()).into_owned();
-    assert!(raw.contains("\u{1b}[23;0t"), "the title before is back");
+    assert!(
+        raw.contains("\u{1b}[23;0t"),
+        "the previous title is restored"
+    );
 }
 
-/// A terminal that reads nothing holds up neither signals nor the agent; what happened meanwhile
-/// shows when it reads again.
+/// A terminal that reads nothing blocks neither signals nor the agent. Once it reads again, it
+/// shows what happened.
 #[test]
-fn a_frozen_terminal_holds_nothing_up() {
+fn a_frozen_terminal_blocks_nothing() {
     for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
         let (server, sandbox) = job::stage_with(vec![
             Reply::text("before ").gate("frozen").say("after."),
@@ -335,7 +337,7 @@ fn a_frozen_terminal_holds_nothing_up() {
         screen.freeze();
         screen.keys("next<enter>");
         server.release("frozen");
-        // The next request proves that the loop and the agent went on.
+        // The next request proves that the loop and the agent continued.
         assert!(server.request(1).last_user().contains("next"));
         screen.thaw();
         screen.wait_for("unseen");
@@ -344,7 +346,7 @@ fn a_frozen_terminal_holds_nothing_up() {
         let sent = Instant::now();
         screen.signal(signal);
         assert_eq!(screen.wait_dead().code, code);
-        // 200 ms on a quiet machine.
+        // On a quiet machine this takes 200 ms.
         assert!(sent.elapsed() < Duration::from_secs(2), "{sent:?}");
         screen.thaw();
         screen.wait_exit();
@@ -353,10 +355,10 @@ fn a_frozen_terminal_holds_nothing_up() {
     }
 }
 
-/// Servers that give every call the same id: each has a cell of its own all the same, and each
-/// result goes to its own call.
+/// Some servers give every call the same id. Each call still has its own cell and gets its own
+/// result.
 #[test]
-fn calls_of_one_id_stand_beside_each_other() {
+fn calls_with_the_same_id_have_their_own_cells() {
     let echo = |id: &str, word: &str| Step::Call {
         name: "bash".to_owned(),
         id: Some(id.to_owned()),
@@ -383,9 +385,9 @@ fn calls_of_one_id_stand_beside_each_other() {
     }
 }
 
-/// Keys echo while text streams in, and Ctrl+C twice leaves.
+/// Typing is responsive while text streams, and Ctrl+C twice exits.
 #[test]
-fn typing_while_it_streams_and_leaving() {
+fn typing_works_while_text_streams_and_ctrl_c_twice_exits() {
     let (server, sandbox) = job::stage_with(vec![
         Reply::new()
             .say_slowly("streaming ".repeat(500), 10, 2)

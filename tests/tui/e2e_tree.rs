@@ -1,5 +1,5 @@
-//! The tree of the session in the whole program: jumps, prompts that are edited and sent again,
-//! labels, and that where it goes on is remembered.
+//! The session tree in the whole program: jumps, edited prompts, labels, and resuming at the right
+//! place.
 
 use nix::sys::signal::Signal;
 
@@ -20,7 +20,7 @@ fn ask(screen: &Screen, prompt: &str, answer: &str) {
     screen.wait_gone("Esc stops");
 }
 
-fn go_on(sandbox: &Sandbox) -> Screen {
+fn resume(sandbox: &Sandbox) -> Screen {
     let screen = Launch::new(sandbox).args(&["-c"]).size(100, 40).start();
     screen.wait_for("─ runs everything");
     screen
@@ -41,7 +41,7 @@ fn an_earlier_prompt_is_edited_and_sent_again() {
         let request = server.request(2);
         assert_eq!(request.last_user(), "second way", "{wire:?}");
         assert!(!request.text().contains("Two."), "{wire:?}");
-        // The draft is two prompts back: the edited one came after it.
+        // The draft is two entries back, because the edited prompt came after it.
         screen.keys("<up><up>");
         screen.wait_for("│ a draft");
         screen.keys("<c-c>");
@@ -49,9 +49,8 @@ fn an_earlier_prompt_is_edited_and_sent_again() {
     }
 }
 
-// L5
 #[test]
-fn esc_twice_shows_both_branches_and_goes_back_to_the_one_that_was_left() {
+fn esc_twice_shows_the_branches_and_returns_to_the_old_one() {
     let (server, sandbox) = stage(&["One.", "Two.", "Three.", "Four.", "Five."]);
     let screen = open(&sandbox, Wire::Anthropic);
     ask(&screen, "first", "One.");
@@ -78,14 +77,14 @@ fn esc_twice_shows_both_branches_and_goes_back_to_the_one_that_was_left() {
     let text = server.request(3).text();
     assert!(text.contains("Two.") && !text.contains("Three."), "{text}");
 
-    // It goes on there after a jump, also when it was killed.
+    // After a jump the session continues there, even after a kill.
     screen.keys("/tree<enter>");
     screen.wait_for("└─ ❯ second way");
     screen.keys("three<enter>");
     screen.wait_gone("Four.");
     screen.signal(Signal::SIGKILL);
     screen.wait_dead();
-    let screen = go_on(&sandbox);
+    let screen = resume(&sandbox);
     screen.wait_for("Three.");
     ask(&screen, "fourth", "Five.");
     let text = server.request(4).text();
@@ -96,9 +95,8 @@ fn esc_twice_shows_both_branches_and_goes_back_to_the_one_that_was_left() {
     leave(&screen);
 }
 
-// L2
 #[test]
-fn a_fork_is_a_session_of_its_own() {
+fn a_fork_is_a_separate_session() {
     let (server, sandbox) = stage(&["One.", "Two.", "Three."]);
     let screen = open(&sandbox, Wire::Anthropic);
     ask(&screen, "first", "One.");
@@ -116,14 +114,14 @@ fn a_fork_is_a_session_of_its_own() {
 }
 
 #[test]
-fn labels_are_there_again() {
+fn labels_survive_a_restart() {
     let (_server, sandbox) = stage(&["One."]);
     let screen = open(&sandbox, Wire::Chat);
     ask(&screen, "first", "One.");
     screen.keys("/label here it was fine<enter>");
     screen.wait_for("Labelled here it was fine");
     leave(&screen);
-    let screen = go_on(&sandbox);
+    let screen = resume(&sandbox);
     screen.keys("/tree<enter>");
     screen.wait_for("⟦here it was fine⟧ One.");
     screen.keys("<esc>");

@@ -1,4 +1,4 @@
-//! Trials in the full screen: try, look, keep or discard; also after the program was killed.
+//! Trials in the full screen: try, look, keep or discard, also after a kill.
 
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ fn stage(replies: Vec<Reply>) -> (ModelServer, Sandbox) {
     (server, sandbox)
 }
 
-/// The worktrees that are there.
+/// The existing worktrees.
 fn trees(sandbox: &Sandbox) -> Vec<PathBuf> {
     let folders = std::fs::read_dir(sandbox.data().join("try"));
     let folders = folders.into_iter().flatten().flatten();
@@ -38,7 +38,6 @@ fn idle(screen: &Screen) {
     screen.wait_for("/keep");
 }
 
-// L7
 #[test]
 fn a_discarded_trial_leaves_conversation_and_files_as_they_were() {
     let replies = vec![
@@ -73,9 +72,8 @@ fn a_discarded_trial_leaves_conversation_and_files_as_they_were() {
     leave(&screen);
 }
 
-// L7
 #[test]
-fn a_kept_trial_brings_its_changes() {
+fn a_kept_trial_applies_its_changes() {
     let replies = vec![edit(), Reply::text("Tried."), Reply::text("On.")];
     let (server, sandbox) = stage(replies);
     let screen = open(&sandbox, Wire::Anthropic);
@@ -97,9 +95,8 @@ fn a_kept_trial_brings_its_changes() {
     leave(&screen);
 }
 
-// L7, H6
 #[test]
-fn a_trial_is_open_again_after_a_kill() {
+fn a_trial_is_still_open_after_a_kill() {
     let replies = vec![
         Reply::text("One."),
         edit(),
@@ -139,7 +136,7 @@ fn a_trial_is_open_again_after_a_kill() {
 }
 
 #[test]
-fn without_git_there_is_no_trial_and_the_prompt_comes_back() {
+fn without_git_a_trial_fails_and_returns_the_prompt() {
     let (server, mut sandbox) = stage(Vec::new());
     let empty = sandbox.tmp().display().to_string();
     sandbox.set("PATH", &empty);

@@ -1,4 +1,4 @@
-//! `/trust` on the screen: asked by a notice that takes no keys, kept for later runs.
+//! `/trust` on the screen: a notice asks without taking keys, and the answer is saved.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 
 #[test]
-fn a_project_is_trusted_from_the_next_message_on() {
+fn trust_takes_effect_with_the_next_message() {
     let (server, sandbox) = job::stage_with(vec![
         Reply::text("First."),
         Reply::text("Second."),
@@ -50,7 +50,7 @@ fn a_project_is_trusted_from_the_next_message_on() {
 }
 
 #[test]
-fn settings_of_a_project_count_as_soon_as_they_can() {
+fn project_settings_apply_as_soon_as_possible() {
     let read = Reply::call("read", json!({"file_path": "AGENTS.md"}));
     let (server, sandbox) = job::stage_with(vec![Reply::text("First."), read]);
     sandbox.write("AGENTS.md", "Use tabs.");
@@ -71,9 +71,9 @@ fn settings_of_a_project_count_as_soon_as_they_can() {
     assert!(!screen.text().contains("/trust no dismiss"));
     screen.keys("again\r");
     screen.wait_for("to continue");
-    assert_eq!(server.requests().len(), 2, "one call for each message");
+    assert_eq!(server.requests().len(), 2, "one call per message");
 
-    // What was trusted is left out again, and a mistake is told with its line.
+    // A changed file is no longer trusted, and an error names its line.
     sandbox.write(".tiller/config.toml", "agent.max_iteration = 1\n");
     screen.keys("/trust\r");
     screen.wait_for("config.toml:1): did you mean agent.max_iterations?");
@@ -100,7 +100,7 @@ fn init_asks_for_an_agents_file() {
 }
 
 #[test]
-fn a_repository_that_nobody_trusts_runs_nothing() {
+fn an_untrusted_repository_runs_nothing() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("ok"), Reply::text("ok")]);
     sandbox.write("AGENTS.md", "one");
     sandbox.write(".gitattributes", "* filter=trap");

@@ -1,5 +1,4 @@
-//! Undo, redo and rewind in the full screen: what tools and commands changed, also of a run that was
-//! killed.
+//! Undo, redo and rewind in the full screen, for changes by tools and commands, also after a kill.
 
 use nix::sys::signal::Signal;
 use serde_json::json;
@@ -76,7 +75,7 @@ fn changes_are_undone_and_redone_prompt_by_prompt() {
 }
 
 #[test]
-fn a_rewind_brings_conversation_and_files_back_to_a_prompt() {
+fn a_rewind_restores_conversation_and_files() {
     let replies = vec![
         Reply::text("Hello."),
         edit(),
@@ -96,17 +95,17 @@ fn a_rewind_brings_conversation_and_files_back_to_a_prompt() {
         screen.wait_for(answer);
         screen.wait_gone("Esc stops");
     }
-    // What others wrote stays.
+    // A change by another program stays.
     sandbox.write("README.md", "# mine\n");
     screen.keys("/rewind<enter>");
     screen.wait_for("Rewind to…");
-    // The rows of the list, not the prompts in the conversation: what is not read yet cannot be chosen.
+    // Waits for the rows of the list: a row can't be chosen before it is read.
     screen.wait_for("1 file  repair it");
     screen.keys("repair");
     screen.wait_for("› repair");
     screen.keys("<enter>");
     screen.wait_for("Not restored:");
-    // Right after it appeared nothing is confirmed.
+    // A new question doesn't accept keys right away.
     let delay = std::time::Duration::from_millis(450);
     screen.settle(delay, 4 * delay);
     screen.keys("<enter>");
@@ -115,7 +114,7 @@ fn a_rewind_brings_conversation_and_files_back_to_a_prompt() {
     screen.wait_for("Hello.");
     assert_eq!(sandbox.read(FILE), BEFORE);
     assert_eq!(sandbox.read("README.md"), "# mine\n");
-    // The prompt is back in the editor.
+    // The editor has the prompt again.
     screen.keys("<enter>");
     screen.wait_for("Three.");
     let text = server.request(5).text();

@@ -1,5 +1,5 @@
-//! The rows at the foot of the normal screen against a terminal emulator with a scrollback: what was
-//! printed stands there once and in order, and below it what was painted last.
+//! The prompt area on the normal screen, compared with a terminal emulator with scrollback. Printed
+//! lines are there once and in order, and the last painted rows are below.
 
 use std::num::NonZero;
 
@@ -14,13 +14,13 @@ const WIDTH: u16 = 20;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// So many lines are printed, and the region has these rows, with the caret on one of them.
+    /// Prints this many lines and paints these rows, with the caret in one of them.
     Frame {
         printed: u16,
         region: Vec<String>,
         caret: Option<(u16, u16)>,
     },
-    /// The terminal has so many rows from now on.
+    /// The terminal gets this many rows.
     Height(u16),
     /// Another program prints a line.
     Aside,
@@ -36,7 +36,7 @@ fn step() -> impl Strategy<Value = Step> {
         prop_oneof![4 => 0_u16..4, 1 => 0_u16..40],
         prop_oneof![
             prop::collection::vec(row, 1..6),
-            // Lines that go up or down from frame to frame.
+            // Lines that move up or down between frames.
             (0_u8..4).prop_map(|from| (from..from + 5).map(|at| format!("line {at}")).collect()),
         ],
         prop::option::of((0_u16..20, 0_u16..6)),
@@ -67,7 +67,7 @@ fn non_zero(number: u16) -> NonZero<u16> {
     NonZero::new(number).expect("not zero")
 }
 
-/// Everything in the scrollback and on the screen, without blanks at the ends.
+/// Scrollback and screen without blanks at the ends.
 fn everything(parser: &mut vt100::Parser) -> Vec<String> {
     let screen = parser.screen_mut();
     let mut lines = Vec::new();
@@ -135,7 +135,7 @@ fn check(steps: &[Step]) {
                 if let Some((x, _)) = caret {
                     assert_eq!(screen.cursor_position().1, x);
                 }
-                // The same again is nothing.
+                // Painting the same again writes nothing.
                 out.clear();
                 paint(inline.begin(size), region);
                 let mut none = Buffer::empty(Rect::new(0, 0, WIDTH, 0));
@@ -150,14 +150,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn everything_stands_there_once_and_in_order(
+    fn everything_is_printed_once_and_in_order(
         steps in prop::collection::vec(step(), 1..25),
     ) {
         check(&steps);
     }
 }
 
-/// A line that comes above the rows at the foot costs its own bytes and few more.
+/// Printing a line above the prompt area costs little more than its own bytes.
 #[test]
 fn a_printed_line_does_not_rewrite_the_region() {
     let region: Vec<String> = (0..5)
@@ -183,9 +183,9 @@ fn a_printed_line_does_not_rewrite_the_region() {
     assert!(cost.len() < 130, "{} bytes: {cost:?}", cost.len());
 }
 
-/// Rows that a narrower terminal has wrapped are found again, above the caret and in its own row.
+/// After a narrower terminal wrapped rows, the redraw finds them all, above and in the caret's row.
 #[test]
-fn wrapped_rows_are_gone_up_over() {
+fn wrapped_rows_are_redrawn_from_their_start() {
     for (reflow, narrow, up) in [
         (Reflow::Wraps, 20, "\u{1b}[2A\r"),
         (Reflow::Wraps, 10, "\u{1b}[5A\r"),

@@ -1,4 +1,4 @@
-//! What terminals send, and the events it must give, however it is cut into reads.
+//! The bytes that terminals send and the events they must give, however reads split them.
 
 use proptest::prelude::*;
 use tiller::app::tui::input::{
@@ -6,7 +6,7 @@ use tiller::app::tui::input::{
     TerminalColor, TerminalName, TerminalReport,
 };
 
-/// A sequence and the keys it gives, separated by spaces; `""` for none.
+/// Sequences and the keys they give, separated by spaces, or `""` for none.
 const KEYS: &[(&str, &str)] = &[
     // Any terminal: text and control bytes.
     ("a", "a"),
@@ -161,7 +161,7 @@ const KEYS: &[(&str, &str)] = &[
     // The Linux console.
     ("\x1b[[A\x1b[[B\x1b[[C\x1b[[D\x1b[[E", "f1 f2 f3 f4 f5"),
     ("\x1b[[x", "x"),
-    // Nothing of ours, and what breaks off: the keys behind it are kept.
+    // Unknown and incomplete sequences. The keys after them are kept.
     ("\x1b[99;99xa", "a"),
     ("\x1b[?1;2h\x1b[>0;276;0ca", "a"),
     ("\x1b[8;24;80ta", "a"),
@@ -183,7 +183,7 @@ const KEYS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn keys_of_all_terminals() {
+fn keys_of_all_terminals_are_decoded() {
     for (bytes, expected) in KEYS {
         assert_eq!(keys(&decode(&[bytes.as_bytes()])), *expected, "{bytes:?}");
     }
@@ -243,7 +243,7 @@ fn overlong_sequences_are_skipped_to_their_end() {
 }
 
 #[test]
-fn replies_are_reports_and_never_typed() {
+fn replies_are_reports_and_never_keys() {
     let report = |report| vec![InputEvent::Report(report)];
     for (bytes, expected) in [
         ("\x1b[?5u", report(TerminalReport::KittyFlags(5))),
@@ -282,7 +282,7 @@ fn replies_are_reports_and_never_typed() {
         ),
         ("\x1b[?997;1n", report(TerminalReport::Scheme(false))),
         ("\x1b[?997;2n", report(TerminalReport::Scheme(true))),
-        // Answers to what others asked.
+        // Replies to queries of other programs.
         ("\x1b[12;40R", vec![]),
         ("\x1b[1;1R", vec![]),
         ("\x1b[?1;2R", vec![]),
@@ -305,13 +305,13 @@ fn replies_are_reports_and_never_typed() {
 }
 
 #[test]
-fn esc_just_before_a_reply_is_the_esc_key() {
+fn an_esc_just_before_a_reply_is_the_esc_key() {
     let events = decode(&[b"\x1b\x1b[?5u\x1b\x1b]11;#000\x07\x1b\x1b[I"]);
     assert_eq!(keys(&events), "esc <report> esc <report> esc <focus>");
 }
 
 #[test]
-fn the_mouse_in_both_encodings() {
+fn the_mouse_works_in_both_encodings() {
     let at = |kind, col, row, mods| {
         InputEvent::Mouse(MouseEvent {
             kind,
@@ -408,7 +408,7 @@ fn the_mouse_in_both_encodings() {
 }
 
 #[test]
-fn a_paste_is_one_event_whatever_is_in_it() {
+fn a_paste_is_one_event_whatever_its_content() {
     for text in [
         "",
         "a",
@@ -425,13 +425,13 @@ fn a_paste_is_one_event_whatever_is_in_it() {
 }
 
 #[test]
-fn a_paste_that_is_not_utf8_is_kept_as_far_as_it_is_text() {
+fn an_invalid_utf8_paste_keeps_its_text() {
     let events = decode(&[b"\x1b[200~a\xffb\x1b[201~"]);
     assert_eq!(events, [InputEvent::Paste("a\u{fffd}b".into())]);
 }
 
 #[test]
-fn a_paste_without_end_is_delivered_when_patience_is_over() {
+fn an_unfinished_paste_is_delivered_after_a_timeout() {
     let mut decoder = Decoder::default();
     let mut out = Vec::new();
     decoder.feed(b"\x1b[200~half\r", &mut out);
@@ -444,7 +444,7 @@ fn a_paste_without_end_is_delivered_when_patience_is_over() {
 }
 
 #[test]
-fn a_paste_costs_a_look_at_each_byte() {
+fn a_paste_takes_linear_time() {
     let text = "\x1b[201x".repeat(700_000);
     let bytes = format!("\x1b[200~{text}\x1b[201~");
     for size in [1, 1000, bytes.len()] {
@@ -454,7 +454,8 @@ fn a_paste_costs_a_look_at_each_byte() {
         for chunk in bytes.as_bytes().chunks(size) {
             decoder.feed(chunk, &mut out);
         }
-        // Quadratic work takes minutes here; linear work well below a second, unoptimised too.
+        // Quadratic work takes minutes here. Linear work takes well below a second, even
+        // unoptimized.
         assert!(
             started.elapsed().as_secs() < 20,
             "{size}: {:?}",
@@ -465,7 +466,7 @@ fn a_paste_costs_a_look_at_each_byte() {
 }
 
 #[test]
-fn only_what_may_be_a_key_is_decided_soon() {
+fn only_a_possible_key_has_a_short_timeout() {
     let wait = |bytes: &[u8], escape| {
         let mut decoder = Decoder::default();
         decoder.feed(bytes, &mut Vec::new());
@@ -483,9 +484,10 @@ fn only_what_may_be_a_key_is_decided_soon() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
-    /// Pieces of real sequences in any order, cut anywhere, give what they give in one read.
+    /// Pieces of real sequences in any order, split anywhere, give the same events as a single
+    /// read.
     #[test]
-    fn any_cutting_gives_the_same_events(
+    fn any_split_gives_the_same_events(
         parts in prop::collection::vec(part(), 0..12),
         cuts in prop::collection::vec(0_usize..400, 0..8),
     ) {
@@ -500,7 +502,7 @@ proptest! {
         prop_assert_eq!(&decode(&single), &whole);
     }
 
-    /// Whatever came before, once patience is over the next key is itself.
+    /// After any bytes and a timeout, the next key is decoded correctly.
     #[test]
     fn no_bytes_spoil_the_keys_after_a_pause(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
         let mut decoder = Decoder::default();
@@ -517,7 +519,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(8) })]
 
-    /// 100,000 random bytes: no panic, no more events than bytes, the same byte by byte.
+    /// 100,000 random bytes never panic, give no more events than bytes, and decode the same byte
+    /// by byte.
     #[test]
     fn random_bytes_do_no_harm(seed in any::<u64>()) {
         let bytes = random_bytes(seed, 100_000);
@@ -528,7 +531,7 @@ proptest! {
     }
 }
 
-/// Bytes of which many are those that begin, carry on or end sequences.
+/// Random bytes, many of which start, continue or end sequences.
 fn random_bytes(mut seed: u64, len: usize) -> Vec<u8> {
     const TELLING: &[u8] = b"\x1b\x1b\x1b[[]OP_?<;:0123456789~$uMAR\x07\\\xc3\xe2\x80\xff\r\x03";
     let mut next = || {
@@ -559,7 +562,7 @@ fn part() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![known, other, prop::collection::vec(any::<u8>(), 0..6)]
 }
 
-/// The events of these reads, with nothing coming after them.
+/// The events of these reads, with nothing after them.
 fn decode(reads: &[&[u8]]) -> Vec<InputEvent> {
     let mut decoder = Decoder::default();
     let mut out = Vec::new();
@@ -589,7 +592,7 @@ fn check_every_split(bytes: &[u8], expected: &[InputEvent]) {
     );
 }
 
-/// Keys as they are written, other events by their kind.
+/// Keys in writing, other events by their kind.
 fn keys(events: &[InputEvent]) -> String {
     let name = |event: &InputEvent| match event {
         InputEvent::Key(press) => {

@@ -1,4 +1,4 @@
-//! The reading thread, on pipes and pseudo-terminals.
+//! The input thread on pipes and pseudo-terminals.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -14,11 +14,11 @@ use tiller::app::tui::input::{Input, InputEvent};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
-/// Longer than anything here may take, also on a loaded machine.
+/// Longer than anything here takes, even on a busy machine.
 const LONG: Duration = Duration::from_secs(20);
 
 #[tokio::test]
-async fn bytes_become_events_and_the_end_is_told() {
+async fn bytes_become_events_and_the_end_is_reported() {
     let (_input, mut events, mut terminal) = on_pipe();
     terminal.write_all("hé\x1b[1;3A".as_bytes()).unwrap();
     drop(terminal);
@@ -29,7 +29,7 @@ async fn bytes_become_events_and_the_end_is_told() {
 }
 
 #[tokio::test]
-async fn a_lone_esc_is_the_esc_key_soon() {
+async fn a_lone_esc_becomes_the_esc_key_quickly() {
     let (_input, mut events, mut terminal) = on_pipe();
     let started = Instant::now();
     terminal.write_all(b"\x1b").unwrap();
@@ -61,7 +61,7 @@ async fn a_confirmed_kitty_terminal_gets_more_time_for_the_rest_of_a_sequence() 
 }
 
 #[tokio::test]
-async fn a_terminal_that_dies_in_a_paste_loses_nothing() {
+async fn a_terminal_closed_during_a_paste_loses_nothing() {
     let (_input, mut events, mut terminal) = on_pipe();
     terminal.write_all(b"\x1b[200~half a paste").unwrap();
     drop(terminal);
@@ -69,9 +69,9 @@ async fn a_terminal_that_dies_in_a_paste_loses_nothing() {
     assert_eq!(next(&mut events).await, "closed");
 }
 
-/// A connection that broke in a paste must not swallow the key that stops a run.
+/// A connection lost during a paste must not swallow the key that stops a run.
 #[tokio::test]
-async fn a_paste_without_an_end_is_ended_by_ctrl_c() {
+async fn ctrl_c_ends_an_unfinished_paste() {
     for interrupt in [&b"\x03"[..], b"\x1b[99;5u", b"\x1b[27;5;99~"] {
         let (_input, mut events, mut terminal, unread) = on_watched_pipe();
         terminal
@@ -85,14 +85,14 @@ async fn a_paste_without_an_end_is_ended_by_ctrl_c() {
 }
 
 #[tokio::test]
-async fn a_paste_without_an_end_is_ended_by_somebody_who_types() {
+async fn typing_ends_an_unfinished_paste() {
     let (_input, mut events, mut terminal, unread) = on_watched_pipe();
     terminal
         .write_all(b"\x1b[200~half a paste of a long line")
         .unwrap();
     wait_until_read(&unread);
     let started = Instant::now();
-    // More keys come all the time; the paste ends all the same.
+    // Keys keep arriving, and the paste ends anyway.
     let event = loop {
         assert!(started.elapsed() < LONG);
         terminal.write_all(b"k").unwrap();
@@ -108,7 +108,7 @@ async fn a_paste_without_an_end_is_ended_by_somebody_who_types() {
 }
 
 #[tokio::test]
-async fn a_large_paste_through_a_terminal_is_whole() {
+async fn a_large_paste_through_a_terminal_is_complete() {
     let pty = raw_pty();
     let (_input, mut events) = Input::start_on(pty.slave).unwrap();
     let text = "ä line of text\n".repeat(280_000);
@@ -125,8 +125,8 @@ async fn a_large_paste_through_a_terminal_is_whole() {
     assert_eq!(next(&mut events).await, "closed");
 }
 
-/// What came before the terminal was raw has line feeds for Enter; several are a paste. A reply of
-/// the terminal may have come by then.
+/// Before raw mode the terminal sends Enter as a line feed. Several lines are a paste. A terminal
+/// reply may have arrived in between.
 #[tokio::test]
 async fn enter_before_the_terminal_was_raw_is_enter() {
     for (typed, expected) in [
@@ -148,7 +148,7 @@ async fn enter_before_the_terminal_was_raw_is_enter() {
 }
 
 #[tokio::test]
-async fn while_paused_not_a_byte_is_taken_from_the_terminal() {
+async fn a_paused_reader_takes_no_bytes() {
     let pty = raw_pty();
     let mut master = File::from(pty.master);
     let mut other = File::from(pty.slave.try_clone().unwrap());
@@ -170,7 +170,7 @@ async fn while_paused_not_a_byte_is_taken_from_the_terminal() {
 }
 
 #[tokio::test]
-async fn a_pause_settles_what_was_held_back() {
+async fn a_pause_decides_a_pending_key() {
     let (mut input, mut events, mut terminal) = on_pipe();
     terminal.write_all(b"x\x1b").unwrap();
     assert_eq!(next(&mut events).await, "x");
@@ -204,7 +204,7 @@ async fn pausing_resuming_and_dropping_never_hang() {
     assert!(events.recv().await.is_none());
 }
 
-/// Waits until the reader has taken everything out of the pipe.
+/// Waits until the reader has emptied the pipe.
 fn wait_until_read(pipe: &File) {
     let started = Instant::now();
     let mut fds = [PollFd::new(pipe.as_fd(), PollFlags::POLLIN)];
@@ -236,7 +236,7 @@ struct Pty {
 fn raw_pty() -> Pty {
     use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
     let pty = openpty(None, None).unwrap();
-    // Programs that other tests start must not keep the terminal open.
+    // Programs started by other tests must not keep the terminal open.
     for end in [&pty.master, &pty.slave] {
         nix::fcntl::fcntl(end, nix::fcntl::F_SETFD(nix::fcntl::FdFlag::FD_CLOEXEC)).unwrap();
     }

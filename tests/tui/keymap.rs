@@ -1,4 +1,4 @@
-//! Key files against the table of actions.
+//! Key files and the table of actions.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ fn resolve(map: &Keymap, key: &str, scope: Scope) -> Option<Action> {
 }
 
 #[test]
-fn the_shipped_file_is_whole_and_right() {
+fn the_built_in_file_is_complete_and_correct() {
     let text = include_str!("../../assets/keymap.toml");
     assert_eq!(Keymap::with("assets/keymap.toml", text).1, []);
     let table: toml::Table = text.parse().expect("toml");
@@ -33,7 +33,7 @@ fn the_shipped_file_is_whole_and_right() {
 }
 
 #[test]
-fn the_default_keys_are_those_of_the_design() {
+fn the_default_keys_match_the_design() {
     let map = Keymap::default();
     for (key, action) in [
         ("enter", Action::Submit),
@@ -68,13 +68,13 @@ fn the_default_keys_are_those_of_the_design() {
     assert_eq!(
         resolve(&map, "ctrl+b", Scope::Everywhere),
         None,
-        "it does nothing yet"
+        "unused so far"
     );
 }
 
-/// A popup's own keys come first there, and count nowhere else.
+/// A popup's own keys take precedence in it and do nothing elsewhere.
 #[test]
-fn keys_of_a_popup_count_in_it_alone() {
+fn a_popups_keys_only_work_in_it() {
     let (map, faults) = Keymap::with("k", "list_next = \"ctrl+t\"\nundo = \"q\"");
     assert_eq!(faults, []);
     for (key, scope, action) in [
@@ -93,9 +93,9 @@ fn keys_of_a_popup_count_in_it_alone() {
     }
 }
 
-/// Lists and questions have keys of their own for what Enter and Esc do in the editor.
+/// In lists and questions, Enter and Esc belong to separate actions.
 #[test]
-fn who_remaps_the_editor_still_chooses_in_lists() {
+fn remapping_the_editor_leaves_lists_usable() {
     let (map, faults) = Keymap::with("k", "submit = \"alt+enter\"\n[editor]\nnewline = \"enter\"");
     assert_eq!(faults, []);
     for scope in [
@@ -119,7 +119,7 @@ fn who_remaps_the_editor_still_chooses_in_lists() {
 }
 
 #[test]
-fn keys_in_a_row_mean_one_thing() {
+fn chords_run_one_action() {
     let file =
         "settings = [\"ctrl+k ctrl+s\", \"f5\"]\nkeys = \"ctrl+k ctrl+k\"\nlist_next = \"ctrl+k\"";
     let (map, faults) = Keymap::with("k", file);
@@ -138,7 +138,7 @@ fn keys_in_a_row_mean_one_thing() {
             Scope::Everywhere,
             Meaning::Action(Action::SaveModel),
         ),
-        // There it is a key of its own.
+        // In a list it is a single key.
         ("ctrl+k", Scope::List, Meaning::Action(Action::ListNext)),
     ] {
         let chord: Chord = keys.parse().expect(keys);
@@ -151,7 +151,7 @@ fn keys_in_a_row_mean_one_thing() {
     assert_eq!(
         map.keys(Action::CutToEnd).count(),
         0,
-        "its key begins others now"
+        "its key now starts chords"
     );
     assert_eq!(
         map.label(Action::Settings).as_deref(),
@@ -160,7 +160,7 @@ fn keys_in_a_row_mean_one_thing() {
 }
 
 #[test]
-fn a_users_file_lies_over_the_defaults() {
+fn the_users_file_overrides_the_defaults() {
     let (map, faults) = Keymap::with("k", "follow_up = [\"ctrl+o\"]\nundo = []\nsuspend='f5'");
     assert_eq!(faults, []);
     assert_eq!(
@@ -170,24 +170,24 @@ fn a_users_file_lies_over_the_defaults() {
     assert_eq!(
         resolve(&map, "ctrl+q", Scope::Everywhere),
         None,
-        "only the keys given"
+        "only the listed keys apply"
     );
     assert_eq!(
         map.keys(Action::ToggleOutput).count(),
         0,
-        "a key given away is gone"
+        "a reassigned key no longer runs its old action"
     );
     assert_eq!(map.keys(Action::Undo).count(), 0);
     assert_eq!(map.label(Action::Suspend).as_deref(), Some("F5"));
     assert_eq!(
         resolve(&map, "enter", Scope::Everywhere),
         Some(Action::Submit),
-        "the rest stands"
+        "other actions keep their keys"
     );
 }
 
 #[test]
-fn faults_are_named_with_their_line() {
+fn errors_name_their_line() {
     for (text, line, wanted) in [
         (
             "\nsubmitt = \"enter\"",
@@ -252,7 +252,7 @@ fn faults_are_named_with_their_line() {
 }
 
 #[test]
-fn keys_are_written_for_people() {
+fn keys_are_shown_readably() {
     for (key, wanted) in [
         ("ctrl+enter", "Ctrl+Enter"),
         ("pageup", "PageUp"),
@@ -289,7 +289,7 @@ fn every_action_is_in_the_help_with_its_keys() {
 }
 
 #[test]
-fn a_press_is_read_and_written_in_one_form() {
+fn a_key_press_has_one_written_form() {
     for (typed, written) in [
         ("ctrl+enter", "ctrl+enter"),
         ("Ctrl+Enter", "ctrl+enter"),
@@ -324,7 +324,7 @@ fn a_press_is_read_and_written_in_one_form() {
 }
 
 #[test]
-fn what_is_no_key_is_refused() {
+fn invalid_keys_are_rejected() {
     for text in [
         "",
         "ctrl+",
@@ -358,7 +358,7 @@ fn only_a_bare_character_is_text() {
 }
 
 #[test]
-fn a_file_that_cannot_exist_changes_nothing() {
+fn a_missing_file_changes_nothing() {
     let file = tempfile::NamedTempFile::new().unwrap();
     for path in [
         "/no/such/keymap.toml".into(),
@@ -368,9 +368,9 @@ fn a_file_that_cannot_exist_changes_nothing() {
     }
 }
 
-/// Half a key file is better than none: what is wrong is told, the rest counts.
+/// Half a key file is better than none: errors are shown, the other lines apply.
 #[test]
-fn the_lines_without_faults_count() {
+fn lines_without_errors_apply() {
     let text = "submitt = \"f7\"\nundo = [\"f5\", \"blorp\"]\nredo = \"f5\"\nhelp = \"nokey\"\nsuspend = \"f9\"\n";
     let (map, faults) = Keymap::with("k", text);
     let lines: Vec<usize> = faults.iter().map(|fault| fault.line).collect();
@@ -383,7 +383,7 @@ fn the_lines_without_faults_count() {
     assert_eq!(
         resolve(&map, "f1", Scope::Everywhere),
         Some(Action::Help),
-        "a line of faults alone changes nothing"
+        "a line with only errors changes nothing"
     );
     assert_eq!(map.keys(Action::Redo).count(), 0);
     let (map, faults) = Keymap::with("k", "undo = [");

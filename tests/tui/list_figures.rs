@@ -1,4 +1,4 @@
-//! Measures what a frame and a key cost while a list is open, of a hundred entries and of very many:
+//! Measures the cost of a frame and a key while a list of a hundred or very many entries is open:
 //! `cargo test --test main list_figures -- --ignored --nocapture`.
 
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn sessions(tui: &mut TestTui, count: usize) {
     done(tui, EffectResult::Session(listed));
 }
 
-/// Every entry begins a branch below the one before, and none of them is on the path.
+/// Every entry starts a branch below the previous one, and none is on the current path.
 fn tree(tui: &mut TestTui, count: usize) {
     let mut session = Session::unstored(Path::new("/w"));
     let mut say = |text: &str| {
@@ -90,7 +90,7 @@ fn model_list(tui: &mut TestTui, count: usize) {
 }
 
 #[test]
-#[ignore = "measures, tests nothing"]
+#[ignore = "measures only; it checks nothing"]
 fn figures() {
     type Open = fn(&mut TestTui, usize);
     let lists: [(&str, Open); 5] = [

@@ -1,4 +1,4 @@
-//! Markdown on the screen: how it looks, and that streaming it costs what it should.
+//! Markdown on the screen: how it looks, and the cost of streaming it.
 
 use std::borrow::Cow;
 
@@ -42,8 +42,8 @@ fn whole(source: &str, columns: usize) -> Vec<Row> {
     all(&rows)
 }
 
-/// Streams `source` in pieces that end at `cuts` and then closes it, as often as the end is told:
-/// that of the text and that of the message.
+/// Streams `source` in pieces that end at `cuts`, then closes it twice: at the end of the text and
+/// at the end of the message.
 fn streamed(source: &str, cuts: &[usize], columns: usize) -> Vec<Row> {
     let theme = theme();
     let mut highlights = HighlightCache::default();
@@ -137,7 +137,7 @@ fn wide_tables_wrap_and_then_become_records() {
 }
 
 #[test]
-fn streaming_ends_in_the_same_picture() {
+fn streaming_ends_with_the_same_picture() {
     let expected = whole(SAMPLE, 40);
     for step in [1, 2, 3, 7, 64] {
         let cuts: Vec<_> = (0..SAMPLE.len()).step_by(step).collect();
@@ -146,17 +146,17 @@ fn streaming_ends_in_the_same_picture() {
 }
 
 #[test]
-fn while_it_streams_every_picture_is_that_of_the_text_so_far() {
+fn each_streamed_picture_is_that_of_the_text_so_far() {
     let theme = theme();
     let mut highlights = HighlightCache::default();
     let mut rows = MarkdownRows::default();
     for (end, _) in SAMPLE.char_indices() {
         let so_far = &SAMPLE[..end];
         rows.update(&context(&theme, 40), so_far, true, &mut highlights);
-        // A fence that is being typed is not shown as code.
+        // A fence that is still being typed doesn't show as code.
         if !so_far.ends_with('`') {
             let seen = text(&all(&rows));
-            // What may be the beginning of a table or a fence waits for the next line.
+            // The possible start of a table or fence waits for the next line.
             let line = so_far.rfind('\n').map_or(0, |at| at + 1);
             let before = so_far[..line.saturating_sub(1)].rfind('\n');
             let ends = [end, line, before.map_or(0, |at| at + 1)];
@@ -166,9 +166,9 @@ fn while_it_streams_every_picture_is_that_of_the_text_so_far() {
     }
 }
 
-/// Nothing looks like a paragraph that becomes a table or a fence with the next line.
+/// A paragraph never turns into a table or fence when the next line arrives.
 #[test]
-fn what_is_half_there_does_not_flash() {
+fn partial_blocks_do_not_flash() {
     let theme = theme();
     for (source, never) in [
         (
@@ -193,9 +193,9 @@ fn what_is_half_there_does_not_flash() {
     }
 }
 
-/// A path in a table stays whole as long as another column has room to give.
+/// A path in a table stays whole while another column can shrink.
 #[test]
-fn columns_of_a_table_have_room_for_their_longest_word() {
+fn table_columns_fit_their_longest_word() {
     let source = "| Path | Notes |\n|---|---|\n| /api/v1/sessions/{id} | a note that has many words and more |\n";
     for columns in [40, 50, 60] {
         let shown = text(&whole(source, columns));
@@ -203,7 +203,7 @@ fn columns_of_a_table_have_room_for_their_longest_word() {
     }
 }
 
-/// A line of code that goes on is no new line of code.
+/// A wrapped line of code must not look like a new line.
 #[test]
 fn code_wraps_at_spaces_with_a_mark() {
     let source = "```\n    let screen = somewhere_else(columns, rows);\nshort\n```\n";
@@ -220,7 +220,7 @@ fn code_wraps_at_spaces_with_a_mark() {
 }
 
 #[test]
-fn a_line_of_code_is_shown_until_it_may_be_a_fence() {
+fn a_line_of_code_shows_unless_it_may_be_a_fence() {
     let theme = theme();
     for (line, shown) in [("   ``", false), ("    ``", true), ("~~", true)] {
         let source = format!("```\n{line}");
@@ -235,9 +235,9 @@ fn a_line_of_code_is_shown_until_it_may_be_a_fence() {
     }
 }
 
-/// A lone CR ends a line of markdown: what it changes is put right at the end of the text.
+/// A lone CR ends a line of Markdown. The end of the text corrects the picture.
 #[test]
-fn old_line_ends_end_in_the_same_picture() {
+fn old_line_endings_give_the_same_picture() {
     for source in [
         "* a\n\u{e}\r---\n",
         "    indented\n\u{202e}\r```rs\n",
@@ -252,7 +252,7 @@ fn old_line_ends_end_in_the_same_picture() {
 }
 
 #[test]
-fn link_definitions_reach_back() {
+fn link_definitions_apply_to_earlier_text() {
     let source = "See [the page][p].\n\nMore.\n\n[p]: https://example.org\n";
     let cuts: Vec<_> = (0..source.len()).collect();
     assert_eq!(streamed(source, &cuts, 60), whole(source, 60));
@@ -273,7 +273,7 @@ fn repeated(len: usize, unit: impl Fn(usize) -> String) -> String {
     out
 }
 
-/// Closed blocks are never written again: what is written beyond once is the open block, bounded.
+/// Closed blocks are never written again. Only the open block is rewritten, within a limit.
 #[test]
 fn a_megabyte_is_written_once() {
     let cases = [
@@ -363,7 +363,7 @@ fn a_megabyte_is_written_once() {
     }
 }
 
-/// Rows that are far from the end are packed, at other times when they come at once.
+/// Rows far from the end are packed, at different times for a text that arrives at once.
 #[test]
 fn a_long_text_looks_the_same_whole_and_streamed() {
     let repeated = |text: &str, bytes: usize| text.repeat(bytes / text.len());
@@ -414,7 +414,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_split_ends_in_the_same_picture(
+    fn any_split_ends_with_the_same_picture(
         blocks in proptest::collection::vec(block(), 0..14),
         step in 1_usize..9,
         columns in 4_usize..50,
@@ -427,7 +427,7 @@ proptest! {
     }
 
     #[test]
-    fn no_row_is_too_wide_and_none_holds_a_control_character(
+    fn rows_fit_the_width_and_hold_no_control_characters(
         blocks in proptest::collection::vec(block(), 0..14),
         columns in 8_usize..50,
     ) {
@@ -438,7 +438,7 @@ proptest! {
     }
 
     #[test]
-    fn rows_stand_in_the_order_of_their_source(
+    fn rows_follow_the_order_of_their_source(
         blocks in proptest::collection::vec(block(), 0..14),
         columns in 4_usize..50,
     ) {
@@ -454,9 +454,9 @@ proptest! {
     }
 }
 
-/// Where a theme gives code no ground of its own, a line at its left says where it begins and ends.
+/// In a theme without a code background, a line on the left marks where code starts and ends.
 #[test]
-fn code_without_a_ground_has_an_edge() {
+fn code_without_a_background_has_an_edge() {
     let source =
         "Text.\n\n- item\n\n  ```\n  let screen = somewhere(columns, rows);\n\n  end\n  ```\n";
     for (name, depth, has_edge) in [
@@ -500,9 +500,9 @@ fn footnotes_and_formulas_are_readable() {
     assert_eq!(streamed(source, &cuts, 60), whole(source, 60));
 }
 
-/// Money and variables are no formulas, and a footnote without a text is one.
+/// Money and variables are not formulas. A footnote without text is still a footnote.
 #[test]
-fn what_only_looks_like_a_formula_is_shown_as_it_stands() {
+fn text_that_only_looks_like_a_formula_is_unchanged() {
     let source = "Run `x`, kill $$; echo $$, then $$a + b$$ and $$ x^2 $$, /tmp/a.$$/b.$$.\n\n$$\na_1\n$$\n\nIt is $5-$10, or $100/$200, in $HOME/$USER and ${A}/${B}; $x$-axis; \"^a$$|^b$$\", s/a$$x$$y/.[^1]\n\n$$$$\n\n[^1]:\n";
     let expected = " Run x, kill $$; echo $$, then a + b and x², /tmp/a.$$/b.$$.\n\n a₁\n\n It is $5-$10, or $100/$200, in $HOME/$USER and ${A}/${B}; $x$-axis;\n \"^a$$|^b$$\", s/a$$x$$y/.¹\n\n $$$$\n\n ¹\n";
     assert_eq!(text(&whole(source, 80)), expected);
@@ -510,9 +510,9 @@ fn what_only_looks_like_a_formula_is_shown_as_it_stands() {
     assert_eq!(streamed(source, &cuts, 80), whole(source, 80));
 }
 
-/// Makefiles, patterns, paths of JSON and prices have dollars.
+/// Makefiles, patterns, JSON paths and prices contain dollars.
 #[test]
-fn a_single_dollar_is_shown_as_it_was_written() {
+fn single_dollars_are_unchanged() {
     for source in [
         "$(CC)/$(CFLAGS) and ^foo$|^bar$ and US$/EUR$",
         "$.a.$.b, jq '.[] | $x', $1,000, $PATH:$HOME, $a_1 + b_2$, $E = mc^2$",
@@ -525,14 +525,15 @@ fn a_single_dollar_is_shown_as_it_was_written() {
     assert_eq!(text(&whole(source, 90)), expected);
 }
 
-/// Many formulas in a line are read one after the other.
+/// Many formulas in a line take linear time.
 #[test]
-fn a_long_line_of_formulas_is_read() {
+fn a_long_line_of_formulas_is_rendered() {
     let source = "$$a^2$$ and ".repeat(20_000);
     assert!(text(&whole(&source, 90)).starts_with(" a² and a² and"));
 }
 
-/// Large blocks are closed piece by piece while they come in; at each step they look as the whole does.
+/// Large blocks are closed piece by piece while they stream. At each step they look the same as
+/// when rendered whole.
 #[test]
 fn a_large_block_looks_right_at_each_step() {
     let table = |indent: &str, count: usize| {
@@ -617,10 +618,10 @@ fn a_large_block_looks_right_at_each_step() {
     }
 }
 
-/// Of containers within containers the outermost are shown: the others would take all room, and each row
-/// would cost as much as there are.
+/// Only the outermost nested containers show. The inner ones would take all the space, and each row
+/// would cost as much as the depth.
 #[test]
-fn few_containers_within_each_other_are_shown() {
+fn deeply_nested_containers_are_limited() {
     let source = "> ".repeat(2_000) + "x\n" + &"a\\\n".repeat(20_000);
     let rows = text(&whole(&source, 400));
     assert!(rows.lines().count() >= 20_000);
@@ -634,9 +635,9 @@ fn few_containers_within_each_other_are_shown() {
     );
 }
 
-/// Looking for the end of each of many tags would take long: they are shown as they stand.
+/// Searching the end of each of many tags would take long, so they show as plain text.
 #[test]
-fn few_tags_within_tags_are_taken() {
+fn deeply_nested_tags_are_plain_text() {
     let deep = "<b>x".repeat(10_000) + &"</b>".repeat(10_000);
     assert!(text(&whole(&deep, 80)).starts_with(" <b>x<b>x"));
     let far = format!("<b>{} end</b>", "x ".repeat(2_000));
@@ -645,9 +646,9 @@ fn few_tags_within_tags_are_taken() {
     assert_eq!(text(&whole(&nested, 80)), " <b>x</b>\n");
 }
 
-/// What models write every day beside plain markdown.
+/// Constructs beyond plain Markdown that models often write.
 #[test]
-fn brackets_of_formulas_tags_and_nested_lists_are_read() {
+fn formula_brackets_tags_and_nested_lists_are_rendered() {
     for (source, expected) in [
         (
             r"It is \( O(n \log n) \), with \(n\) *of* \(a_i * b_i * c\cdot d\).",

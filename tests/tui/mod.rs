@@ -1,4 +1,4 @@
-//! The screen: its pieces, and the whole program in a pseudo-terminal.
+//! Tests of the screen: its parts, and the whole program in a pseudo-terminal.
 
 mod app_kit;
 mod app_keys;

@@ -1,4 +1,4 @@
-//! Choosing a model on the screen: the list, the favourites, how hard it thinks.
+//! Choosing a model on the screen: the list, favourites and thinking levels.
 
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ pub(super) fn listing() -> Arc<ModelList> {
     Arc::new(ModelList { rows, error: None })
 }
 
-/// A screen with the list open and read.
+/// A screen with the model list open and loaded.
 fn open(width: u16, height: u16) -> TestTui {
     let mut tui = TestTui::new(width, height);
     assert_eq!(tui.key("ctrl+l"), [Effect::ListModels]);
@@ -84,8 +84,7 @@ fn set(full_id: &str) -> impl Fn(&Effect) -> bool {
 }
 
 #[test]
-fn the_list_stands_in_the_next_frame_and_fills_without_moving() {
-    // M6
+fn the_list_opens_at_once_and_fills_without_moving() {
     let mut tui = TestTui::new(80, 24);
     tui.key("ctrl+l");
     let before = tui.frame();
@@ -107,7 +106,7 @@ fn the_list_stands_in_the_next_frame_and_fills_without_moving() {
 }
 
 #[test]
-fn every_size_shows_the_list_its_keys_and_the_way_out() {
+fn every_size_shows_the_list_and_its_keys() {
     for (width, height) in [(40, 10), (60, 15), (80, 24), (120, 36), (200, 60)] {
         let mut tui = open(width, height);
         tui.running(Phase::Streaming);
@@ -130,7 +129,7 @@ fn every_size_shows_the_list_its_keys_and_the_way_out() {
 }
 
 #[test]
-fn what_is_typed_filters_and_enter_chooses() {
+fn typing_filters_and_enter_chooses() {
     let mut tui = open(80, 24);
     tui.write("gpt");
     let frame = tui.frame();
@@ -138,7 +137,7 @@ fn what_is_typed_filters_and_enter_chooses() {
         frame.contains("2 of 504") && !frame.contains("qwen3"),
         "{frame}"
     );
-    // The one with a key stands first.
+    // The model with a key comes first.
     let effects = tui.key("enter");
     assert!(
         effects.iter().any(set("openrouter/openai/gpt-5.5")),
@@ -147,10 +146,10 @@ fn what_is_typed_filters_and_enter_chooses() {
     assert!(tui.app.overlays.is_empty());
     let frame = tui.frame();
     assert!(frame.contains("gpt-5.5"), "{frame}");
-    // Used lately: next to the one in use, which is first.
+    // The current model comes first, then the one used before it.
     tui.key("ctrl+l");
     let Some(Overlay::Models(picker)) = tui.app.overlays.last() else {
-        panic!("the list is open")
+        panic!("the list must be open")
     };
     let rows = &tui.app.models.listing.rows;
     let first: Vec<String> = picker.picker.matches()[..2]
@@ -165,7 +164,6 @@ fn what_is_typed_filters_and_enter_chooses() {
 
 #[test]
 fn a_missing_key_says_what_to_set() {
-    // M6
     let mut tui = open(80, 24);
     tui.write("openai/gpt");
     tui.key("down");
@@ -189,12 +187,12 @@ fn a_missing_key_says_what_to_set() {
 }
 
 #[test]
-fn everything_that_is_known_is_told() {
-    // M6: window, output limit, prices with tiers, inputs, thinking, wire, address, origin
+fn the_details_show_everything_known_about_a_model() {
+    // Window, output limit, prices with tiers, inputs, thinking, wire and address.
     for (width, height) in [(100, 30), (80, 24), (40, 10)] {
         let mut tui = open(width, height);
         tui.key("tab");
-        // The pages of it, put together without the box around them.
+        // The text of all pages without the border.
         let mut seen = String::new();
         for _ in 0..9 {
             let frame = tui.frame();
@@ -224,13 +222,13 @@ fn everything_that_is_known_is_told() {
 }
 
 #[test]
-fn arrows_pages_and_the_mouse_move() {
+fn arrows_pages_and_the_mouse_move_the_selection() {
     let mut tui = open(80, 24);
     let at = |tui: &TestTui| match tui.app.overlays.last() {
         Some(Overlay::Models(picker)) => picker.picker.selected(),
-        _ => panic!("the list is closed"),
+        _ => panic!("the list must be open"),
     };
-    // One has no key, and is shown on request.
+    // One model has no key and only shows on request.
     tui.key("end");
     assert_eq!(at(&tui), 502);
     tui.key("alt+a");
@@ -273,8 +271,7 @@ fn arrows_pages_and_the_mouse_move() {
 }
 
 #[test]
-fn a_broken_models_file_is_told_above_the_list() {
-    // A9
+fn an_error_in_the_models_file_shows_above_the_list() {
     let error = "models.toml: line 3: expected a value. tiller keeps using the last version that it could read.";
     for (width, height) in [(80, 24), (40, 10)] {
         let mut tui = TestTui::new(width, height);
@@ -284,7 +281,7 @@ fn a_broken_models_file_is_told_above_the_list() {
             error: Some(error.into()),
         };
         tui.send(Msg::Done(EffectResult::Models(Arc::new(told))));
-        // The servers of this machine answered later; the file is as it was.
+        // Local servers answer later. The file still has its error.
         tui.send(Msg::Done(EffectResult::Models(listing())));
         let frame = tui.frame();
         assert!(frame.contains("models.toml: line 3"), "{frame}");
@@ -296,7 +293,7 @@ fn a_broken_models_file_is_told_above_the_list() {
 }
 
 #[test]
-fn esc_closes_and_typed_text_stays_in_the_editor() {
+fn esc_closes_the_list_and_keeps_the_draft() {
     let mut tui = TestTui::new(80, 24);
     tui.write("a draft");
     tui.key("ctrl+l");
@@ -305,18 +302,21 @@ fn esc_closes_and_typed_text_stays_in_the_editor() {
     assert!(tui.app.overlays.is_empty());
     assert_eq!(tui.text(), "a draft");
     tui.send(Msg::Done(EffectResult::Models(listing())));
-    assert!(tui.app.overlays.is_empty(), "a late list opens nothing");
+    assert!(
+        tui.app.overlays.is_empty(),
+        "a late list does not reopen the popup"
+    );
 }
 
 #[test]
-fn a_paste_is_a_search_and_a_resize_keeps_the_choice_on_the_screen() {
+fn a_paste_searches_and_a_resize_keeps_the_selection_visible() {
     let mut tui = open(80, 24);
     tui.send(Msg::Input(InputEvent::Paste("lab/model-4\n".into())));
     tui.key("end");
     tui.send(Msg::Resize(Size::new(40, 10)));
     let frame = tui.frame();
     let Some(Overlay::Models(picker)) = tui.app.overlays.last() else {
-        panic!("the list is open")
+        panic!("the list must be open")
     };
     let id = picker
         .entry(&tui.app.models.listing)
@@ -327,7 +327,7 @@ fn a_paste_is_a_search_and_a_resize_keeps_the_choice_on_the_screen() {
 }
 
 #[test]
-fn a_name_behind_the_command_is_looked_up() {
+fn a_name_after_the_command_is_looked_up() {
     let mut tui = TestTui::new(80, 24);
     tui.write("/model opus:high ");
     assert_eq!(tui.key("enter"), [Effect::FindModel("opus:high".into())]);
@@ -359,7 +359,7 @@ fn a_name_behind_the_command_is_looked_up() {
 }
 
 #[test]
-fn the_demo_is_left_with_the_model_that_is_chosen() {
+fn choosing_a_model_ends_the_demo() {
     let mut tui = open(80, 24);
     let demo = Model {
         provider: "demo".into(),
@@ -385,7 +385,7 @@ fn the_demo_is_left_with_the_model_that_is_chosen() {
 }
 
 #[test]
-fn the_next_favourite_comes_round() {
+fn next_favourite_wraps_around() {
     let mut tui = TestTui::new(80, 24);
     assert_eq!(
         tui.key("ctrl+p"),
@@ -411,7 +411,7 @@ fn the_next_favourite_comes_round() {
     ] {
         assert_eq!(go(way), (id.to_owned(), has_key));
     }
-    // Without favourites: what this session used.
+    // Without favourites the key cycles through the session's models.
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..3 {
         tui.send(Msg::Done(EffectResult::Favorites(
@@ -435,10 +435,10 @@ fn the_next_favourite_comes_round() {
 }
 
 #[test]
-fn thinking_goes_up_and_down_within_what_the_model_can() {
+fn thinking_moves_within_the_models_levels() {
     let mut tui = TestTui::new(100, 24);
     assert!(tui.frame().contains("claude-sonnet-5-5 high"));
-    assert_eq!(tui.key("alt+."), [], "high is the most it can");
+    assert_eq!(tui.key("alt+."), [], "high is its maximum");
     assert!(
         tui.frame().contains("high is the highest level"),
         "{}",
@@ -467,7 +467,7 @@ fn thinking_goes_up_and_down_within_what_the_model_can() {
 }
 
 #[test]
-fn the_default_is_saved_only_when_asked() {
+fn the_default_is_saved_only_on_request() {
     let mut tui = open(80, 24);
     tui.write("qwen");
     let save = Effect::SaveDefault("ollama/qwen3:8b".into());
@@ -484,7 +484,7 @@ fn the_default_is_saved_only_when_asked() {
     assert!(tui.frame().contains("/c/config.toml"));
 }
 
-/// A `ModelsState` with these models; a `!` in front of one says that it has no key.
+/// A `ModelsState` with these models; a leading `!` means that the model has no key.
 fn models(ids: &[&str], used: &[&str]) -> ModelsState {
     let mut models = ModelsState::new(row("none/none", 0, (0.0, 0.0), KeyState::Ready).model);
     for id in used.iter().rev() {
@@ -523,7 +523,7 @@ const ALL: &[&str] = &[
 ];
 
 #[test]
-fn without_a_word_the_latest_come_first_and_the_keyless_last() {
+fn without_a_query_recent_models_come_first_and_keyless_last() {
     let models = models(ALL, &["anthropic/claude-sonnet-5-5", "ollama/qwen3:8b"]);
     assert_eq!(
         found(" ", &models),
@@ -543,12 +543,12 @@ fn without_a_word_the_latest_come_first_and_the_keyless_last() {
     assert_eq!(
         (last, picker.hidden),
         (Some(&1), 0),
-        "those without a key too, last"
+        "models without a key are last"
     );
 }
 
 #[test]
-fn words_beat_letters_and_keys_beat_scores() {
+fn word_matches_and_available_keys_rank_first() {
     let models = models(ALL, &[]);
     for (query, expected) in [
         (
@@ -584,7 +584,7 @@ fn words_beat_letters_and_keys_beat_scores() {
 }
 
 #[test]
-fn a_new_listing_keeps_what_was_chosen() {
+fn a_new_listing_keeps_the_selection() {
     let no_models = models(&[], &[]);
     let mut models = models(&["a/one", "a/two", "a/three"], &[]);
     let mut picker = ModelPicker::default();

@@ -1,4 +1,4 @@
-//! Pictures among the text of the conversation: where they stand, what they show, and what is no picture.
+//! Pictures in the conversation: their place, their content, and files that aren't pictures.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use tiller::llm::{Content, Image, Message, ToolResultMessage, UserMessage};
 
 use super::transcript_support::{Stage, picture as text_of};
 
-/// A picture of four fields: red, green, blue, and nothing.
+/// A picture of four squares: red, green, blue and transparent.
 pub fn fields(width: u32, height: u32) -> RgbaImage {
     RgbaImage::from_fn(width, height, |x, y| {
         match (x < width / 2, y < height / 2) {
@@ -57,7 +57,7 @@ pub fn image(bytes: &[u8]) -> Content {
     })
 }
 
-/// A file that says it is as large as that.
+/// A file whose header claims this size.
 fn claiming(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = png(4, 4);
     bytes[16..20].copy_from_slice(&width.to_be_bytes());
@@ -98,7 +98,7 @@ impl Stage {
         self.apply(AgentEvent::MessageStart { message });
     }
 
-    /// A call of `read` that brought a picture.
+    /// A `read` call that returned a picture.
     fn read_picture(&mut self, path: &str, bytes: &[u8]) {
         self.read_picture_and_text(path, bytes, "");
     }
@@ -133,7 +133,7 @@ impl Stage {
         self.apply(AgentEvent::MessageEnd { message });
     }
 
-    /// Draws until no picture is waited for.
+    /// Draws until all pictures have loaded.
     fn settle(&mut self) -> Buffer {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
@@ -142,21 +142,21 @@ impl Stage {
                 return buffer;
             }
             while !self.cache.poll() {
-                assert!(Instant::now() < deadline, "a picture never came");
+                assert!(Instant::now() < deadline, "the picture never arrived");
                 std::thread::yield_now();
             }
         }
     }
 }
 
-/// Rows of the screen without a picture's.
+/// The first row that contains `what`.
 fn find(text: &str, what: &str) -> usize {
     let found = text.lines().position(|line| line.contains(what));
     found.unwrap_or_else(|| panic!("no {what} in\n{text}"))
 }
 
 #[test]
-fn a_picture_stands_below_its_text_as_half_blocks() {
+fn a_picture_is_below_its_text_as_half_blocks() {
     let mut stage = Stage::new(60, 30);
     stage.pictures(Protocol::Blocks);
     stage.prompt(vec![
@@ -164,14 +164,14 @@ fn a_picture_stands_below_its_text_as_half_blocks() {
         image(&png(40, 40)),
     ]);
     stage.say("I see it.", 100);
-    // Its place is there before it is.
+    // The space is reserved before the picture loads.
     let before = stage.text();
     let buffer = stage.settle();
     let after = text_of(&buffer);
     let caption = find(&after, "▣ fields.png  40x40  ");
     assert_eq!(find(&before, "I see it."), find(&after, "I see it."));
     assert_eq!(find(&after, "I see it."), caption + 16 + 2);
-    // Red above and green beside it, blue below, nothing beside that.
+    // Red and green at the top, blue and nothing below.
     let (top, left) = (caption as u16 + 1, 3);
     let cell = |x: u16, y: u16| buffer[(left + x, top + y)].clone();
     let pixel = |x: u16, y: u16| (cell(x, y).symbol().to_owned(), cell(x, y).fg, cell(x, y).bg);
@@ -184,7 +184,7 @@ fn a_picture_stands_below_its_text_as_half_blocks() {
 }
 
 #[test]
-fn a_picture_gets_another_size_with_the_screen_and_by_a_click() {
+fn a_picture_is_resized_with_the_screen_and_by_a_click() {
     let mut stage = Stage::new(80, 60);
     stage.pictures(Protocol::Blocks);
     stage.prompt(vec![Content::text("wide"), image(&png(400, 100))]);
@@ -201,7 +201,7 @@ fn a_picture_gets_another_size_with_the_screen_and_by_a_click() {
     assert_eq!(columns(&mut stage), 46);
     stage.width = 20;
     assert_eq!(columns(&mut stage), 16);
-    // A high one is cut down to some rows until it is opened.
+    // A tall picture is cropped until it is opened.
     let mut stage = Stage::new(80, 60);
     stage.pictures(Protocol::Blocks);
     stage.prompt(vec![Content::text("high"), image(&png(100, 100))]);
@@ -212,7 +212,7 @@ fn a_picture_gets_another_size_with_the_screen_and_by_a_click() {
 }
 
 #[test]
-fn a_picture_that_was_read_stands_by_itself() {
+fn a_read_that_returned_a_picture_has_its_own_cell() {
     let mut stage = Stage::new(80, 40);
     for shows in [false, true] {
         stage = Stage::new(80, 40);
@@ -223,7 +223,7 @@ fn a_picture_that_was_read_stands_by_itself() {
             stage.read_picture(path, &png(8, 8));
         }
         let text = text_of(&stage.settle());
-        // Calls that only look stand together, those that brought a picture do not.
+        // Read-only calls are grouped, except those that returned a picture.
         assert_eq!(text.contains("explored"), !shows, "{text}");
         assert_eq!(text.contains('▀'), shows, "{text}");
         if shows {
@@ -235,7 +235,7 @@ fn a_picture_that_was_read_stands_by_itself() {
     assert!(text_of(&stage.settle()).contains('▀'));
 }
 
-/// Copied, a picture is the line that says what it is, and it is found by that.
+/// A picture is copied and searched as its caption.
 #[test]
 fn a_picture_is_copied_and_found_by_its_caption() {
     let mut stage = Stage::new(60, 60);
@@ -266,9 +266,9 @@ fn a_picture_is_copied_and_found_by_its_caption() {
     );
 }
 
-/// Pictures that nobody has seen yet are printed at the end as well.
+/// At the end, pictures that were never on the screen are printed too.
 #[test]
-fn the_last_rows_have_their_pictures() {
+fn printing_the_last_rows_waits_for_their_pictures() {
     let mut stage = Stage::new(60, 40);
     stage.pictures(Protocol::Blocks);
     for side in [10, 12, 14, 16, 18] {
@@ -291,7 +291,7 @@ fn the_last_rows_have_their_pictures() {
     };
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
-        // A second, which a machine with much to do may not have.
+        // `be_patient` waits up to a second, which may be too short on a busy machine.
         stage.cache.pictures.be_patient();
         if printed(&mut stage) == 5 + 6 + 7 + 8 + 9 {
             break;
@@ -300,9 +300,9 @@ fn the_last_rows_have_their_pictures() {
     }
 }
 
-/// A text that came with a picture is copied once.
+/// Text that came with a picture is copied once.
 #[test]
-fn a_picture_below_a_text_is_no_part_of_it() {
+fn a_picture_below_a_text_is_not_copied_with_it() {
     for bytes in [png(8, 8), b"no picture".to_vec()] {
         let mut stage = Stage::new(60, 40);
         stage.pictures(Protocol::Blocks);
@@ -319,9 +319,9 @@ fn a_picture_below_a_text_is_no_part_of_it() {
     }
 }
 
-/// The color of a part of a picture says which picture it is of: a caret stands in its place.
+/// The color of a placeholder cell identifies its picture, so the caret must replace the cell.
 #[test]
-fn a_caret_on_a_picture_is_no_part_of_another() {
+fn the_caret_on_a_picture_replaces_its_cell() {
     let is_part = |cell: &Cell| cell.symbol().starts_with('\u{10eeee}');
     let mut stage = Stage::new(60, 40);
     stage.pictures(Protocol::Kitty);
@@ -334,9 +334,9 @@ fn a_caret_on_a_picture_is_no_part_of_another() {
     assert!(!is_part(&buffer[(x, y)]));
 }
 
-/// Whatever the bytes are, there is a line that says what they are, and no more than that.
+/// Any bytes that aren't a picture get a single line that says what they are.
 #[test]
-fn what_is_no_picture_is_said_to_be_none() {
+fn files_that_are_not_pictures_are_reported() {
     let good = png(300, 300);
     let damaged = [&good[..good.len() / 2], &[0xff; 400]].concat();
     let cases: [(&str, Vec<u8>, &str); 10] = [
@@ -395,7 +395,7 @@ fn what_is_no_picture_is_said_to_be_none() {
     );
 }
 
-/// Every kind of file that models take is shown, upright.
+/// Every picture format that models support is shown upright.
 #[test]
 fn every_kind_of_picture_is_shown() {
     for format in [

@@ -1,4 +1,4 @@
-//! Pictures in the frames of a whole screen: the ground they are seen over, and what moving them costs.
+//! Pictures in whole frames: their background, and the cost of moving them.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn say(tui: &mut TestTui, content: Vec<Content>) {
     tui.agent(AgentEvent::MessageStart { message });
 }
 
-/// The terminal moves the rows of a picture: a step of the wheel writes what it writes over text.
+/// The terminal moves a picture's rows, so a step of the wheel writes no more than over text.
 #[test]
 fn scrolling_a_picture_costs_what_scrolling_text_costs() {
     for wanted in [Images::Blocks, Images::Kitty] {
@@ -35,7 +35,7 @@ fn scrolling_a_picture_costs_what_scrolling_text_costs() {
         tui.app.graphics.cell = Some((10, 20));
         tui.app.graphics.wanted = wanted;
         tui.send(Msg::Resize(Size::new(SIZE.0, SIZE.1)));
-        // Every pixel has another color, so that what is written again is large.
+        // Every pixel differs, so writing the picture again would be expensive.
         let noise = RgbaImage::from_fn(300, 120, |x, y| {
             Rgba([(x * 7 + y) as u8, (x + y * 5) as u8, (x * y) as u8, 255])
         });
@@ -54,7 +54,7 @@ fn scrolling_a_picture_costs_what_scrolling_text_costs() {
         for _ in 0..3 {
             tui.mouse(MouseEventKind::ScrollUp, 5, 3);
             tui.settle();
-            assert!(tui.outgoing().is_empty(), "it is sent once");
+            assert!(tui.outgoing().is_empty(), "the picture is sent once");
             let (step, _) = tui.bytes(&mut screen);
             assert!(!step.is_empty());
             assert!(
@@ -67,9 +67,9 @@ fn scrolling_a_picture_costs_what_scrolling_text_costs() {
     }
 }
 
-/// What can be seen through shows the ground that the theme paints.
+/// Transparent parts show the theme's background.
 #[test]
-fn a_picture_stands_on_the_ground_of_the_theme() {
+fn transparent_pictures_show_the_themes_background() {
     let mut tui = TestTui::new(SIZE.0, SIZE.1);
     tui.app.graphics.wanted = Images::Blocks;
     tui.write("/theme gruvbox-light");
@@ -86,9 +86,9 @@ fn a_picture_stands_on_the_ground_of_the_theme() {
     tui.settle();
     let (_, frame) = tui.bytes(&mut ScreenBuffer::new(Size::new(SIZE.0, SIZE.1)));
     let part = frame.content.iter().find(|cell| cell.symbol() == "▀");
-    // The status line stands on it.
+    // The status line has the theme's background.
     let Some(Color::Rgb(r, g, b)) = frame.content.last().map(|cell| cell.bg) else {
-        panic!("it paints");
+        panic!("the theme must paint a background");
     };
     let [r, g, b] = [r, g, b].map(|channel| (u32::from(channel) * 127 / 255) as u8);
     assert_eq!(part.map(|cell| cell.fg), Some(Color::Rgb(r, g, b)));

@@ -1,4 +1,4 @@
-//! The terminal is somebody else's for a while: suspension, the external editor, signals.
+//! Something else has the terminal for a while: suspension, the external editor, signals.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -17,7 +17,7 @@ fn open(sandbox: &Sandbox, editor: &str) -> Screen {
     screen
 }
 
-/// A shell with job control, and tiller as its job.
+/// A shell with job control that runs tiller as a job.
 fn open_in_shell(sandbox: &Sandbox) -> Screen {
     let shell = Launch::new(sandbox)
         .args(&["--norc", "--noprofile", "--noediting", "-i"])
@@ -32,7 +32,7 @@ fn open_in_shell(sandbox: &Sandbox) -> Screen {
     shell
 }
 
-/// Waits until the shell has the terminal again, as it was.
+/// Waits until the shell has the terminal back in its original state.
 fn wait_away(shell: &Screen) {
     shell.wait_until("the shell", |view| {
         !view.is_alternate() && view.contains("Stopped")
@@ -40,7 +40,7 @@ fn wait_away(shell: &Screen) {
     assert_eq!(shell.modes_left(), Vec::<String>::new());
 }
 
-/// The job of a shell.
+/// The pid of the shell's job.
 fn job_of(shell: &Screen) -> Pid {
     let pid = shell.pid();
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
@@ -49,7 +49,7 @@ fn job_of(shell: &Screen) -> Pid {
 }
 
 #[test]
-fn suspension_gives_the_terminal_back_and_takes_it_again() {
+fn suspending_restores_the_terminal_and_resuming_takes_it_back() {
     let sandbox = Sandbox::new();
     let shell = open_in_shell(&sandbox);
     for _ in 0..2 {
@@ -65,7 +65,7 @@ fn suspension_gives_the_terminal_back_and_takes_it_again() {
 }
 
 #[test]
-fn a_stop_from_outside_is_a_suspension_too() {
+fn sigtstp_from_another_process_suspends_too() {
     let sandbox = Sandbox::new();
     let shell = open_in_shell(&sandbox);
     kill(job_of(&shell), Signal::SIGTSTP).expect("alive");
@@ -76,9 +76,9 @@ fn a_stop_from_outside_is_a_suspension_too() {
     });
 }
 
-/// Without a shell above it nobody could ever continue tiller.
+/// Without a shell, nothing could ever continue a stopped tiller.
 #[test]
-fn without_job_control_it_never_stops() {
+fn without_job_control_tiller_never_stops() {
     let sandbox = Sandbox::new();
     let screen = open(&sandbox, "true");
     screen.keys("<c-z>");
@@ -88,7 +88,7 @@ fn without_job_control_it_never_stops() {
     screen.wait_for("draft!");
 }
 
-/// What is typed while an editor has the terminal is not for tiller: no second editor starts.
+/// Keys typed while an editor has the terminal are not for tiller, so no second editor starts.
 #[test]
 fn keys_wait_while_the_editor_is_open() {
     let sandbox = Sandbox::new();
@@ -109,16 +109,16 @@ fn keys_wait_while_the_editor_is_open() {
     assert!(!sandbox.path().join("clash").exists());
 }
 
-/// An editor that was killed leaves its own settings on the terminal; those are not ours to keep.
+/// A killed editor leaves its terminal settings behind, and tiller must replace them.
 #[test]
-fn settings_that_an_editor_leaves_do_not_stay() {
+fn terminal_settings_left_by_an_editor_are_replaced() {
     let sandbox = Sandbox::new();
     let screen = open(
         &sandbox,
         "until [ -e go ]; do sleep 0.02; done; stty raw -echo; true",
     );
     screen.keys("<c-g>");
-    // What is typed before the editor has come and gone would be the editor's.
+    // Keys typed before the editor opened and closed would go to the editor.
     screen.wait_until("the editor", |view| !view.is_alternate());
     sandbox.write("go", "");
     screen.wait_until("tiller", |view| {
@@ -129,9 +129,9 @@ fn settings_that_an_editor_leaves_do_not_stay() {
     assert_eq!(screen.leftovers(), Vec::<String>::new());
 }
 
-/// Signals whose default is death end tiller in order, with the terminal as it was.
+/// Signals that kill by default end tiller cleanly and restore the terminal.
 #[test]
-fn signals_that_kill_give_the_terminal_back() {
+fn fatal_signals_restore_the_terminal() {
     for signal in [
         Signal::SIGUSR2,
         Signal::SIGALRM,
@@ -147,7 +147,7 @@ fn signals_that_kill_give_the_terminal_back() {
 }
 
 #[test]
-fn the_external_editor_changes_the_text_or_leaves_it() {
+fn the_external_editor_changes_or_keeps_the_text() {
     let sandbox = Sandbox::new();
     let screen = open(&sandbox, "printf 'from elsewhere\\nsecond line\\n' >");
     screen.keys("<c-g>");
@@ -163,9 +163,9 @@ fn the_external_editor_changes_the_text_or_leaves_it() {
     screen.wait_for("draft!");
 }
 
-/// What was saved in an editor that died is still there.
+/// A file saved in an editor that then died is still used.
 #[test]
-fn an_editor_that_dies_after_saving_leaves_its_file() {
+fn a_file_saved_before_the_editor_died_is_used() {
     let sandbox = Sandbox::new();
     let screen = open(
         &sandbox,
@@ -184,7 +184,7 @@ fn an_editor_that_dies_after_saving_leaves_its_file() {
 }
 
 #[test]
-fn an_interrupt_from_outside_is_ctrl_c() {
+fn sigint_from_another_process_acts_like_ctrl_c() {
     let sandbox = Sandbox::new();
     let screen = open(&sandbox, "true");
     screen.signal(Signal::SIGINT);

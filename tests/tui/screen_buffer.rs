@@ -1,4 +1,4 @@
-//! The screen buffer against a terminal emulator: whatever is painted is what stands on the screen.
+//! The screen buffer and a terminal emulator: the screen always shows what was painted.
 
 use std::num::NonZero;
 use std::path::Path;
@@ -14,14 +14,14 @@ use tiller::app::tui::text::link::{Link, LinkTable};
 const WIDTH: u16 = 24;
 const HEIGHT: u16 = 12;
 
-/// One change of the picture between two frames.
+/// A change of the picture between two frames.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Rows `top..bottom` move by this much; new text comes in.
+    /// Rows `top..bottom` move by this much, and new text appears.
     Move { top: u16, bottom: u16, by: i16 },
-    /// A row gets other text.
+    /// A row gets another text.
     Row(u16, String, u8),
-    /// Everything is blank.
+    /// Everything becomes blank.
     Clear,
     /// Nothing changes.
     Same,
@@ -43,7 +43,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Characters that the emulator or tmux, like many terminals, take for wider or narrower than we do.
+/// Characters whose width the emulator, tmux and many terminals measure differently from tiller.
 fn uncertain() -> impl Strategy<Value = &'static str> {
     prop::sample::select(UNCERTAIN.as_slice())
 }
@@ -55,7 +55,7 @@ const UNCERTAIN: [&str; 9] = [
     "🇩🇪",
     "👩\u{200d}🚀",
     "1\u{fe0f}\u{20e3}",
-    // Syllables of Khmer, Bengali and Malayalam.
+    // Syllables in Khmer, Bengali and Malayalam.
     "ស្ត្រី",
     "বাং",
     "ളം",
@@ -114,7 +114,7 @@ fn compare(screen: &vt100::Screen, wanted: &Buffer) {
         while x < WIDTH {
             let cell = &wanted[(x, y)];
             if UNCERTAIN.contains(&cell.symbol()) {
-                // How it looks is the terminal's affair; that nothing else is wrong is ours.
+                // The terminal decides how this looks. Only the other cells are compared.
                 x += cell.symbol().cell_width();
                 continue;
             }
@@ -151,7 +151,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_cell_is_ever_wrong(steps in proptest::collection::vec(step(), 1..12)) {
+    fn every_cell_matches_what_was_painted(steps in proptest::collection::vec(step(), 1..12)) {
         let size = Size::new(WIDTH, HEIGHT);
         let mut buffer = ScreenBuffer::new(size);
         let mut terminal = vt100::Parser::new(non_zero(HEIGHT), non_zero(WIDTH), 0);
@@ -203,9 +203,9 @@ fn a_scrolled_line_is_moved_by_the_terminal() {
     }
 }
 
-/// Where the terminal draws an emoji narrower than we count, what stood there does not stay.
+/// If the terminal draws an emoji narrower than tiller measures, no old text stays beside it.
 #[test]
-fn nothing_old_stays_beside_an_emoji() {
+fn no_old_text_stays_beside_an_emoji() {
     let mut buffer = ScreenBuffer::new(Size::new(WIDTH, HEIGHT));
     let mut terminal = vt100::Parser::new(non_zero(HEIGHT), non_zero(WIDTH), 0);
     for text in [
@@ -213,7 +213,7 @@ fn nothing_old_stays_beside_an_emoji() {
         "warn ⚠\u{fe0f} ok",
         "warn ⚠\u{fe0f} on",
         "warn that stays",
-        // Two columns for us, one for the emulator.
+        // Two columns in tiller, one in the emulator.
         "warn ｶﾞ ok",
         "👍🏽 x",
         "plain",
@@ -230,10 +230,10 @@ fn nothing_old_stays_beside_an_emoji() {
     }
 }
 
-/// What stands behind a syllable is put into its own column, however wide the terminal takes it for
-/// (tmux adds up the letters of Khmer, Bengali and Malayalam otherwise than we do).
+/// Text after a syllable goes to its own column, whatever width the terminal gives the syllable.
+/// tmux measures Khmer, Bengali and Malayalam differently from tiller.
 #[test]
-fn a_syllable_of_uncertain_width_moves_nothing() {
+fn a_syllable_of_uncertain_width_shifts_nothing() {
     for text in ["ស្ត្រី", "ខ្មែ", "বাং", "ളം", "कि", "கொ", "น้ำ"]
     {
         let mut buffer = ScreenBuffer::new(Size::new(WIDTH, HEIGHT));
@@ -259,10 +259,10 @@ fn tiny_sizes_do_not_panic() {
     }
 }
 
-/// A letter under a megabyte of accents costs a frame no more than any other; emoji of many parts
-/// stay whole.
+/// A letter with a megabyte of accents costs no more than any other. Emoji of many parts stay
+/// whole.
 #[test]
-fn no_cell_floods_the_terminal() {
+fn a_cell_writes_a_limited_number_of_bytes() {
     let family = "👩🏽‍👩🏽‍👧🏽‍👦🏽";
     let mut buffer = ScreenBuffer::new(Size::new(WIDTH, HEIGHT));
     let cells = buffer.begin();
@@ -275,7 +275,7 @@ fn no_cell_floods_the_terminal() {
     assert!(text.contains("a\u{301}\u{301}") && text.contains(family));
 }
 
-/// What a terminal that knows links holds: each cell of the screen with what it leads to.
+/// Each cell of the screen with its link target, as a terminal with link support keeps them.
 fn linked_cells(bytes: &[u8]) -> Vec<(String, String)> {
     let text = String::from_utf8_lossy(bytes);
     let mut cells = Vec::new();
@@ -301,13 +301,13 @@ fn linked_cells(bytes: &[u8]) -> Vec<(String, String)> {
             rest = &rest[c.len_utf8()..];
         }
     }
-    assert_eq!(target, "", "a link stays open");
+    assert_eq!(target, "", "the link is closed");
     cells
 }
 
-/// Links go out with their cells, stand when rows are scrolled, and go when something covers them.
+/// Links are written with their cells, survive scrolling, and go away when something covers them.
 #[test]
-fn links_go_with_their_cells() {
+fn links_move_with_their_cells() {
     let vars = |name: &str| (name == "TERM").then(|| "xterm-kitty".to_owned());
     let mut table = LinkTable::new(Links::Auto, Path::new("/w"), vars);
     let mark = table.mark(&Link::Address("https://a.example/x")).unwrap();
@@ -338,10 +338,10 @@ fn links_go_with_their_cells() {
             .iter()
             .all(|(_, target)| target == "https://a.example/x")
     );
-    // Nothing of it is written again when it moves.
+    // Moving a link writes nothing again.
     assert_eq!(linked_cells(&frame(2, true, false)), []);
     assert_eq!(linked_cells(&frame(2, true, true)), []);
-    // The same text without its link is another.
+    // The same text without its link counts as changed.
     let without = frame(2, false, false);
     assert_eq!(linked_cells(&without), []);
     assert!(String::from_utf8_lossy(&without).contains("ab"));

@@ -1,5 +1,5 @@
-//! A panic while the screen has the terminal. This test program is started again, in a
-//! pseudo-terminal, to play a screen that panics.
+//! A panic while tiller has the terminal. The tests start this test program again, in a
+//! pseudo-terminal, to run a screen that panics.
 
 use tiller::app::tui::terminal::Terminal;
 
@@ -8,7 +8,7 @@ use crate::support::screen::{Launch, Screen};
 
 const WHERE: &str = "TILLER_TEST_PANIC";
 
-/// Takes the terminal and panics. Started by the tests below; by itself it is an empty test.
+/// Takes the terminal and panics. The tests below start it; otherwise it does nothing.
 #[tokio::test]
 #[ignore = "started by other tests"]
 async fn screen_that_panics() {
@@ -40,14 +40,14 @@ fn play(sandbox: &Sandbox, place: &str) -> Screen {
 }
 
 #[test]
-fn a_panic_gives_the_terminal_back_before_it_is_reported() {
+fn a_panic_restores_the_terminal_before_its_report() {
     let sandbox = Sandbox::new();
     let screen = play(&sandbox, "here");
     let exit = screen.wait_exit();
     assert_eq!(exit.code, 101);
     assert_eq!(screen.leftovers(), Vec::<String>::new());
     assert!(!screen.is_alternate());
-    // On the main screen, where it stays.
+    // The message is on the main screen, where it stays.
     assert!(
         screen.text().contains("the reason of the panic"),
         "{}",
@@ -56,7 +56,7 @@ fn a_panic_gives_the_terminal_back_before_it_is_reported() {
 }
 
 #[test]
-fn a_panic_of_another_thread_is_not_painted_over_the_screen() {
+fn a_panic_in_another_thread_is_not_printed_over_the_screen() {
     let sandbox = Sandbox::new();
     let screen = play(&sandbox, "elsewhere");
     let exit = screen.wait_exit();

@@ -42,7 +42,7 @@ fn conversation() -> TestTui {
 }
 
 #[test]
-fn matches_are_gone_through_from_the_end_and_folds_open_for_them() {
+fn keys_move_through_matches_from_the_end_and_open_folds() {
     let mut tui = conversation();
     tui.frame();
     tui.key("ctrl+f");
@@ -66,18 +66,22 @@ fn matches_are_gone_through_from_the_end_and_folds_open_for_them() {
     tui.key("up");
     assert!(tui.frame().contains("1 of 4"));
     tui.key("up");
-    assert!(tui.frame().contains("4 of 4"), "it goes around");
+    assert!(tui.frame().contains("4 of 4"), "the search wraps around");
     tui.key("down");
     assert!(tui.frame().contains("1 of 4"));
     let top = tui.frame();
     tui.key("esc");
     let closed = tui.frame();
-    assert_eq!(closed.lines().next(), top.lines().next(), "it stays there");
+    assert_eq!(
+        closed.lines().next(),
+        top.lines().next(),
+        "closing keeps the position"
+    );
     assert!(!closed.contains("Find"));
 }
 
 #[test]
-fn a_prompt_sent_after_a_search_is_seen() {
+fn a_prompt_sent_after_a_search_is_visible() {
     for running in [false, true] {
         let mut tui = conversation();
         if running {
@@ -99,7 +103,7 @@ fn a_prompt_sent_after_a_search_is_seen() {
 }
 
 #[test]
-fn capitals_count_when_there_are_some_and_white_space_is_any() {
+fn capitals_make_the_search_case_sensitive_and_spaces_match_any_whitespace() {
     for (query, count) in [
         ("NEEDLE", "1 of 1"),
         ("is **the needle", "1 of 1"),
@@ -118,7 +122,7 @@ fn capitals_count_when_there_are_some_and_white_space_is_any() {
 }
 
 #[test]
-fn what_is_found_is_marked() {
+fn matches_are_highlighted() {
     let mut tui = conversation();
     tui.frame();
     let plain = tui.styled_frame();
@@ -130,11 +134,11 @@ fn what_is_found_is_marked() {
     assert_eq!(
         tui.styled_frame(),
         plain,
-        "nothing stays marked, nothing moved"
+        "no highlight remains and nothing moved"
     );
 }
 
-/// Draws, and reads the pages that are needed for it.
+/// Draws and loads the pages that this needs.
 fn read_pages(tui: &mut TestTui) {
     for _ in 0..4 {
         tui.frame();
@@ -146,7 +150,7 @@ fn read_pages(tui: &mut TestTui) {
     }
 }
 
-/// A stored conversation, of which the last pages are in memory.
+/// A stored conversation with only its last pages in memory.
 fn stored() -> TestTui {
     let messages = (0..400).map(|at| {
         let answer = AssistantMessage {
@@ -162,7 +166,7 @@ fn stored() -> TestTui {
     tui
 }
 
-/// What is to be searched in pages that are not in memory.
+/// The search of pages that aren't in memory, if one was requested.
 fn pages_of(effects: Vec<Effect>) -> Option<PageSearch> {
     effects.into_iter().find_map(|effect| match effect {
         Effect::SearchPages(pages) => pages.map(|pages| *pages),
@@ -170,10 +174,10 @@ fn pages_of(effects: Vec<Effect>) -> Option<PageSearch> {
     })
 }
 
-/// The text on the screen that is marked as the match that is shown.
+/// The text highlighted as the current match.
 fn marked(tui: &mut TestTui) -> String {
     let draw = |tui: &mut TestTui| tui.bytes(&mut ScreenBuffer::new(Size::new(80, 24))).1;
-    // How the only match in another conversation looks.
+    // The style of the only match in another conversation.
     let mut stage = Stage::new(80, 24);
     stage.say("Ж", 9);
     let mut other = TestTui::new(80, 24);
@@ -189,9 +193,9 @@ fn marked(tui: &mut TestTui) -> String {
     marked.map(Cell::symbol).collect()
 }
 
-/// What is read on the screen is found, whatever marks are in it; and what was written, too.
+/// Text is found as the screen shows it, without its markup, and also as it was written.
 #[test]
-fn text_is_found_as_it_is_shown() {
+fn text_is_found_as_shown_and_as_written() {
     let reply = "Use the `run` function of **the parser** now; see [the *docs*](https://example.org/d) at \
                  AT&amp;T.\n\n| a `b` c | d |\n|-|-|\n| e **f** g | h |\n\n> quoted\n> `text`\n";
     for (query, shown) in [
@@ -199,7 +203,7 @@ fn text_is_found_as_it_is_shown() {
         ("the parser now", "the parser now"),
         ("Use the run", "Use the run"),
         ("the docs", "the docs"),
-        // What the screen adds is not marked.
+        // Text added by the screen isn't highlighted.
         ("docs (https://example.org/d)", "docshttps://example.org/d"),
         ("AT&T", "AT&T"),
         ("a b c", "a b c"),
@@ -221,7 +225,7 @@ fn text_is_found_as_it_is_shown() {
         assert!(frame.contains("1 of 1"), "{query}:\n{frame}");
         assert_eq!(marked(&mut tui), shown, "{query}");
     }
-    // Not shown, and not typed as a mark.
+    // Markup that isn't shown isn't found.
     let mut stage = Stage::new(80, 24);
     stage.say("```rust\nfn main() {}\n```\n", 9);
     let mut tui = TestTui::new(80, 24);
@@ -232,9 +236,10 @@ fn text_is_found_as_it_is_shown() {
     assert!(tui.frame().contains("no match"));
 }
 
-/// A match that begins far above the screen, and one that overlaps another, are marked where they are.
+/// A match that starts far above the screen and one that overlaps another are highlighted
+/// correctly.
 #[test]
-fn long_matches_are_marked_where_they_are() {
+fn long_and_overlapping_matches_are_highlighted_correctly() {
     let mut stage = Stage::new(80, 24);
     stage.say(&"abab ".repeat(200), 99);
     let mut tui = TestTui::new(80, 24);
@@ -249,9 +254,9 @@ fn long_matches_are_marked_where_they_are() {
     assert_eq!(text, "abab".repeat(39));
 }
 
-/// Lines of a command that its title has no room for are shown when something is found in them.
+/// A match in the hidden lines of a command shows those lines.
 #[test]
-fn what_is_found_in_hidden_lines_of_a_command_is_shown() {
+fn a_match_in_hidden_lines_of_a_command_shows_them() {
     let lines: Vec<String> = (0..60).map(|line| format!("echo line {line}")).collect();
     for (description, query) in [
         (None, "line 50"),
@@ -287,14 +292,14 @@ fn what_is_found_in_hidden_lines_of_a_command_is_shown() {
             "{query}:\n{}",
             tui.frame()
         );
-        // It is folded again when the search goes elsewhere.
+        // It folds again when the search moves elsewhere.
         tui.key("backspace");
         tui.write("nowhere");
         assert!(!tui.frame().contains("line 50"));
     }
 }
 
-/// A search ends when another begins, and begins when no key has been pressed for a moment.
+/// A new search cancels the previous one. A search starts after a short pause in typing.
 #[tokio::test(start_paused = true)]
 async fn one_search_of_stored_pages_runs_at_a_time() {
     let mut tui = stored();
@@ -316,24 +321,24 @@ async fn one_search_of_stored_pages_runs_at_a_time() {
     tui.send(Msg::Done(result));
     assert!(tui.frame().contains("1 of 1"), "{}", tui.frame());
     searcher.search(None);
-    assert!(found.try_recv().is_err(), "there was only one");
+    assert!(found.try_recv().is_err(), "only one search ran");
 }
 
 #[test]
-fn a_search_that_is_not_wanted_any_more_reads_no_page() {
+fn a_canceled_search_reads_no_page() {
     let mut tui = stored();
     tui.key("ctrl+f");
     let pages = pages_of(tui.key("a")).unwrap();
     assert!(pages.clone().run(|| false).is_none());
     assert!(pages.run(|| true).is_some());
-    // Esc gives it up.
+    // Esc cancels the search.
     let effects = tui.key("esc");
     assert!(effects.contains(&Effect::SearchPages(None)), "{effects:?}");
 }
 
-/// A longer query is looked for only where the shorter one was found.
+/// A longer query only searches where the shorter one matched.
 #[test]
-fn a_growing_query_narrows_what_was_found() {
+fn a_longer_query_narrows_the_matches() {
     let mut tui = stored();
     tui.key("ctrl+f");
     let pages = pages_of(tui.key("7")).unwrap();
@@ -342,7 +347,7 @@ fn a_growing_query_narrows_what_was_found() {
     )));
     let before = tui.frame();
     tui.write("7");
-    // "77", "177", "277", "377": on four pages of seven.
+    // "77", "177", "277", "377": on four of seven pages.
     let effects = tui.key("space");
     let pages = pages_of(effects).unwrap();
     tui.send(Msg::Done(EffectResult::PagesSearched(
@@ -350,7 +355,7 @@ fn a_growing_query_narrows_what_was_found() {
     )));
     let frame = tui.frame();
     assert!(frame.contains("of 4"), "{before}\n{frame}");
-    // Nothing has it: no page is read for what begins with it.
+    // Without a match, an even longer query reads no page.
     let pages = pages_of(tui.key("x")).unwrap();
     tui.send(Msg::Done(EffectResult::PagesSearched(
         pages.run(|| true).unwrap(),
@@ -360,7 +365,7 @@ fn a_growing_query_narrows_what_was_found() {
 }
 
 #[test]
-fn pages_that_are_not_in_memory_are_searched_too() {
+fn pages_not_in_memory_are_searched_too() {
     let mut tui = stored();
     tui.key("ctrl+f");
     let mut effects = Vec::new();
@@ -369,7 +374,7 @@ fn pages_that_are_not_in_memory_are_searched_too() {
     }
     let found = pages_of(effects).unwrap().run(|| true).unwrap();
     tui.send(Msg::Done(EffectResult::PagesSearched(found)));
-    // The page of the match is read as soon as it is looked at.
+    // The page with the match is loaded when it is shown.
     read_pages(&mut tui);
     let frame = tui.frame();
     assert!(
@@ -379,7 +384,7 @@ fn pages_that_are_not_in_memory_are_searched_too() {
 }
 
 #[test]
-fn what_has_come_since_is_found_when_one_goes_on() {
+fn newer_text_is_found_by_the_next_step() {
     let mut stage = Stage::new(80, 24);
     stage.user("Go");
     stage.say("one needle", 9);

@@ -1,4 +1,4 @@
-//! Selecting with the mouse, and that what is copied is what stands in the source.
+//! Selecting with the mouse, and checking that a copy equals the source.
 
 use proptest::prelude::*;
 use tiller::agent::tool::{CommandDetails, DiffDetails, TextDetails};
@@ -15,7 +15,7 @@ use super::app_kit::TestTui;
 use super::markdown::block;
 use super::transcript_support::{Stage, command_details, edit_details, picture, read_details};
 
-/// Where `text` stands on the screen: the column and row of its first character.
+/// The column and row of the first character of `text`.
 fn find(picture: &str, text: &str) -> (u16, u16) {
     let found = picture.lines().enumerate().find_map(|(row, line)| {
         let at = line.find(text)?;
@@ -47,7 +47,7 @@ const ANSWER: &str = "# A title\n\nFirst **bold** word, then `code` and [a link]
 - one\n- two wraps because it is longer than the width of the screen\n\n```rust\nfn main() {\n\tgo();\n\n}\n```\n\nThe end.";
 
 #[test]
-fn an_answer_is_copied_as_it_was_written() {
+fn an_answer_is_copied_as_markdown() {
     let cases = [
         (Unit::Character, "bold", "word", "bold** word"),
         (
@@ -108,7 +108,7 @@ fn an_answer_is_copied_as_it_was_written() {
 }
 
 #[test]
-fn of_tools_their_text_is_copied_without_numbers_and_signs() {
+fn tool_output_is_copied_without_line_numbers_and_signs() {
     let mut stage = Stage::new(100, 60);
     stage.user("look");
     stage.tool_start("a", "read", read_details());
@@ -148,7 +148,7 @@ fn of_tools_their_text_is_copied_without_numbers_and_signs() {
         "{all}"
     );
     assert!(all.contains("\n+        constant_time_eq"), "{all}");
-    // A title is copied as it is shown, without its mark.
+    // A title is copied as shown, without its mark.
     assert_eq!(
         select(&mut stage, Unit::Word, "cargo test auth", "cargo"),
         "cargo"
@@ -158,7 +158,7 @@ fn of_tools_their_text_is_copied_without_numbers_and_signs() {
 }
 
 #[test]
-fn a_line_that_is_cut_where_it_is_folded_is_copied_whole() {
+fn a_truncated_line_is_copied_in_full() {
     let long = "x".repeat(200);
     let details = Details::Command(CommandDetails {
         command: "cat x".into(),
@@ -174,9 +174,9 @@ fn a_line_that_is_cut_where_it_is_folded_is_copied_whole() {
     assert_eq!(copied, format!("first\n{long}\nlast"));
 }
 
-/// The last word that is shown of a cut line is the whole word.
+/// The last visible word of a cut line is copied as a whole word.
 #[test]
-fn a_word_that_is_cut_is_copied_whole() {
+fn a_truncated_word_is_copied_in_full() {
     let mut stage = Stage::new(30, 20);
     let path = "src/app/tui/view/transcript/select.rs:12";
     let details = Details::Command(CommandDetails {
@@ -208,7 +208,7 @@ fn a_selection_stays_with_its_text() {
         stage.transcript.copy_selection();
         let drawn = stage.draw_once().0;
         assert_eq!(drawn.copied.unwrap().text, "longer", "at {width}");
-        // It is looked for once, and not in every frame.
+        // The position is computed once, not in every frame.
         let Stretch { from, to } = drawn.selection.unwrap().head;
         assert_eq!([from.width, to.width], [width; 2]);
     }
@@ -237,7 +237,7 @@ fn answered(text: &str) -> TestTui {
 }
 
 #[test]
-fn a_paste_ends_selecting_with_the_keys() {
+fn a_paste_ends_keyboard_selection() {
     let text: Vec<String> = (0..60).map(|line| format!("Line {line}.\n\n")).collect();
     let mut tui = answered(&text.concat());
     tui.frame();
@@ -251,12 +251,12 @@ fn a_paste_ends_selecting_with_the_keys() {
         .push_notice(NoticeLevel::Info, "It goes on");
     assert!(
         tui.frame().contains("It goes on"),
-        "the end is followed again"
+        "the view follows the end again"
     );
 }
 
 #[test]
-fn a_drag_copies_and_the_next_key_takes_the_mark_away() {
+fn a_drag_copies_and_the_next_key_removes_the_highlight() {
     let mut tui = answered("One two three.\n\nFour five six.");
     let picture = tui.frame();
     down(&mut tui, find(&picture, "two"));
@@ -266,7 +266,7 @@ fn a_drag_copies_and_the_next_key_takes_the_mark_away() {
     tui.mouse(MouseEventKind::Up(MouseButton::Left), end.0 + 3, end.1);
     let plain = tui.styled_frame();
     assert_eq!(copied(&tui.settled), Some("two three.\n\nFour five"));
-    // It is not copied again, and stays marked until a key comes.
+    // The copy happens once, and the highlight stays until the next key.
     assert_eq!(tui.styled_frame(), plain);
     assert_eq!(copied(&tui.settled), None);
     assert!(tui.app.transcript.has_selection());
@@ -276,7 +276,7 @@ fn a_drag_copies_and_the_next_key_takes_the_mark_away() {
 }
 
 #[test]
-fn clicks_that_follow_each_other_take_more() {
+fn double_and_triple_clicks_select_more() {
     let mut tui = answered("Look at `src/auth.rs:41`, it is there.\nAnd here.");
     let picture = tui.frame();
     let (column, row) = find(&picture, "auth");
@@ -297,7 +297,7 @@ fn clicks_that_follow_each_other_take_more() {
 }
 
 #[test]
-fn a_drag_beyond_the_edge_scrolls_and_nothing_moves_while_it_lasts() {
+fn a_drag_beyond_the_edge_scrolls_and_new_text_moves_nothing() {
     let lines: Vec<String> = (0..200).map(|line| format!("line-{line}\n")).collect();
     let mut tui = answered(&format!("```\n{}```", lines.concat()));
     let picture = tui.frame();
@@ -319,11 +319,11 @@ fn a_drag_beyond_the_edge_scrolls_and_nothing_moves_while_it_lasts() {
     assert!(text.ends_with("line-194\nl"), "{text}");
     let top = tui.frame();
     tui.wait(500);
-    assert_eq!(tui.frame(), top, "it scrolls no longer");
+    assert_eq!(tui.frame(), top, "scrolling has stopped");
 }
 
 #[test]
-fn a_click_into_text_folds_nothing_and_one_on_a_title_does() {
+fn only_a_click_on_a_title_folds() {
     let mut tui = TestTui::new(80, 24);
     let mut stage = Stage::new(80, 24);
     stage.tool_start("c", "bash", command_details(30, true));
@@ -413,7 +413,7 @@ fn a_click_with_ctrl_opens_a_file_at_its_line() {
 }
 
 #[test]
-fn keys_copy_the_last_reply_and_what_is_chosen() {
+fn keys_copy_the_last_reply_and_the_selection() {
     let mut tui = answered("First.\n\n```rust\nfn a() {}\n```\n\n```sh\ncargo test\n```");
     tui.frame();
     let effects = tui.key("ctrl+x");
@@ -444,7 +444,7 @@ fn keys_copy_the_last_reply_and_what_is_chosen() {
 }
 
 #[test]
-fn what_became_of_a_copy_is_said_honestly() {
+fn the_notice_says_what_happened_to_a_copy() {
     let file = || std::path::PathBuf::from("/home/me/.local/share/tiller/copied.txt");
     let bytes = b"\x1b]52;c;QQ==\x1b\\".to_vec();
     let cases = [
@@ -473,7 +473,7 @@ fn what_became_of_a_copy_is_said_honestly() {
     }
 }
 
-/// Characters of `text` that the generated sources are made of, white space left out.
+/// The characters of `text` that the generated sources use, without whitespace.
 fn letters(text: &str) -> String {
     let known = |grapheme: &&str| LETTERS.contains(grapheme);
     text.graphemes(true).filter(known).collect()
@@ -501,7 +501,7 @@ fn text() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 1..120).prop_map(|pieces| pieces.concat())
 }
 
-/// What stands on the screen from one cell to another, in reading order.
+/// The text on the screen from one cell to another, in reading order.
 pub fn shown(picture: &ratatui::buffer::Buffer, from: (u16, u16), to: (u16, u16)) -> String {
     let mut out = String::new();
     for y in from.1..=to.1 {
@@ -511,7 +511,7 @@ pub fn shown(picture: &ratatui::buffer::Buffer, from: (u16, u16), to: (u16, u16)
         } else {
             picture.area.width - 1
         };
-        // A wide character is selected by either half.
+        // Either half selects a wide character.
         let is_half =
             |x: u16| x > 0 && tiller::app::tui::text::width(picture[(x - 1, y)].symbol()) > 1;
         let left = if is_half(left) { left - 1 } else { left };
@@ -528,9 +528,9 @@ pub fn shown(picture: &ratatui::buffer::Buffer, from: (u16, u16), to: (u16, u16)
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// What is copied is a piece of the source, and holds exactly the letters that were marked.
+    /// A copy is a piece of the source with exactly the highlighted letters.
     #[test]
-    fn what_is_copied_is_what_stands_in_the_source(
+    fn a_copy_is_a_piece_of_the_source(
         text in text(),
         width in 12_u16..50,
         ends in (0_u16..50, 0_u16..30, 0_u16..50, 0_u16..30),
@@ -565,7 +565,7 @@ proptest! {
         stage.transcript.set_all(CellClass::Tool, Fold::Open);
         let (drawn, buffer) = stage.draw();
         let last = drawn.rows.len() as u16;
-        // Not the title: it is no source.
+        // The title has no source.
         let first = u16::from(kind < 2);
         prop_assume!(last > first);
         let end = |column: u16, row: u16| (column % width, first + row % (last - first));
@@ -577,13 +577,13 @@ proptest! {
         stage.transcript.copy_selection();
         let copied = stage.draw_once().0.copied.unwrap_or_default().text;
         let marked = shown(&buffer, from, to);
-        // Nor what says that there is more.
+        // The mark for hidden text has no source either.
         prop_assume!(!marked.contains('…'));
         prop_assert!(text.contains(&copied), "{copied:?} in\n{}", picture(&buffer));
         prop_assert_eq!(letters(&copied), letters(&marked), "{}", picture(&buffer));
     }
 
-    /// The same of markdown, with the marks that the screen does not show.
+    /// Markdown is copied with the marks that the screen hides.
     #[test]
     fn markdown_is_copied_with_its_marks(
         blocks in proptest::collection::vec(block(), 0..8),
@@ -605,7 +605,7 @@ proptest! {
         stage.transcript.select_to(stage.transcript.spot(to.0, to.1));
         stage.transcript.copy_selection();
         let copied = stage.draw_once().0.copied.unwrap_or_default().text;
-        // Within a block of code the marks around it, quotes and indents, are left out.
+        // A selection within a code block leaves out the quote marks and indents around it.
         let mut rest = source.as_str();
         for line in copied.lines() {
             let at = rest.find(line);
@@ -615,11 +615,11 @@ proptest! {
     }
 }
 
-/// Without a mouse: a caret goes over the text, and what is between it and its mark is copied.
+/// Without a mouse, a caret moves over the text and selects from its mark.
 #[test]
 fn keys_select_and_copy() {
     let answer = "One two **three**.\n\n- four five\n- six\n\n```\nlet a = 1;\nlet b = 2;\n```\n\nSee src/auth.rs:41 now.";
-    // Keys, and what is copied.
+    // Keys, and the copied text.
     let cases: [(&[&str], &str); 10] = [
         (&["enter"], "See src/auth.rs:41 now."),
         (&["alt+f", "space", "end", "enter"], "src/auth.rs:41 now."),
@@ -675,7 +675,7 @@ fn keys_select_and_copy() {
     assert_eq!(copied(&tui.settled), None);
 }
 
-/// The caret stays in sight, over whatever is longer than the screen.
+/// The caret stays visible in text longer than the screen.
 #[test]
 fn the_caret_scrolls() {
     let lines: Vec<String> = (0..200).map(|line| format!("line-{line}\n")).collect();
@@ -702,9 +702,9 @@ fn the_caret_scrolls() {
     assert_eq!(copied(&tui.settled), Some("line-197\nline-198\nl"));
 }
 
-/// The end is found over what shows nothing: an answer that has no text yet.
+/// An empty answer at the end must not count as the end of the text.
 #[test]
-fn what_shows_nothing_is_not_the_end() {
+fn an_empty_answer_is_not_the_end() {
     let mut stage = Stage::new(80, 24);
     stage.say("One two.\n\nThree.", 9);
     stage.say("", 9);
@@ -729,9 +729,9 @@ fn what_shows_nothing_is_not_the_end() {
     assert_eq!(copied(&tui.settled), Some("two.\n\nThree."));
 }
 
-/// What was pasted is to be written: nothing stays selected, and the end is followed again.
+/// A paste means that the user wants to write: the selection ends and the view follows the end.
 #[test]
-fn a_paste_ends_selecting_and_another_window_does_not() {
+fn a_paste_ends_a_selection_but_losing_the_focus_does_not() {
     let mut tui = answered("One two three.");
     tui.frame();
     tui.key("alt+s");
@@ -746,7 +746,7 @@ fn a_paste_ends_selecting_and_another_window_does_not() {
 }
 
 #[test]
-fn a_drag_whose_end_was_lost_holds_nothing() {
+fn a_click_ends_a_drag_whose_release_was_lost() {
     let mut tui = answered("One two three.");
     let (column, row) = find(&tui.frame(), "two");
     down(&mut tui, (column, row));

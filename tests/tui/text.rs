@@ -1,4 +1,4 @@
-//! Text on its way to the screen: measured, cut, wrapped.
+//! Measuring, truncating and wrapping text for the screen.
 
 use proptest::prelude::*;
 use ratatui::style::Style;
@@ -6,7 +6,7 @@ use tiller::app::tui::text::width::{ellipsis, ellipsis_middle, fit};
 use tiller::app::tui::text::{Break, Line, Prefix, width, wrap};
 
 #[test]
-fn the_end_of_a_path_survives() {
+fn truncating_a_path_keeps_its_end() {
     let cases = [
         ("src/lib.rs", 10, "src/lib.rs"),
         ("src/agent/tools/bash.rs", 16, "src/a…ls/bash.rs"),
@@ -21,7 +21,7 @@ fn the_end_of_a_path_survives() {
 }
 
 #[test]
-fn widths() {
+fn characters_have_their_display_width() {
     let cases = [
         ("", 0),
         ("abc", 3),
@@ -55,7 +55,7 @@ fn rows(text: &str, columns: usize, mode: Break) -> Vec<String> {
 }
 
 #[test]
-fn breaks() {
+fn lines_wrap_in_each_mode() {
     let cases: &[(&str, usize, Break, &[&str])] = &[
         ("", 5, Break::Words, &[""]),
         ("one two three", 7, Break::Words, &["one two", "three"]),
@@ -91,7 +91,7 @@ fn breaks() {
 }
 
 #[test]
-fn prefixes_hang() {
+fn wrapped_rows_have_a_hanging_prefix() {
     let mut out = Vec::new();
     let prefix = Prefix {
         first: Line::of("• ", Style::new()),
@@ -108,7 +108,7 @@ fn prefixes_hang() {
     assert_eq!(text, ["• one", "  two"]);
 }
 
-/// Copying needs to know what of a row is the source's own, and where lines really end.
+/// Copying needs to know which part of a row is source text, and where lines really end.
 #[test]
 fn rows_know_their_source() {
     let mut line = Line::from_source("one two", Style::new(), 10..17);
@@ -140,7 +140,7 @@ fn squeezed(text: &str) -> String {
 
 proptest! {
     #[test]
-    fn nothing_is_too_wide_and_nothing_is_lost(
+    fn wrapped_rows_fit_and_lose_no_text(
         text in "([a-z ]{0,30}|[äöü日本語👩\u{200d}👧\u{301} a]{0,20}){0,4}",
         columns in 4_usize..40,
     ) {

@@ -1,4 +1,4 @@
-//! The transcript on the screen: pictures, scrolling, folding, cost.
+//! The transcript on the screen: its look, scrolling, folding and cost.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -119,7 +119,6 @@ fn notices_and_running_calls() {
     insta::assert_snapshot!(stage.text());
 }
 
-// F10
 #[test]
 fn a_compaction_is_a_divider_that_opens_to_its_summary() {
     let mut stage = Stage::new(70, 16);
@@ -159,9 +158,8 @@ fn a_compaction_is_a_divider_that_opens_to_its_summary() {
     }
 }
 
-/// B11
 #[test]
-fn the_limit_is_said() {
+fn the_iteration_limit_is_shown() {
     let mut stage = Stage::new(80, 10);
     stage.apply(AgentEvent::AgentEnd {
         totals: tiller::agent::RunTotals::default(),
@@ -173,18 +171,18 @@ fn the_limit_is_said() {
     assert!(shown.contains("Press Enter on the empty prompt to continue"));
 }
 
-/// H8, I7: a resumed transcript shows what it showed before, made from details alone.
+/// A resumed transcript looks as it did before, although it is built from stored details alone.
 #[test]
-fn a_rebuilt_transcript_gives_the_same_picture() {
+fn a_rebuilt_transcript_looks_the_same() {
     let mut live = played(86, 80);
     let mut rebuilt = Stage::new(86, 80);
     rebuilt.transcript = Transcript::of_branch(branch(&stored()));
-    // Stored messages do not say how long the model thought.
+    // Stored messages don't have the thinking time.
     assert_eq!(rebuilt.text(), live.text().replace("∴ 4 s", "∴ thought"));
 }
 
 #[test]
-fn another_conversation_takes_the_place_of_the_one_before() {
+fn another_conversation_replaces_the_previous_one() {
     let mut stage = played(86, 80);
     stage.draw();
     let messages = [Arc::new(tiller::llm::Message::user("elsewhere", 0))];
@@ -201,7 +199,7 @@ fn another_conversation_takes_the_place_of_the_one_before() {
 }
 
 #[test]
-fn a_prompt_that_was_shown_at_once_is_not_shown_twice() {
+fn a_prompt_shown_early_is_not_shown_twice() {
     let mut stage = Stage::new(40, 10);
     stage.transcript.push_user("hello");
     stage.user("hello");
@@ -276,7 +274,8 @@ fn the_view_stays_put_while_output_grows() {
     assert_eq!((drawn.position, drawn.new_below), (Position::Follow, 0));
 }
 
-/// At its end an answer is written again, with other rows: links find their addresses. What is read does not move, and what is new is counted from the same place.
+/// When an answer ends, it is laid out again, because links now have their addresses. The rows
+/// being read stay in place, and the count of new rows doesn't change.
 #[test]
 fn the_view_stays_put_when_an_answer_ends() {
     let parts = (0..30).map(|at| {
@@ -304,19 +303,23 @@ fn the_view_stays_put_when_an_answer_ends() {
         let before = first_line(&mut stage);
         stage.end(vec![Content::text(text.as_str())], StopReason::Stop);
         let after = first_line(&mut stage);
-        // A line of a diagram has no place any more.
+        // A line of a diagram has no source position, so only paragraphs are compared.
         let Some(paragraph) = before.split(" with").next() else {
             continue;
         };
         if before.contains("Paragraph") {
             assert!(after.starts_with(paragraph), "{before:?} became {after:?}");
         }
-        assert_eq!(stage.draw().0.new_below, 0, "all of it was on the screen");
+        assert_eq!(
+            stage.draw().0.new_below,
+            0,
+            "everything was on the screen before"
+        );
     }
 }
 
 #[test]
-fn scrolling_by_rows_goes_there_and_back() {
+fn scrolling_by_rows_is_reversible() {
     let mut stage = numbered(30, 60, 10);
     let end = stage.text();
     stage.transcript.scroll(ScrollBy::Rows(-7));
@@ -333,7 +336,7 @@ fn scrolling_by_rows_goes_there_and_back() {
 }
 
 #[test]
-fn prompts_are_steps() {
+fn scrolling_moves_from_prompt_to_prompt() {
     let mut stage = numbered(12, 60, 10);
     stage.transcript.scroll(ScrollBy::PreviousPrompt);
     assert!(first_line(&mut stage).contains("prompt 10"));
@@ -368,7 +371,7 @@ fn a_click_opens_a_cell_in_place() {
 }
 
 #[test]
-fn opening_at_the_end_keeps_what_stands_above() {
+fn opening_a_cell_at_the_end_keeps_the_rows_above() {
     let mut stage = played(86, 40);
     let before = stage.text();
     let title = before
@@ -382,9 +385,9 @@ fn opening_at_the_end_keeps_what_stands_above() {
     assert!(!stage.transcript.is_following());
 }
 
-/// Where the reader stands does not depend on what the cell is made of.
+/// The reading position doesn't depend on the kinds of blocks in the cell.
 #[test]
-fn a_narrower_screen_keeps_the_place_in_a_long_answer_with_rules_and_tables() {
+fn a_narrower_screen_keeps_the_place_in_a_long_answer() {
     let mut stage = Stage::new(100, 12);
     let section = |number| {
         format!(
@@ -419,9 +422,9 @@ fn place(stage: &Stage) -> u32 {
     }
 }
 
-/// The pill counts what came, not what another width makes of what was there.
+/// The pill counts new rows, not rows that a narrower screen adds by wrapping.
 #[test]
-fn a_narrower_screen_brings_no_new_lines() {
+fn a_narrower_screen_counts_no_new_rows() {
     let mut stage = Stage::new(120, 12);
     stage.say(
         &"some words that wrap on a narrow screen, and more of them\n\n".repeat(40),
@@ -442,7 +445,7 @@ fn a_narrower_screen_brings_no_new_lines() {
     assert_eq!(stage.draw().0.new_below, 2);
 }
 
-/// Rows refer to the text of their cell in order, and to the same bytes that they show.
+/// Rows refer to the source of their cell in order, and to the bytes that they show.
 #[test]
 fn rows_refer_to_the_source_of_their_cell() {
     let mut stage = played(60, 110);
@@ -488,16 +491,16 @@ fn the_position_survives_a_change_of_width() {
     }
 }
 
-/// The cost of a frame is that of the visible part, however long the transcript.
+/// A frame costs as much as its visible part, however long the transcript.
 #[test]
-fn a_frame_lays_out_what_is_visible() {
+fn a_frame_only_lays_out_visible_cells() {
     for prompts in [50, 20_000] {
         let mut stage = Stage::new(80, 24);
         let messages: Vec<_> = (0..prompts)
             .map(|index| Arc::new(tiller::llm::Message::user(format!("prompt {index}"), 0)))
             .collect();
         stage.transcript = Transcript::of_branch(branch(&messages));
-        // Resumed cells count as changed once; only their heights are guessed.
+        // Resumed cells count as changed only once, and only their heights are estimated.
         stage.draw();
         let first = stage.cache.kept_rows();
         assert!(first <= 150, "{first} of {prompts}");
@@ -514,15 +517,15 @@ fn a_frame_lays_out_what_is_visible() {
         {}
         stage.transcript.scroll(ScrollBy::Top);
         let (drawn, _) = stage.draw();
-        // Of what nobody has looked at the height is guessed.
+        // The height of cells not shown yet is an estimate.
         let rows = prompts * 2 - 1 - 24;
         assert!(drawn.hidden_below.abs_diff(rows) <= rows / 10);
     }
 }
 
-/// Only the open block of the live cell is written again.
+/// Streaming only rewrites the open block of the live cell.
 #[test]
-fn a_streamed_megabyte_costs_what_its_open_block_costs() {
+fn streaming_a_megabyte_only_rewrites_the_open_block() {
     let mut stage = Stage::new(80, 24);
     stage.begin();
     stage.stream(StreamEvent::BlockStart {
@@ -550,7 +553,7 @@ fn a_streamed_megabyte_costs_what_its_open_block_costs() {
 }
 
 #[test]
-fn code_gets_its_colors_when_they_are_found() {
+fn code_is_colored_once_highlighting_finishes() {
     let mut stage = Stage::new(60, 10);
     let (woken, wake) = std::sync::mpsc::channel();
     let worker = tiller::app::tui::text::HighlightWorker::start(&stage.theme, move || {
@@ -565,11 +568,11 @@ fn code_gets_its_colors_when_they_are_found() {
     assert_eq!(picture(&before), picture(&after));
     let ink = |buffer: &ratatui::buffer::Buffer| buffer[(3, 0)].fg;
     assert_ne!(ink(&before), ink(&after));
-    // At another width they are still there.
+    // Another width keeps the colors.
     stage.width = 50;
     let (_, narrow) = stage.draw();
     assert_eq!(ink(&narrow), ink(&after));
-    // A line that is broken goes on in its colors, on the ground of the block.
+    // A wrapped line keeps its colors and the block's background.
     stage.width = 12;
     let (_, broken) = stage.draw();
     assert_eq!(broken[(3, 1)].symbol(), "\"");
@@ -578,9 +581,8 @@ fn code_gets_its_colors_when_they_are_found() {
     assert_eq!(broken[(3, 1)].bg, before[(3, 0)].bg);
 }
 
-/// H11
 #[test]
-fn a_failure_without_details_shows_what_the_model_was_told() {
+fn a_failure_without_details_shows_its_result_text() {
     let mut stage = Stage::new(60, 10);
     stage.tool_end(
         "x",
@@ -593,10 +595,10 @@ fn a_failure_without_details_shows_what_the_model_was_told() {
     assert!(stage.text().contains("old_text was not found"));
 }
 
-/// D1, H10, H11, I1, I2, K22: a call that did not run, or was cut short, says so below its title,
-/// folded as it is, whatever else stands there.
+/// A call that didn't run or was cut short says so below its title, even folded and above other
+/// text.
 #[test]
-fn what_became_of_a_call_is_said_below_it() {
+fn a_call_shows_below_its_title_how_it_ended() {
     let no_output = || command_details(0, true);
     let asked_for = || {
         Details::Other(tiller::agent::tool::OtherDetails {
@@ -641,7 +643,7 @@ fn what_became_of_a_call_is_said_below_it() {
     ];
     for (status, reason, details) in cases {
         let mut stage = Stage::new(60, 30);
-        // A call that was cut short has its output behind the reason.
+        // The output of a call that was cut short follows the reason.
         let text = format!("{reason}\ntest auth::case_9 ... ok");
         let text = match &details {
             Details::Command(command) if !command.output.is_empty() => text.as_str(),
@@ -650,7 +652,7 @@ fn what_became_of_a_call_is_said_below_it() {
         stage.tool_start("x", "bash", details.clone());
         stage.tool_end("x", "bash", status, text, details, None);
         let shown = stage.text();
-        // What the title says in a word stands nowhere again.
+        // A word in the title isn't repeated below.
         let title = match status {
             ToolStatus::Skipped => "skipped",
             _ if reason == "Execution cancelled before start" => "not run",
@@ -676,7 +678,7 @@ fn edit_nothing() -> Details {
     })
 }
 
-/// J2: whatever comes from outside, no cell of the buffer holds a control character.
+/// No cell of the buffer ever holds a control character.
 fn hostile() -> impl Strategy<Value = String> {
     prop_oneof![
         "(?s).{0,60}",
@@ -719,7 +721,7 @@ proptest! {
     }
 
     #[test]
-    fn any_order_of_things_is_drawn(ops in proptest::collection::vec((0_u8..16, any::<u16>()), 1..60)) {
+    fn events_in_any_order_are_drawn(ops in proptest::collection::vec((0_u8..16, any::<u16>()), 1..60)) {
         let mut stage = Stage::new(50, 12);
         play(&mut stage);
         for (op, n) in ops {
@@ -743,13 +745,13 @@ proptest! {
             }
             if n % 3 > 0 {
                 let (drawn, _) = stage.draw();
-                // A cell's height in the sums is the number of rows it has when it is drawn.
+                // The height used in sums equals the number of rows drawn.
                 let rows: Vec<_> = drawn.rows.iter().collect();
                 for pair in rows.windows(2) {
                     let next = pair[0].cell == pair[1].cell && pair[0].row + 1 == pair[1].row;
                     prop_assert!(next || (pair[1].cell > pair[0].cell && pair[1].row == 0));
                 }
-                // A cached picture is the picture.
+                // Drawing from the cache gives the same picture.
                 let (_, again) = stage.draw();
                 let kept = picture(&again);
                 let old = std::mem::replace(&mut stage.cache, TranscriptCache::new(None));
@@ -761,7 +763,7 @@ proptest! {
 }
 
 #[test]
-fn without_color_nothing_is_colored() {
+fn without_color_no_cell_is_colored() {
     let mut stage = played(86, 60);
     stage.theme = Theme::load("dark", ColorDepth::None).unwrap();
     let (_, buffer) = stage.draw();
@@ -771,7 +773,7 @@ fn without_color_nothing_is_colored() {
     }
 }
 
-/// Empty lines at its end do not make a prompt a long one.
+/// Trailing empty lines don't make a prompt a long one.
 #[test]
 fn a_prompt_that_ends_with_many_empty_lines_is_shown() {
     let mut stage = Stage::new(40, 10);
@@ -783,7 +785,7 @@ fn a_prompt_that_ends_with_many_empty_lines_is_shown() {
     );
 }
 
-/// A list that another program stored may have line ends in its items.
+/// A list stored by another program may contain line breaks in its items.
 #[test]
 fn a_stored_list_with_line_ends_in_it_is_shown() {
     let items = ["a\naaaaa日", "b"].map(|content| json!({"content": content}));
@@ -797,10 +799,9 @@ fn a_stored_list_with_line_ends_in_it_is_shown() {
     assert!(text.contains('日'), "{text}");
 }
 
-/// Each prompt of a run has its own end, also where a message that waited begins the next one, and
-/// after resume.
+/// Each prompt of a run has its own end, including prompts from the queue and after a resume.
 #[test]
-fn a_rule_parts_the_prompts_of_a_run() {
+fn a_rule_separates_the_prompts_of_a_run() {
     let mut stage = Stage::new(60, 30);
     let prompts = ["first", "second"];
     for prompt in prompts {
@@ -808,8 +809,8 @@ fn a_rule_parts_the_prompts_of_a_run() {
         stage.say("answered", 100);
     }
     let live = stage.text();
-    let rule = live.find("──").expect("a rule");
-    let at = |text: &str| live.find(text).expect("it is shown");
+    let rule = live.find("──").expect("expected a rule");
+    let at = |text: &str| live.find(text).expect("expected this text");
     assert!(at("answered") < rule && rule < at("second"), "{live}");
     assert_eq!(live.lines().filter(|line| line.contains("──")).count(), 1);
 

@@ -1,4 +1,5 @@
-//! A long past is read page by page, where somebody looks at it, and looks as if it were all there.
+//! A long past is loaded page by page where the user looks. It looks as if all of it were in
+//! memory.
 
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ fn conversation() -> Vec<Arc<Message>> {
     conversation_of(TURNS)
 }
 
-/// Prompts with answers, a call in every third.
+/// Prompts with answers; every third one has a call.
 fn conversation_of(turns: usize) -> Vec<Arc<Message>> {
     let mut messages = Vec::new();
     for turn in 0..turns {
@@ -64,7 +65,7 @@ fn stored(width: u16) -> Stage {
     stage
 }
 
-/// The numbers of the prompts that are on the screen.
+/// The numbers of the visible prompts.
 fn prompts(text: &str) -> Vec<usize> {
     let numbers = text.lines().filter_map(|line| {
         let number = line.trim().strip_prefix("❯ prompt ")?;
@@ -73,7 +74,7 @@ fn prompts(text: &str) -> Vec<usize> {
     numbers.collect()
 }
 
-/// Everything from the top to the end, row by row, as scrolling by `rows` shows it.
+/// All rows from the top to the end, as scrolling by `rows` shows them.
 fn walked(stage: &mut Stage, rows: i32) -> Vec<String> {
     stage.transcript.scroll(ScrollBy::Top);
     let mut all: Vec<String> = stage.text().lines().map(str::to_owned).collect();
@@ -82,7 +83,7 @@ fn walked(stage: &mut Stage, rows: i32) -> Vec<String> {
         let text = stage.text();
         let lines: Vec<&str> = text.lines().collect();
         let new = if stage.transcript.is_following() {
-            // The last step is shorter: what is new stands behind the last row that is known.
+            // The last step is shorter, so the new rows come after the last known one.
             let known: Vec<&str> = all[all.len() - lines.len()..]
                 .iter()
                 .map(String::as_str)
@@ -100,7 +101,7 @@ fn walked(stage: &mut Stage, rows: i32) -> Vec<String> {
 }
 
 #[test]
-fn walking_through_pages_shows_what_a_screen_that_has_all_of_it_shows() {
+fn scrolling_through_pages_shows_the_same_as_a_full_transcript() {
     let mut whole = Stage::new(60, 20);
     for message in conversation() {
         whole.transcript.apply(
@@ -131,7 +132,7 @@ fn content(content: &[Content]) -> String {
     tiller::llm::message::content_text(content)
 }
 
-/// A run without an answer says so again when it is read.
+/// A stored run without an answer says so again after loading.
 #[test]
 fn a_stored_run_without_an_answer_says_so() {
     for (text, is_silent) in [("", true), ("an answer", false)] {
@@ -161,7 +162,7 @@ fn a_stored_run_without_an_answer_says_so() {
     }
 }
 
-// Other programs number the calls of each answer anew.
+// Other programs number the calls of each answer from the start.
 #[test]
 fn calls_with_the_same_id_are_all_shown() {
     let mut messages = Vec::new();
@@ -213,7 +214,7 @@ fn scrolling_up_and_down_goes_back_to_the_same_rows() {
 }
 
 #[test]
-fn prompts_are_steps_also_where_nothing_was_read() {
+fn scrolling_by_prompts_works_on_unloaded_pages() {
     let mut stage = stored(60);
     let text = stage.text();
     let mut at = prompts(&text)[0];
@@ -248,8 +249,8 @@ fn a_change_of_width_keeps_the_place_in_an_old_page() {
     }
 }
 
-/// What the agent says of the conversation as it comes about, and what of it is stored: a notice of
-/// each twentieth entry is not, and some say the same.
+/// The events of a live conversation, each with the message stored for it. Every twentieth message
+/// is followed by an unstored notice; some of these have the same text.
 fn live() -> Vec<(AgentEvent, Option<Arc<Message>>)> {
     live_of(conversation_of(LIVE_TURNS))
 }
@@ -308,10 +309,10 @@ fn live_of(conversation: Vec<Arc<Message>>) -> Vec<(AgentEvent, Option<Arc<Messa
     events
 }
 
-/// The screen on which all of it came, and is kept.
+/// The screen that received all events and keeps them in memory.
 fn kept() -> Stage {
     let mut kept = Stage::new(60, 20);
-    // One that was given back: the agent never confirms it.
+    // A prompt that was returned to the user, so the agent never confirms it.
     kept.transcript.push_user("given back");
     for (event, _) in live() {
         kept.apply(event);
@@ -319,7 +320,7 @@ fn kept() -> Stage {
     kept
 }
 
-/// The same, where what is stored was let go of; and the folder of its session.
+/// The same screen after releasing the stored parts, and the session's folder.
 fn sealed() -> (Stage, TempDir) {
     sealed_of(live())
 }
@@ -340,7 +341,7 @@ fn sealed_of(live: Vec<(AgentEvent, Option<Arc<Message>>)>) -> (Stage, TempDir) 
         if sealed.transcript.asks_for_branch() {
             asked += 1;
             let (generation, branch) = (sealed.transcript.generation(), session.branch());
-            // That of another conversation changes nothing.
+            // A branch of another conversation changes nothing.
             sealed.transcript.seal(generation + 1, Arc::default());
             sealed.transcript.seal(generation, Arc::new(branch));
         }
@@ -351,10 +352,10 @@ fn sealed_of(live: Vec<(AgentEvent, Option<Arc<Message>>)>) -> (Stage, TempDir) 
 }
 
 #[test]
-fn what_came_live_is_let_go_of_once_it_is_stored_and_looks_as_it_did() {
+fn released_parts_look_as_they_did_before() {
     let (mut kept, (mut sealed, _folder)) = (kept(), sealed());
     assert!(kept.transcript.source(0).is_some());
-    assert_eq!(sealed.transcript.source(0), None, "it was let go of");
+    assert_eq!(sealed.transcript.source(0), None, "it was released");
     let kept = walked(&mut kept, 7);
     let sealed = walked(&mut sealed, 7);
     let notices = sealed.iter().filter(|row| row.contains("notice "));
@@ -362,9 +363,9 @@ fn what_came_live_is_let_go_of_once_it_is_stored_and_looks_as_it_did() {
     assert_eq!(sealed, kept);
 }
 
-/// Notices that no file has are on pages that were let go of, between what is read again.
+/// Notices are in no file. They are on released pages, between the messages loaded again.
 #[test]
-fn a_search_finds_what_was_let_go_of_where_it_is() {
+fn a_search_finds_released_text_in_its_place() {
     let (mut sealed, _folder) = sealed();
     let mut found_in_pages = 0;
     for turn in [3, 40, 300, 601] {
@@ -385,10 +386,10 @@ fn a_search_finds_what_was_let_go_of_where_it_is() {
         assert!(drawn.rows.iter().any(source), "{turn}");
         sealed.transcript.end_search();
     }
-    assert!(found_in_pages > 0, "some pages were let go of");
+    assert!(found_in_pages > 0, "some matches must be on released pages");
 }
 
-/// All of it as it is printed, once and without air; what was let go of is read again for it.
+/// All of it as printed, once and without blank space. Released parts are loaded again.
 fn printed(stage: &mut Stage) -> String {
     let ready = Ready::Settled {
         is_running: false,
@@ -419,16 +420,16 @@ fn printed(stage: &mut Stage) -> String {
 }
 
 #[test]
-fn what_was_let_go_of_before_it_was_printed_is_printed() {
+fn text_released_before_printing_is_printed() {
     let whole = printed(&mut kept());
     let (mut sealed, _folder) = sealed();
-    assert_eq!(sealed.transcript.source(0), None, "it was let go of");
+    assert_eq!(sealed.transcript.source(0), None, "it was released");
     assert_eq!(printed(&mut sealed), whole);
 }
 
-/// A few pictures weigh more than hundreds of turns.
+/// A few pictures take more memory than hundreds of turns.
 #[test]
-fn pictures_are_let_go_of_after_a_few_turns() {
+fn pictures_are_released_after_a_few_turns() {
     let mut large = png(40, 40);
     large.resize(1024 * 1024, 0);
     let mut conversation = conversation_of(30);
@@ -439,12 +440,12 @@ fn pictures_are_let_go_of_after_a_few_turns() {
     }
     let first = Arc::downgrade(&conversation[2]);
     let (sealed, _folder) = sealed_of(live_of(conversation));
-    assert_eq!(sealed.transcript.source(0), None, "it was let go of");
+    assert_eq!(sealed.transcript.source(0), None, "it was released");
     assert!(first.upgrade().is_none(), "nothing else holds its message");
 }
 
 #[test]
-fn the_entries_are_read_once_while_they_are_read() {
+fn the_entries_are_requested_only_once_at_a_time() {
     let mut tui = TestTui::new(60, 20);
     let mut asked = 0;
     for (event, _) in live() {
@@ -454,8 +455,8 @@ fn the_entries_are_read_once_while_they_are_read() {
             .any(|effect| matches!(effect, Effect::ReadEntries(0)));
         asked += usize::from(asks);
     }
-    assert_eq!(asked, 1, "the answer is waited for");
-    // None is stored: all stays.
+    assert_eq!(asked, 1, "the first request is still pending");
+    // The session isn't stored, so everything stays in memory.
     tui.send(Msg::Done(EffectResult::Entries(0, branch(&conversation()))));
     tui.frame();
     assert!(tui.app.transcript.source(0).is_some());

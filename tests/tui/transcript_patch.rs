@@ -1,4 +1,4 @@
-//! Changes on the screen while the model writes them, and patches over several files.
+//! File changes shown while the model writes them, and patches over several files.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -29,7 +29,7 @@ fn delta(stage: &mut Stage, delta: &str) {
     });
 }
 
-/// Streams the argument text of a call, character by character, and gives the last picture.
+/// Streams a call's argument text character by character and returns the last picture.
 fn draft(stage: &mut Stage, name: &str, custom: bool, text: &str) -> String {
     start(stage, name, custom);
     for c in text.chars() {
@@ -38,7 +38,7 @@ fn draft(stage: &mut Stage, name: &str, custom: bool, text: &str) -> String {
     stage.text()
 }
 
-/// What the draft shows, without gutter and colors.
+/// The draft's text without gutter and colors.
 fn source(stage: &Stage) -> String {
     stage.transcript.source(0).unwrap().into_owned()
 }
@@ -47,7 +47,7 @@ const PATCH: &str = "*** Begin Patch\n*** Update File: src/a.rs\n@@ fn a\n one\n
                      File: b.txt\n+new\n+12 of it\n";
 
 #[test]
-fn a_patch_is_seen_while_it_arrives() {
+fn a_patch_is_shown_while_it_streams() {
     let json = json!({ "patch": PATCH }).to_string();
     for (custom, text) in [(true, PATCH), (false, &json)] {
         let mut stage = Stage::new(60, 12);
@@ -90,7 +90,7 @@ fn a_patch_is_seen_while_it_arrives() {
 }
 
 #[test]
-fn deletions_and_moves_are_seen_while_they_arrive() {
+fn deletions_and_moves_are_shown_while_they_stream() {
     let patch = "*** Begin Patch\n*** Update File: a.rs\n@@ fn x\n y\n-z\n+1 z\n*** Delete File: b\n\
                  *** Update File: d\n*** Move to: e\n@@\n-x\n*** End Patch\n";
     let mut stage = Stage::new(60, 14);
@@ -105,7 +105,7 @@ fn deletions_and_moves_are_seen_while_they_arrive() {
 }
 
 #[test]
-fn the_edits_of_a_call_stand_one_after_the_other() {
+fn the_edits_of_a_call_are_shown_in_order() {
     let arguments = json!({
         "file_path": "src/a.rs",
         "edits": [
@@ -134,11 +134,11 @@ fn a_draft_stays_small_however_long_the_patch() {
     assert!(stage.text().contains("+20001"));
     delta(&mut stage, "*** Delete File: gone\n");
     let lines = source(&stage).lines().count();
-    assert_eq!(lines, 12, "of a file that is done");
+    assert_eq!(lines, 12, "the draft of a finished file stays");
 }
 
 proptest! {
-    /// The text of an argument is read off its JSON wherever the pieces end.
+    /// The argument's text is extracted from its JSON, wherever the pieces end.
     #[test]
     fn any_split_gives_the_same_draft(
         lines in prop::collection::vec("\\PC{0,6}|[\"\\\\\t]{0,3}", 1..5), cut in 1..5usize,
@@ -163,7 +163,7 @@ proptest! {
 }
 
 #[test]
-fn edits_and_writes_are_seen_while_they_arrive() {
+fn edits_and_writes_are_shown_while_they_stream() {
     let mut stage = Stage::new(60, 12);
     let edit = r#"{"file_path":"a.rs","old_text":"x\ny","new_text":"z"#;
     let text = draft(&mut stage, "edit", false, edit);
@@ -231,7 +231,7 @@ fn each_file_of_a_patch_has_its_heading_and_diff() {
     assert!(text.contains("+1 −2"), "{text}");
 }
 
-/// The rows of a diff, and which of them have words of another ground than the rest.
+/// The rows of a diff, and the numbers of the rows with highlighted words.
 fn drawn(diff: &str) -> (String, Vec<usize>) {
     let mut stage = Stage::new(60, 14);
     let details = Details::Diff(DiffDetails {
@@ -248,9 +248,9 @@ fn drawn(diff: &str) -> (String, Vec<usize>) {
     (picture(&buffer), (0..13).filter(is_marked).collect())
 }
 
-/// A line put in above a changed one does not take its place.
+/// A line inserted above a changed one isn't matched with it.
 #[test]
-fn words_are_marked_in_lines_that_are_alike_in_their_order() {
+fn changed_words_are_highlighted_in_matching_lines() {
     for (diff, marked) in [
         (
             "-10 pub fn new(a: u8) {\n+10 /// Makes one.\n+11 pub fn new(a: u16) {",
@@ -269,7 +269,7 @@ fn words_are_marked_in_lines_that_are_alike_in_their_order() {
 }
 
 #[test]
-fn the_display_form_is_read_and_what_is_odd_is_shown_as_it_is() {
+fn a_displayed_diff_is_parsed_and_odd_lines_are_shown_unchanged() {
     for (diff, rows) in [
         (
             "  9 same\n-10 a\n    ...\n+ 11     x",

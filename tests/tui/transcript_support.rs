@@ -16,7 +16,7 @@ use tiller::llm::{
     AssistantMessage, BlockKind, Content, Message, StopReason, StreamEvent, Thinking, ToolCall,
 };
 
-/// A transcript that is drawn as the program does it.
+/// A transcript drawn the way the program draws it.
 pub struct Stage {
     pub transcript: Transcript,
     pub cache: TranscriptCache,
@@ -38,7 +38,7 @@ impl Stage {
         }
     }
 
-    /// Draws, with all pages that what is looked at needs.
+    /// Draws, after loading all pages that the view needs.
     pub fn draw(&mut self) -> (Drawn, Buffer) {
         loop {
             let frame = self.draw_once();
@@ -162,7 +162,7 @@ impl Stage {
     }
 }
 
-/// A buffer as text, right ends trimmed.
+/// A buffer as text without trailing spaces.
 pub fn picture(buffer: &Buffer) -> String {
     let area = buffer.area;
     let mut out = String::new();
@@ -249,7 +249,7 @@ pub fn find_details() -> Details {
     })
 }
 
-/// One run with everything in it, as the agent would tell it.
+/// One run with everything in it, as the agent sends it.
 pub fn play(stage: &mut Stage) {
     stage.user("Fix the login bug in auth.rs; keep the tests green");
     stage.begin();
@@ -336,7 +336,7 @@ fn content() -> Vec<Content> {
         Content::ToolCall(ToolCall {
             id: id.to_owned(),
             name: name.to_owned(),
-            // Nothing on the screen may depend on arguments.
+            // The screen must work without the arguments.
             arguments: json!({}),
             ..ToolCall::default()
         })

@@ -1,4 +1,4 @@
-//! Titles and previews of tool calls, and what failures say.
+//! Titles and previews of tool calls, and the messages of failures.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ fn command(text: &str) -> Details {
 }
 
 #[test]
-fn long_subjects_are_cut_where_they_tell_least() {
+fn long_subjects_are_truncated_where_it_matters_least() {
     let path = format!("src/{}module.rs", "deep/".repeat(20));
     let file = Details::Text(TextDetails {
         path,
@@ -54,7 +54,7 @@ fn a_preview_names_the_key_that_opens_it() {
 }
 
 #[test]
-fn a_call_whose_turn_has_not_come_says_so() {
+fn a_call_that_has_not_started_says_so() {
     let call = |id: &str| {
         Content::ToolCall(ToolCall {
             id: id.to_owned(),
@@ -86,9 +86,9 @@ fn a_call_whose_turn_has_not_come_says_so() {
     assert!(stage.text().contains("● bash  make"));
 }
 
-/// A silent call's time goes on although events of others move the clock.
+/// A silent call's time advances, although other calls' events move the clock.
 #[test]
-fn running_times_go_on_while_events_come() {
+fn running_times_advance_during_other_events() {
     let mut stage = Stage::new(60, 12);
     stage.tool_start("a", "bash", command("sleep 9"));
     stage.tool_start("b", "bash", command("make"));
@@ -106,9 +106,9 @@ fn running_times_go_on_while_events_come() {
     assert!(first.trim_end().ends_with("1 s"), "{text}");
 }
 
-/// G5: the same failure after another prompt is said again; the same failure told twice is not.
+/// A failure after another prompt is shown again. The same failure reported twice is shown once.
 #[test]
-fn a_failure_is_said_once_for_each_prompt() {
+fn a_failure_is_shown_once_per_prompt() {
     let mut stage = Stage::new(60, 20);
     for prompt in ["first", "second"] {
         stage.user(prompt);
@@ -137,9 +137,10 @@ fn a_failure_is_said_once_for_each_prompt() {
     );
 }
 
-/// Calls that only look are one cell of a few rows; a click gives each its row, and opens one in place.
+/// Read-only calls share a cell of a few rows. A click gives each its row, and another opens one in
+/// place.
 #[test]
-fn looking_around_takes_a_few_rows_until_it_is_opened() {
+fn read_only_calls_are_grouped_until_opened() {
     let read = |path: &str| {
         Details::Text(TextDetails {
             path: path.to_owned(),
@@ -198,7 +199,7 @@ fn looking_around_takes_a_few_rows_until_it_is_opened() {
 }
 
 #[test]
-fn what_a_call_is_about_is_told_as_soon_as_the_model_has_written_it() {
+fn a_call_shows_its_subject_as_soon_as_it_streams() {
     let mut stage = Stage::new(80, 24);
     stage.user("go");
     stage.begin();
@@ -223,16 +224,16 @@ fn what_a_call_is_about_is_told_as_soon_as_the_model_has_written_it() {
     assert!(!write(0, "{\"timeout\": 9, \"command\": \"cargo te").contains("cargo"));
     let text = write(0, "st\\nls\", \"description\": \"Run");
     assert!(text.contains("○ bash  cargo test\n"), "{text}");
-    // The pattern tells more than the folder.
+    // The pattern is more informative than the folder.
     let text = write(1, "{\"path\": \"src\", ");
     assert!(text.contains("○ grep  src\n"), "{text}");
     let text = write(1, "\"pattern\": \"fn main\"");
     assert!(text.contains("○ grep  fn main\n"), "{text}");
 }
 
-/// What failed is not marked as done, though other calls beside it found something.
+/// A failed group isn't marked as done, even if other calls in it succeeded.
 #[test]
-fn a_group_with_failures_has_no_mark_of_success() {
+fn a_group_with_failures_has_no_success_mark() {
     let head = |fails: &[bool]| {
         let mut stage = Stage::new(70, 20);
         for (at, fails) in fails.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The editor with vim's keys: a text with its caret, keys, and what becomes of it.
+//! The editor with vim keys: a text with its caret, keys, and the result.
 
 use proptest::prelude::*;
 use tiller::agent::{AgentEvent, Phase};
@@ -33,8 +33,8 @@ fn editor(text: &str) -> Composer {
     editor
 }
 
-/// `␛` is Esc, `␍` a new line, `␈` Backspace, `®` Ctrl+R; `↧`, `↥`, `⟳`, `→` and `⌫` are Ctrl+K, Ctrl+Y, Alt+Y,
-/// Ctrl+Right and Ctrl+W, in any mode.
+/// `␛` is Esc, `␍` a new line, `␈` Backspace, `®` Ctrl+R. `↧`, `↥`, `⟳`, `→` and `⌫` are Ctrl+K,
+/// Ctrl+Y, Alt+Y, Ctrl+Right and Ctrl+W, in any mode.
 fn press(editor: &mut Composer, keys: &str) {
     for key in keys.chars() {
         let others = [
@@ -76,7 +76,7 @@ fn picture(editor: &Composer) -> String {
 }
 
 #[test]
-fn keys_do_what_vim_does() {
+fn keys_work_as_in_vim() {
     let mut wrong = Vec::new();
     for (text, keys, expected) in [
         // Motions.
@@ -153,7 +153,7 @@ fn keys_do_what_vim_does() {
         ("on│e", "2rx", "on│e"),
         ("│e\u{301}", "2rx", "│e\u{301}"),
         ("o│nE two", "3~", "oNe │two"),
-        // Copying and putting.
+        // Yanking and putting.
         ("│one two", "ywwP", "one one│ two"),
         ("│one two", "yyp", "one two\n│one two"),
         ("one\nt│wo", "yyP", "one\n│two\ntwo"),
@@ -163,7 +163,7 @@ fn keys_do_what_vim_does() {
         ("│one\ntwo", "ddp", "two\n│one"),
         ("│one two", "wyw0P", "tw│oone two"),
         ("│one\n  two\nthree", "jyyjVp", "one\n  two\n  │two"),
-        // Objects.
+        // Text objects.
         ("one t│wo three", "diw", "one │ three"),
         ("one t│wo three", "daw", "one │three"),
         ("one t│wo", "daw", "on│e"),
@@ -177,7 +177,7 @@ fn keys_do_what_vim_does() {
         ("f│(a)", "dib", "f(│)"),
         ("{ a\n  b│ }", "di{", "{│}"),
         ("a│b", "di(", "a│b"),
-        // Undo and again.
+        // Undo and repeat.
         ("one │two three", "dwu", "one │two three"),
         ("one │two three", "dwu®", "one │three"),
         ("│", "ione two␍three␛u", "│"),
@@ -209,7 +209,7 @@ fn keys_do_what_vim_does() {
         ("│one", "2ix␛.", "xx│xxone"),
         ("│one", "ix␛3.", "xx│xxone"),
         ("│one", "2ix␛u", "│one"),
-        // What was typed counts, however it was typed.
+        // Everything typed is repeated, including keys that aren't vim's.
         ("│one two", "cwab cd⌫ef␛w.", "ab ef ab e│f"),
         ("│one two", "cwabc␈␈x␛w.", "ax a│x"),
         ("│one two", "cwx␍y␛w.", "x\ny x\n│y"),
@@ -262,7 +262,7 @@ fn keys_do_what_vim_does() {
         ("one two │three", "d?one␍", "│three"),
         ("o│ne two", "d/x␍", "o│ne two"),
         ("o│ne last two", "0d/last␍.", "│last two"),
-        // What is no command does nothing.
+        // Unknown commands do nothing.
         ("o│ne", "qzZ", "o│ne"),
         ("o│ne", "d␛x", "o│e"),
         ("│日本e\u{301}👩‍👩‍👧x", "lllx", "日本e\u{301}│x"),
@@ -281,26 +281,26 @@ fn keys_do_what_vim_does() {
 }
 
 #[test]
-fn other_keys_between_those_of_vim_leave_nothing_behind() {
-    // What was inserted is gone: it cannot be replaced.
+fn other_keys_and_vim_keys_do_not_interfere() {
+    // The yanked text is gone, so YankPop can't replace it.
     let mut both = editor("│one two");
     both.apply(A::CutToEnd);
     both.apply(A::Yank);
     press(&mut both, "dd");
     both.apply(A::YankPop);
     assert_eq!(both.text(), "");
-    // What vim deletes ends a sequence of cuts.
+    // A vim deletion ends a sequence of cuts.
     let mut both = editor("│abc def");
     both.apply(A::CutWordForward);
     press(&mut both, "x");
     both.apply(A::CutToEnd);
     both.apply(A::Yank);
     assert_eq!(both.text(), "def");
-    // The column that `j` keeps to ends with another command.
+    // Another command resets the column that `j` aims for.
     let mut both = editor("on│e\nx\ntwo");
     press(&mut both, "j~j");
     assert_eq!(picture(&both), "one\nX\n│two");
-    // A count stays in the text; without it the earlier prompt comes.
+    // With a count `k` stays in the text; without one it opens the previous prompt.
     let mut both = Composer::new(60, 10);
     both.history_mut().push("earlier");
     both.set("one\ntwo");
@@ -309,7 +309,7 @@ fn other_keys_between_those_of_vim_leave_nothing_behind() {
     assert_eq!(picture(&both), "│one\ntwo");
     press(&mut both, "k");
     assert_eq!(both.text(), "earlier");
-    // What was sent meanwhile is no part of the last change.
+    // Sending a prompt resets the change that `.` repeats.
     let mut both = editor("│one");
     press(&mut both, "cwx␛");
     both.take();
@@ -318,7 +318,7 @@ fn other_keys_between_those_of_vim_leave_nothing_behind() {
 }
 
 #[test]
-fn visual_mode_ends_with_what_it_selects() {
+fn visual_mode_ends_with_its_selection() {
     let mode = |tui: &TestTui| tui.app.composer.vim().map(|(mode, _)| mode.name());
     let visual = || {
         let mut tui = TestTui::new(80, 24);
@@ -329,7 +329,7 @@ fn visual_mode_ends_with_what_it_selects() {
         assert_eq!(mode(&tui), Some("visual"));
         tui
     };
-    // Copied once, the key stops and clears again.
+    // Ctrl+C copies only once, then stops and clears as usual.
     let mut tui = visual();
     tui.write("e");
     let copied = tui.key("ctrl+c");
@@ -337,7 +337,7 @@ fn visual_mode_ends_with_what_it_selects() {
     assert_eq!(mode(&tui), Some("normal"));
     tui.key("ctrl+c");
     assert_eq!(tui.text(), "");
-    // Cut by another key, `d` is no command for what is not selected any more.
+    // After a cut with another key nothing is selected, so `d` waits for a motion.
     let mut tui = visual();
     tui.write("e");
     tui.key("ctrl+k");
@@ -347,7 +347,7 @@ fn visual_mode_ends_with_what_it_selects() {
     let mut tui = visual();
     tui.send(Msg::Input(InputEvent::Paste("1".into())));
     assert_eq!((mode(&tui), tui.text()), (Some("normal"), "1ne two".into()));
-    // A motion that is not vim's goes on selecting.
+    // A motion that isn't vim's extends the selection.
     let mut tui = visual();
     tui.key("ctrl+right");
     let selected = tui.app.composer.selected_text();
@@ -357,7 +357,7 @@ fn visual_mode_ends_with_what_it_selects() {
 }
 
 #[test]
-fn keys_without_a_character_are_none() {
+fn keys_without_a_character_cancel_a_command() {
     let mut tui = TestTui::new(80, 24);
     tui.app.composer.set_vim(true);
     tui.write("one two");
@@ -372,7 +372,7 @@ fn keys_without_a_character_are_none() {
 }
 
 #[test]
-fn an_answer_in_words_is_text() {
+fn a_written_answer_is_text_in_normal_mode() {
     let mut tui = TestTui::new(80, 24);
     tui.app.composer.set_vim(true);
     tui.key("esc");
@@ -385,7 +385,7 @@ fn an_answer_in_words_is_text() {
 }
 
 #[test]
-fn the_border_tells_the_mode_and_escape_first_leaves_insert_mode() {
+fn the_border_shows_the_mode_and_esc_first_leaves_insert_mode() {
     let mut tui = TestTui::new(80, 24);
     tui.app.composer.set_vim(true);
     tui.write("one two");
@@ -402,11 +402,11 @@ fn the_border_tells_the_mode_and_escape_first_leaves_insert_mode() {
     assert_eq!(tui.key("esc"), [Effect::Abort]);
     tui.write("x");
     assert_eq!(tui.text(), "one wo");
-    // Enter sends, and the next prompt is text again.
+    // Enter sends, and the next prompt starts in insert mode.
     tui.key("enter");
     tui.write("x");
     assert_eq!(tui.text(), "x");
-    // A command is one from normal mode on too.
+    // A command typed from normal mode is a command too.
     tui.key("esc");
     tui.write("dd/he");
     assert_eq!(tui.text(), "/he");
@@ -417,7 +417,7 @@ fn the_border_tells_the_mode_and_escape_first_leaves_insert_mode() {
 }
 
 #[test]
-fn text_is_searched_and_a_colon_tells_that_there_is_no_command_line() {
+fn slash_searches_and_a_colon_says_there_are_no_ex_commands() {
     let mut tui = TestTui::new(80, 24);
     tui.app.composer.set_vim(true);
     tui.write("one two one");
@@ -432,14 +432,14 @@ fn text_is_searched_and_a_colon_tells_that_there_is_no_command_line() {
     tui.key("enter");
     tui.write("nx");
     assert_eq!(tui.text(), "ne wo one");
-    // Letters that wait for another one in a command are letters here.
+    // In a search these letters don't wait for a second character.
     for end in ["r", "t", "f", "F", "T"] {
         tui.write(&format!("0/x{end}"));
         tui.key("backspace");
         assert!(tui.frame().contains("· normal /x "), "{}", tui.frame());
         tui.key("esc");
     }
-    // Nothing is sent, and what was begun ends with its sign or another key.
+    // Nothing is sent. Esc, deleting the slash or another key ends the search.
     for key in ["esc", "backspace", "left"] {
         tui.write("/");
         tui.key(key);
@@ -449,7 +449,7 @@ fn text_is_searched_and_a_colon_tells_that_there_is_no_command_line() {
 }
 
 #[test]
-fn a_search_may_end_with_any_letter_and_a_line_is_cut_at_a_character() {
+fn searches_end_with_any_letter_and_lines_are_cut_at_characters() {
     let mut tui = TestTui::new(80, 24);
     tui.app.composer.set_vim(true);
     for end in ["r", "f", "F", "t", "T"] {
@@ -471,7 +471,7 @@ fn a_search_may_end_with_any_letter_and_a_line_is_cut_at_a_character() {
 }
 
 #[test]
-fn counts_beyond_all_measure_are_large_and_cost_nothing() {
+fn huge_counts_are_limited_and_cheap() {
     let many = "9".repeat(40);
     for keys in ["dl", "dd", "dj", "d$", "dw", "x", "dn", ">>", "u", "J", "p"] {
         let mut editor = editor("│one two");
@@ -488,7 +488,7 @@ fn counts_beyond_all_measure_are_large_and_cost_nothing() {
 }
 
 #[test]
-fn a_character_is_jumped_to() {
+fn a_key_jumps_to_a_character() {
     let mut tui = TestTui::new(80, 24);
     tui.write("let (a, b) = (c, d);");
     for (keys, typed, expected) in [
@@ -505,7 +505,7 @@ fn a_character_is_jumped_to() {
     tui.key("ctrl+]");
     tui.write("z");
     assert!(tui.frame().contains("No z after the cursor"));
-    // Nobody waits for it for ever.
+    // Waiting for the character times out.
     tui.key("ctrl+]");
     tui.wait(3001);
     tui.write("!");
@@ -515,7 +515,7 @@ fn a_character_is_jumped_to() {
     tui.running(Phase::Streaming);
     tui.key("ctrl+]");
     assert_eq!(tui.key("esc"), []);
-    // Any other key does what it does.
+    // Any other key works as usual.
     tui.key("ctrl+]");
     tui.key("left");
     tui.write("x");
@@ -525,8 +525,8 @@ fn a_character_is_jumped_to() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
 
-    /// Whatever is pressed on whatever text: nothing breaks, the caret stands between characters, and
-    /// all of it can be undone.
+    /// With any keys on any text nothing breaks, the caret stays between characters, and everything
+    /// can be undone.
     #[test]
     fn any_keys_on_any_text(text in text(wild()), keys in prop::collection::vec(any_key(), 1..60)) {
         holds(&text, &keys)?;
@@ -537,8 +537,8 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    #[ignore = "as many cases as PROPTEST_CASES says: 10,000 take a minute"]
-    fn any_keys_on_any_text_any_number_of_times(text in text(wild()), keys in prop::collection::vec(any_key(), 1..60)) {
+    #[ignore = "runs PROPTEST_CASES cases; 10,000 take a minute"]
+    fn many_random_keys_on_any_text(text in text(wild()), keys in prop::collection::vec(any_key(), 1..60)) {
         holds(&text, &keys)?;
     }
 }
@@ -552,21 +552,21 @@ fn holds(text: &str, keys: &[char]) -> Result<(), TestCaseError> {
     let mut editor = Composer::new(20, 5);
     editor.set_vim(true);
     editor.set(text);
-    // In full it may join what stands beside it; as a placeholder it never does.
+    // In full, a paste may join the characters beside it; as a placeholder it never does.
     let pastes = keys.len().is_multiple_of(2);
     if pastes {
         editor.paste(&"long\n".repeat(20));
     }
     let start = editor.text();
     for (number, key) in keys.iter().enumerate() {
-        // Counts of counts would only take time.
+        // Counts multiplied by counts would only take time.
         if editor.text().len() > 20_000 {
             break;
         }
         press(&mut editor, &key.to_string());
         let text = editor.text();
         let marked = picture(&editor);
-        let caret = marked.find('│').expect("the caret");
+        let caret = marked.find('│').expect("expected the caret");
         let between = caret == text.len() || text.grapheme_indices(true).any(|(at, _)| at == caret);
         prop_assert!(
             pastes || between,

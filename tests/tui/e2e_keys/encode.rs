@@ -1,19 +1,19 @@
-//! The bytes of a key, as terminals of three kinds send them.
+//! The bytes of a key in three kinds of terminals.
 
 use tiller::app::tui::input::{KeyCode, KeyModifiers, KeyPress};
 
-/// How a terminal writes keys.
+/// How a terminal encodes keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// As they always were: many keys with modifiers are the same as those without.
+    /// The traditional encoding, where many keys with modifiers look like the plain key.
     Legacy,
     /// xterm's modifyOtherKeys.
     OtherKeys,
-    /// The protocol of kitty, with its first flag.
+    /// The kitty protocol with its first flag.
     Kitty,
 }
 
-/// The bytes; none where the terminal has none of its own for this key.
+/// The bytes of a key, or `None` if this terminal can't tell it apart.
 pub fn bytes(key: KeyPress, encoding: Encoding) -> Option<Vec<u8>> {
     let (code, last) = match key.code {
         KeyCode::Up => (1, 'A'),
@@ -37,7 +37,7 @@ pub fn bytes(key: KeyPress, encoding: Encoding) -> Option<Vec<u8>> {
     })
 }
 
-/// Modifiers as all terminals count them.
+/// The modifier number that all terminals use.
 fn number(mods: KeyModifiers) -> u8 {
     let bits = [
         (KeyModifiers::SHIFT, 1),
@@ -61,7 +61,7 @@ fn character(key: KeyPress, encoding: Encoding) -> Option<Vec<u8>> {
     if key.code == KeyCode::BackTab {
         mods |= KeyModifiers::SHIFT;
     }
-    // On the usual keyboards the underscore is typed with Shift.
+    // On common keyboards Shift types the underscore.
     if code == '_' && !mods.is_empty() {
         mods |= KeyModifiers::SHIFT;
     }
@@ -74,7 +74,7 @@ fn character(key: KeyPress, encoding: Encoding) -> Option<Vec<u8>> {
             let code = if code == '_' { '-' } else { code };
             Some(format!("\x1b[{};{modifiers}u", u32::from(code)).into_bytes())
         }
-        // One key that has been the same everywhere for long.
+        // Shift+Tab, which has long been the same everywhere.
         _ if code == '\t' && modifiers == 2 => Some(b"\x1b[Z".to_vec()),
         Encoding::OtherKeys => {
             let shifts = mods.contains(KeyModifiers::SHIFT) && !is_named;

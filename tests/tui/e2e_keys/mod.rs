@@ -1,5 +1,5 @@
-//! Every key in docs/src/reference/keys.md, pressed in the real program, in each encoding that terminals
-//! have for it; and what is on the screen then.
+//! Presses every key in docs/src/reference/keys.md in the real program and checks the screen. Each
+//! key is sent in every encoding that terminals have for it.
 
 mod encode;
 mod rows;
@@ -21,7 +21,7 @@ const ALL: [(Encoding, Terminal); 3] = [
     (Encoding::Kitty, Terminal::Kitty),
 ];
 
-/// The keys of an action that this terminal has bytes for.
+/// The keys of an action that this terminal can send.
 fn presses(action: Action, encoding: Encoding) -> Vec<(String, Vec<u8>)> {
     let keymap = Keymap::default();
     let chords = keymap.keys(action);
@@ -53,8 +53,8 @@ fn open(sandbox: &Sandbox, terminal: Terminal, mode: &str) -> Screen {
     screen
 }
 
-/// Types, and waits for what stands between braces. What follows Esc waits until that was read: at
-/// once it would be Alt.
+/// Types keys and waits for the texts in braces. After Esc it waits until tiller has read it, or
+/// the next key would be Alt.
 fn keys(screen: &Screen, keys: &str) {
     for piece in keys.split_inclusive(['}', '>']) {
         let (typed, awaited) = piece.split_once('{').unwrap_or((piece, ""));
@@ -69,7 +69,7 @@ fn keys(screen: &Screen, keys: &str) {
     }
 }
 
-/// Presses every key of a row that the terminal has.
+/// Presses every key of a row that the terminal can send.
 fn press(screen: &Screen, row: &Row, encoding: Encoding, begin: impl Fn(), end: impl Fn()) {
     for (key, bytes) in presses(row.action, encoding) {
         let what = |what: &str| {
@@ -83,7 +83,7 @@ fn press(screen: &Screen, row: &Row, encoding: Encoding, begin: impl Fn(), end: 
         let is_seen = |view: &View<'_>| {
             view.contains(row.shows) && (row.hides.is_empty() || !view.contains(row.hides))
         };
-        // A command that is still in the editor has not run, whatever words it holds.
+        // A command still in the editor has not run, even if it contains the expected words.
         let is_typed = |text: &str| {
             let editor = text.lines().rev().take_while(|line| !line.starts_with('╭'));
             editor.last().is_some_and(|line| line.starts_with("│ /"))
@@ -115,7 +115,7 @@ fn every_action_with_a_key_is_tried() {
 }
 
 #[test]
-fn keys_while_nothing_runs() {
+fn keys_work_while_idle() {
     let lines: Vec<String> = (1..=90).map(|line| format!("line {line}")).collect();
     for (encoding, terminal) in ALL {
         let (_server, sandbox) = stage(vec![
@@ -153,7 +153,7 @@ fn keys_while_nothing_runs() {
 }
 
 #[test]
-fn keys_while_a_run_is_under_way() {
+fn keys_work_during_a_run() {
     for (encoding, terminal) in ALL {
         let forever = || Reply::text("It goes on").gate("never");
         let (_server, sandbox) = stage((0..40).map(|_| forever()).collect());

@@ -1,4 +1,4 @@
-//! The table: from where an action is tried, and what is on the screen then.
+//! The table: how to get to where each action works, and what the screen shows afterwards.
 
 #![allow(
     clippy::enum_glob_use,
@@ -7,21 +7,21 @@
 
 use tiller::app::action::Action::{self, *};
 
-/// What is tried with every key of an action.
+/// A check that runs with every key of an action.
 #[derive(Clone, Copy)]
 pub struct Row {
     pub action: Action,
-    /// What is typed to get there; `{text}` waits until it is on the screen.
+    /// What to type first; `{text}` waits until the screen shows it.
     pub before: &'static str,
-    /// What the screen shows by then, at the latest.
+    /// What the screen must show before the key.
     pub ready: &'static str,
-    /// What is typed after the key.
+    /// What to type after the key.
     pub then: &'static str,
-    /// What the screen shows now.
+    /// What the screen must show then.
     pub shows: &'static str,
-    /// What it shows no more.
+    /// What the screen must no longer show.
     pub hides: &'static str,
-    /// What is typed to be where it began.
+    /// What to type to return to the start.
     pub after: &'static str,
 }
 
@@ -55,7 +55,7 @@ impl Row {
     }
 }
 
-/// A text is written, the key is pressed, an X is typed: where it stands says what the key did.
+/// Types a text, presses the key, and types an X. The position of the X shows what the key did.
 const fn edits(
     action: Action,
     before: &'static str,
@@ -68,7 +68,7 @@ const fn edits(
         .after("<c-c>")
 }
 
-/// On the empty editor, behind a conversation of two prompts.
+/// On the empty editor, after a conversation of two prompts.
 pub const IDLE: &[Row] = &[
     row(JumpForward, "one two<home>", "│ one two")
         .then("tX")
@@ -112,7 +112,7 @@ pub const IDLE: &[Row] = &[
     row(Suspend, "", "").shows("Can't suspend"),
     row(Help, "", "").shows("─ Help").after("<esc>"),
     row(Cancel, "<f1>", "─ Help").hides("─ Help"),
-    // The model.
+    // Models.
     row(Models, "", "").shows("─ Models").after("<esc>"),
     row(
         NextModel,
@@ -132,7 +132,7 @@ pub const IDLE: &[Row] = &[
     row(NextPermissionMode, "", "")
         .shows("─ plan ")
         .after("<s-tab><s-tab><s-tab>"),
-    // Looking.
+    // Reading.
     row(PageUp, "", "").shows("below").after("<c-end>"),
     row(PageDown, "<c-home>", "❯ first")
         .hides("❯ first")
@@ -218,7 +218,7 @@ pub const IDLE: &[Row] = &[
     row(SelectOpen, "<a-s>", " mark ")
         .shows("isn't a file")
         .after("<esc>"),
-    // What goes to another conversation.
+    // Actions that switch to another conversation.
     row(EditPrompt, "", "").shows("│ second").after("<c-c>"),
     row(
         SessionCopy,
@@ -228,7 +228,7 @@ pub const IDLE: &[Row] = &[
     .shows("Said elsewhen."),
 ];
 
-/// While an answer comes in that does not end.
+/// During an answer that never ends.
 pub const RUNNING: &[Row] = &[
     row(Submit, "by the way", "│ by the way").shows("↳ steer"),
     row(FollowUp, "after that", "│ after that").shows("▸ then"),

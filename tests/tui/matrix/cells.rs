@@ -1,4 +1,4 @@
-//! Scenes of everything the transcript is made of, and of what stands around it.
+//! Scenes with everything that the transcript and its surroundings can show.
 
 use std::sync::Arc;
 
@@ -292,7 +292,7 @@ fn usage() -> Usage {
     }
 }
 
-/// The user sends a prompt and a run begins.
+/// The user sends a prompt and a run starts.
 fn begin(tui: &mut TestTui, prompt: &str) {
     tui.agent(AgentEvent::AgentStart);
     message(tui, Message::user(prompt, tui.now));
@@ -353,7 +353,7 @@ fn text_delta(tui: &mut TestTui, text: &str) {
     );
 }
 
-/// The whole answer is there.
+/// The complete answer arrives.
 fn said(tui: &mut TestTui, stop_reason: StopReason, text: &str) {
     let mut content = Vec::new();
     if tui.frame().contains('∴') {
@@ -388,7 +388,7 @@ fn end(tui: &mut TestTui, outcome: RunOutcome) {
     tui.wait(5_000);
 }
 
-/// A run with a change in it, up to its end.
+/// A whole run with one change.
 fn ended(tui: &mut TestTui, outcome: RunOutcome) {
     begin(tui, "Fix the login");
     let cut = outcome == RunOutcome::Truncated;
@@ -402,7 +402,7 @@ fn ended(tui: &mut TestTui, outcome: RunOutcome) {
     end(tui, outcome);
 }
 
-/// A call of a tool; none has not ended yet.
+/// A tool call; without `ended` it's still running.
 fn call(tui: &mut TestTui, name: &str, details: &Value, ended: Option<&str>) {
     let details = Arc::new(Details::from_json(details.clone()));
     let call_id = format!("{name}{}", tui.now);
@@ -410,7 +410,7 @@ fn call(tui: &mut TestTui, name: &str, details: &Value, ended: Option<&str>) {
     tui.agent(AgentEvent::ToolStart {
         call_id: call_id.clone(),
         name: name.into(),
-        // The screen must not need them.
+        // The screen must work without the arguments.
         args: Arc::new(Value::Null),
         details: Arc::clone(&details),
     });

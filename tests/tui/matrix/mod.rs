@@ -1,6 +1,6 @@
-//! The matrix: every kind of cell, every overlay and every question, at three sizes and in four sets
-//! of colors. A scene is one line of a table and one snapshot: its text at each size, and which style
-//! stands where, once for all colors.
+//! The matrix: every kind of cell, overlay and question at three sizes and in four color sets. Each
+//! scene is a line in a table and a snapshot. The snapshot has the text at each size, and the style
+//! of every cell for all color sets together.
 
 mod cells;
 mod overlays;
@@ -14,7 +14,7 @@ use tiller::app::tui::keymap::Keymap;
 
 use super::app_kit::TestTui;
 
-/// A name, and what makes the scene of an empty screen.
+/// A scene's name, and the function that sets it up on an empty screen.
 type Scene = (&'static str, fn(&mut TestTui));
 
 /// Takes the snapshots of these scenes.
@@ -36,14 +36,15 @@ fn overlays() {
     check(overlays::SCENES);
 }
 
-/// Each action of one popup gets a key that nothing else has: in any other popup it does nothing.
+/// Binds each popup action to a key that nothing else uses. In other popups that key must do
+/// nothing.
 #[test]
-fn no_popup_answers_a_key_of_another() {
+fn a_popups_keys_do_nothing_in_other_popups() {
     let ids = regex::Regex::new("[0-9a-f]{8}").expect("a pattern");
     for spec in tiller::app::action::ACTIONS {
         let owners: &[&str] = match (spec.action, spec.scope) {
             (Action::ListAll, _) => &["models"],
-            // In completion it is Tab too, which takes the selected entry.
+            // In completion, Tab chooses the selected entry.
             (Action::ListDetails, _) => &["models", "complete"],
             (_, Scope::Tree) => &["tree"],
             (_, Scope::Sessions) => &["sessions"],
@@ -62,7 +63,7 @@ fn no_popup_answers_a_key_of_another() {
             if owners.iter().any(|owner| scene.starts_with(owner)) {
                 continue;
             }
-            // F9 is this action's key, and then it is no key.
+            // F9 is bound to the action in one screen and to nothing in the other.
             let [bound, unbound] = ["f9", "f8"].map(|key| {
                 let line = format!("{} = \"{key}\"", spec.name);
                 let (map, faults) = Keymap::with("keymap.toml", &line);

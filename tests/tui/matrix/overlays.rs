@@ -1,4 +1,4 @@
-//! Scenes of everything that lies over the screen.
+//! Scenes with every overlay.
 
 use std::sync::Arc;
 
@@ -174,7 +174,7 @@ pub const SCENES: &[Scene] = &[
     }),
 ];
 
-/// The session is stored.
+/// Makes the session a stored one.
 fn stored(tui: &mut TestTui) {
     tui.app.status.session = Some(SessionInfo {
         file: "/s/own.jsonl".into(),
@@ -191,7 +191,7 @@ fn done(tui: &mut TestTui, result: EffectResult) {
     tui.send(Msg::Done(result));
 }
 
-/// Something was asked and answered.
+/// A prompt and its answer.
 fn talked(tui: &mut TestTui) {
     for message in [
         Message::user("Where is the token checked?", 1),

@@ -1,4 +1,4 @@
-//! A scene as one compact text, and what holds of every scene whatever it shows.
+//! A scene as compact text, and the rules that every scene must follow.
 
 use std::fmt::Write;
 
@@ -11,16 +11,16 @@ use tiller::app::tui::theme::{ColorDepth, Theme};
 use super::super::app_kit::{TestTui, text_of};
 
 const SIZES: [(u16, u16); 3] = [(40, 10), (80, 24), (160, 50)];
-/// The size whose styles are shown.
+/// The size whose styles the snapshot shows.
 const STYLED: (u16, u16) = (80, 24);
-/// What they are called here, their theme, and what the terminal can show.
+/// A name for the snapshot, the theme, and the colors that the terminal supports.
 type Colors = (&'static str, &'static str, ColorDepth);
 const COLORS: [Colors; 5] = [
     ("dark", "dark", ColorDepth::TrueColor),
     ("light", "light", ColorDepth::TrueColor),
     ("ansi", "ansi", ColorDepth::Ansi16),
     ("NO_COLOR", "dark", ColorDepth::None),
-    // Looked at by rules only: its styles are not written down.
+    // Only the rules check these colors; the snapshot doesn't show their styles.
     ("256", "dark", ColorDepth::Indexed256),
 ];
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -52,7 +52,7 @@ pub fn of(name: &str, play: fn(&mut TestTui)) -> String {
     picture
 }
 
-/// The scene at one size, with the names of the colors.
+/// The scene at one size, in each color set.
 pub fn in_all_colors(
     width: u16,
     height: u16,
@@ -61,21 +61,21 @@ pub fn in_all_colors(
     COLORS.map(|colors| (colors.0, frame(width, height, colors, play)))
 }
 
-/// The scene, drawn. What lies between its steps is drawn too: some keys mean what stands there.
+/// Draws the scene. Each step is drawn too, because some keys depend on what the screen shows.
 fn frame(width: u16, height: u16, (_, theme, depth): Colors, play: fn(&mut TestTui)) -> Buffer {
     let mut tui = TestTui::new(width, height);
     tui.app.theme = Theme::load(theme, depth).expect("built in");
     tui.app.themes.depth = depth;
     theme.clone_into(&mut tui.app.themes.wanted);
     play(&mut tui);
-    // The first frame says where things are; what depends on that stands in the next.
+    // The first frame computes positions that the second one needs.
     tui.settle();
     let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
     tui.paint(&mut buffer);
     buffer
 }
 
-/// The text, with the same ids of entries each time.
+/// The text with fixed entry ids.
 fn text(frame: &Buffer) -> String {
     let text = text_of(frame);
     let ids = Regex::new(r"\b[0-9a-f]{8}\b").unwrap();
@@ -84,7 +84,7 @@ fn text(frame: &Buffer) -> String {
     cut.replace_all(&text, "0000…").into_owned()
 }
 
-/// The text; rows of blanks are counted.
+/// Writes the text with runs of blank rows counted.
 fn rows(picture: &mut String, text: &str) {
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
@@ -99,7 +99,7 @@ fn rows(picture: &mut String, text: &str) {
     }
 }
 
-/// Without colors, shapes take the place of grounds; everything else is the same text.
+/// Writes the rows that differ without colors, where shapes replace backgrounds.
 fn differing_rows(picture: &mut String, colors: &str, text: &str, other: &str) {
     if text == other {
         return;
@@ -111,8 +111,8 @@ fn differing_rows(picture: &mut String, colors: &str, text: &str, other: &str) {
     }
 }
 
-/// Rows of runs: a letter for each combination of styles, how many cells; the last one reaches to the
-/// edge. Below it the letters.
+/// Writes each row as runs: a letter for the style and a number of cells. The last run extends to
+/// the edge. The legend of the letters follows.
 fn styles(picture: &mut String, frames: &[Buffer]) {
     let mut known: Vec<[Style; 4]> = Vec::new();
     let mut rows: Vec<(String, usize)> = Vec::new();
@@ -165,7 +165,7 @@ fn styles(picture: &mut String, frames: &[Buffer]) {
     }
 }
 
-/// What can be seen of a cell's style: the ink of a blank cannot.
+/// The visible part of a cell's style. The text color of a blank isn't visible.
 fn seen(cell: &Cell) -> Style {
     let style = cell.style();
     let drawn = Modifier::REVERSED | Modifier::UNDERLINED | Modifier::CROSSED_OUT;
@@ -195,7 +195,7 @@ fn style_text(style: Style) -> String {
     text
 }
 
-/// What is wrong with a frame in these colors.
+/// The problems of a frame in these colors.
 fn faults(colors: &str, frame: &Buffer) -> Vec<String> {
     let mut wrong = Vec::new();
     for (at, cell) in frame.content.iter().enumerate() {
@@ -207,7 +207,7 @@ fn faults(colors: &str, frame: &Buffer) -> Vec<String> {
             "ansi" => both
                 .iter()
                 .all(|color| !matches!(color, Color::Rgb(..) | Color::Indexed(16..))),
-            // No green of the cube is dark enough for more.
+            // No green in the 256-color cube is dark enough for more.
             "256" => is_readable(cell, false, 3.0),
             _ => is_readable(cell, colors == "light", 4.5),
         };
@@ -219,12 +219,12 @@ fn faults(colors: &str, frame: &Buffer) -> Vec<String> {
     wrong
 }
 
-/// Whether letters have such a contrast, as WCAG measures it; lines and marks need less.
+/// True if text has at least this contrast, as WCAG measures it. Lines and marks need less.
 fn is_readable(cell: &Cell, light: bool, least: f64) -> bool {
     if !cell.symbol().chars().any(char::is_alphanumeric) {
         return true;
     }
-    // What stands where the terminal's own colors are used.
+    // Typical colors of terminals that use their own palette.
     let (ink, ground) = if light {
         ((0x1f, 0x24, 0x30), (0xff, 0xff, 0xff))
     } else {

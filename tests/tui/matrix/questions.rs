@@ -1,4 +1,4 @@
-//! Scenes of everything that is asked.
+//! Scenes with every question.
 
 use std::sync::Arc;
 
@@ -114,7 +114,7 @@ fn edit_rule(tui: &mut TestTui) {
     tui.key("tab");
 }
 
-/// These have been open long enough to be answered.
+/// These questions have been open long enough to be answered.
 fn asked(tui: &mut TestTui, questions: &[Arc<tiller::agent::Question>]) {
     tui.app.status.permission = PermissionMode::Ask;
     ask(tui, questions);

@@ -1,5 +1,5 @@
-//! Pictures of everyday scenes, to be looked at:
-//! `SCENES=folder cargo test --test main pictures_of_scenes -- --ignored`
+//! Pictures of everyday scenes for people to look at: `SCENES=folder cargo test --test main
+//! pictures_of_scenes -- --ignored`
 
 use std::fmt::Write;
 use std::fs;
@@ -26,14 +26,14 @@ const SCENES: [&str; 12] = [
     "plan_is_there",
 ];
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
-/// Of a cell, in pixels.
+/// The size of a cell in pixels.
 const WIDTH: u16 = 9;
 const HEIGHT: u16 = 18;
 
 #[test]
 #[ignore = "writes pictures into the folder SCENES"]
 fn pictures_of_scenes() {
-    let folder = std::env::var("SCENES").expect("SCENES names a folder");
+    let folder = std::env::var("SCENES").expect("SCENES must name a folder");
     fs::create_dir_all(&folder).unwrap();
     let all = [cells::SCENES, overlays::SCENES, questions::SCENES].concat();
     for name in SCENES {
@@ -62,7 +62,7 @@ fn svg(frame: &Buffer, is_light: bool) -> String {
     );
     for (at, cell) in frame.content.iter().enumerate() {
         let (x, y) = frame.pos_of(at);
-        // What a wide character covers is not shown.
+        // The second half of a wide character isn't drawn.
         if x > 0 && UnicodeWidthStr::width(frame[(x - 1, y)].symbol()) > 1 {
             continue;
         }
@@ -106,7 +106,7 @@ fn letter(svg: &mut String, cell: &Cell, (x, y): (u16, u16), fg: &str) {
     );
 }
 
-/// As a web page names it; of the sixteen colors those of the usual terminals.
+/// The color in CSS notation. The sixteen palette colors get common terminal values.
 fn color(color: Color, usual: &str) -> String {
     let name = match color {
         Color::Rgb(r, g, b) => return format!("#{r:02x}{g:02x}{b:02x}"),
