@@ -42,6 +42,7 @@ fn the_list_shows_names_with_and_without_its_sub_command() {
     let (sandbox, _) = stage();
     let plain = done(&sandbox, &["sessions", "--all"]);
     assert_eq!(plain, done(&sandbox, &["sessions", "list", "--all"]));
+    assert_eq!(plain, done(&sandbox, &["sessions", "ls", "--all"]));
     assert!(plain.starts_with("STATE "), "{plain}");
     assert!(plain.contains("The hunt"), "{plain}");
     assert!(plain.contains("/home/me/shop"), "{plain}");
@@ -246,9 +247,9 @@ fn a_removed_session_is_in_the_trash_and_comes_back() {
     assert_eq!(fs::read_to_string(&file).unwrap(), STORED);
     assert_eq!(fs::read_to_string(outputs.join("c1.txt")).unwrap(), "long");
     // One in the trash is not overwritten by another of its name.
-    done(&sandbox, &["sessions", "rm", "cafe"]);
+    done(&sandbox, &["sessions", "remove", "cafe"]);
     fs::write(&file, STORED).unwrap();
-    done(&sandbox, &["sessions", "rm", "cafe"]);
+    done(&sandbox, &["sessions", "delete", "cafe"]);
     assert!(trash.join(NAME).exists());
     assert!(trash.with_extension("2").join(NAME).exists());
 }

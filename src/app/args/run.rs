@@ -136,19 +136,19 @@ pub struct RunArgs {
     pub tools: Option<String>,
 
     /// Stop when the session has cost this many US dollars; 0 means no limit.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = dollars)]
     pub budget_usd: Option<f64>,
 
     /// Stop when the session has used this many tokens; 0 means no limit.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<i64>)]
     pub budget_tokens: Option<i64>,
 
     /// Stop after this many model calls per prompt; 0 means no limit.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32>)]
     pub max_iterations: Option<u32>,
 
     /// Stop the run after this many seconds, with exit code 124 (only with --print).
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
 
     /// Colors: auto, dark, light, ansi or another theme; /theme lists them.
@@ -328,6 +328,22 @@ pub fn existing_folder(path: &Path) -> Result<PathBuf, String> {
         Ok(_) => Err("not a folder".to_owned()),
         Err(error) => Err(error.to_string()),
     }
+}
+
+pub(super) fn whole<N: TryFrom<u64>>(text: &str) -> Result<N, &'static str> {
+    let number = text
+        .parse()
+        .ok()
+        .and_then(|number: u64| number.try_into().ok());
+    number.ok_or("expected a whole number from 0, such as 100")
+}
+
+fn dollars(text: &str) -> Result<f64, &'static str> {
+    let usd = text
+        .parse()
+        .ok()
+        .filter(|usd| (0.0..f64::INFINITY).contains(usd));
+    usd.ok_or("expected US dollars from 0, such as 2.5")
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
