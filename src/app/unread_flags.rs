@@ -14,10 +14,19 @@ pub fn check_flags(args: &RunArgs, stdio: Stdio) -> Result<(), StartError> {
         "works only in the full screen, which needs a terminal on stdin and stdout"
     };
     let no_screen = "works only without the full screen: add -p";
-    let list = "opens a list on the full screen; here use --continue, or --session ID";
+    let chooses = args.resume.as_deref() == Some("");
+    let list = "opens a list on the full screen; to send a prompt, add the id of the session";
+    let first = args.prompt.first();
+    let has_setting = first.is_some_and(|word| word.contains('=') && !word.contains(' '));
+    let setting = "continues a session; to override a setting, use --config KEY=VALUE";
     let demo = "has no effect with --demo, which plays its own prompt";
     let flags = [
-        (args.resume && !screen, "--resume", list),
+        (
+            chooses && !(screen && args.prompt.is_empty()),
+            "--resume",
+            list,
+        ),
+        (args.go_on && has_setting, "-c", setting),
         (args.read_only && !screen, "--read-only", only_screen),
         (args.inline.is_some() && !screen, "--inline", only_screen),
         (args.theme.is_some() && !screen, "--theme", only_screen),
@@ -51,8 +60,12 @@ mod tests {
         };
         for (line, stdio, refused) in [
             ("-r", terminal, None),
-            ("-r x", piped, Some("--resume")),
-            ("-p -r x", terminal, Some("--resume")),
+            ("-r", piped, Some("--resume")),
+            ("-p x -r", terminal, Some("--resume")),
+            ("-p -r 3f2a x", piped, None),
+            ("x -r", terminal, Some("--resume")),
+            ("-c model=x go", terminal, Some("-c")),
+            ("model=x go", terminal, None),
             ("-c --read-only x", terminal, None),
             ("-c --read-only x", piped, Some("--read-only")),
             ("--mode json --read-only x", terminal, Some("--read-only")),

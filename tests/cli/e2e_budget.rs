@@ -59,10 +59,10 @@ fn a_run_stops_at_its_token_budget() {
 fn an_invalid_budget_is_rejected_by_name() {
     let (server, sandbox) = job::stage();
     for (args, name) in [
-        (["--budget-usd", "-1"], "budget.usd"),
-        (["--budget-usd", "nan"], "budget.usd"),
+        (["--budget-usd", "-1"], "--budget-usd"),
+        (["--budget-usd", "nan"], "--budget-usd"),
         (["--budget-usd", "much"], "--budget-usd"),
-        (["--budget-tokens", "-5"], "budget.tokens"),
+        (["--budget-tokens", "-5"], "--budget-tokens"),
         (["--config", "budget.usd=-0.5"], "budget.usd"),
     ] {
         let ran = sandbox.run(&["-p", args[0], args[1], "go"]);

@@ -47,10 +47,33 @@ fn invalid_command_lines_say_what_to_do() {
             &["sesions"],
             &["sesions", "tiller sessions", "tiller -- sesions"],
         ),
-        (&["acp"], &["no sub-command 'acp'", "tiller --help"]),
+        (&["acp"], &["no sub-command 'acp'", "--mode json"]),
+        (&["resume", "0a1b2c3d"], &["tiller -r SESSION"]),
+        (&["run", "fix the bug"], &["use tiller PROMPT"]),
+        (&["undo"], &["/undo only works inside tiller"]),
+        (&["--trust", "auth", "add", "x"], &["tiller auth add x;"]),
+        (&["mcp", "add", "--scope", "user"], &["tiller has no MCP"]),
         (
             &["status", "of", "the", "build"],
             &["unexpected argument", "tiller -- status of the build"],
+        ),
+        (
+            &["-p", "--output-format=json", "hi"],
+            &["error: tiller has no --output-format; use --mode json"],
+        ),
+        (
+            &["-p", "-i", "a.png", "hi"],
+            &["error: tiller has no -i; put @FILE into the prompt"],
+        ),
+        (&["-p", "-c", "model=x", "hi"], &["--config KEY=VALUE"]),
+        (&["-p", "--budget", "3", "hi"], &["'--budget-usd'"]),
+        (
+            &["-p", "--budget-usd", "$3", "hi"],
+            &["expected US dollars from 0, such as 2.5"],
+        ),
+        (
+            &["-p", "--max-iterations", "-3", "hi"],
+            &["'-3'", "expected a whole number from 0, such as 100"],
         ),
         (&["-p", "--thinking", "huge", "hi"], &["huge"]),
         (&["-p", "-C", "/no/such/folder", "hi"], &["/no/such/folder"]),
@@ -60,6 +83,21 @@ fn invalid_command_lines_say_what_to_do() {
         ),
     ] {
         check(&sandbox.run(arguments), 2, words);
+    }
+}
+
+#[test]
+fn a_wrong_guess_is_not_made() {
+    let sandbox = Sandbox::new();
+    for (arguments, unknown) in [
+        (&["-p", "--foo", "hi"][..], "'--foo'"),
+        (&["-p", "--no-extensions", "hi"], "'--no-extensions'"),
+        (&["-p", "--search", "hi"], "'--search'"),
+        (&["sessions", "resume", "0a1b"], "'resume'"),
+    ] {
+        let ran = sandbox.run(arguments);
+        check(&ran, 2, &[unknown, "try '--help'"]);
+        assert!(!ran.stderr.contains("tip:"), "{}", ran.stderr);
     }
 }
 

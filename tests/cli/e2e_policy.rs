@@ -36,6 +36,7 @@ fn policy_check_explains_one_decision() {
         "auto mode: ask, without a sandbox",
     ] {
         assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
+        assert_eq!(ran.stdout.matches(part).count(), 1, "{}", ran.stdout);
     }
     let ran = sandbox.run(&[
         "policy",
@@ -194,4 +195,31 @@ fn policy_check_reads_a_command_from_stdin() {
     let ran = sandbox.run_with(&arguments, Some("git push\n"));
     assert_eq!(ran.code, Some(1), "{ran:#?}");
     assert!(ran.stdout.contains("git push"), "{ran:#?}");
+}
+
+#[test]
+fn a_command_needs_no_quotes() {
+    let sandbox = Sandbox::new();
+    let check = |words: &[&str]| sandbox.run(&[&["policy", "check"], words].concat());
+    for (words, command) in [
+        (
+            &["--json", "git", "push", "--force"][..],
+            "git push --force",
+        ),
+        (&["--json", "git", "push", "--json"], "git push --json"),
+        (&["--json", "rm", "-rf", "a b"], "rm -rf 'a b'"),
+        (
+            &["--json", "cd", "x", "&&", "git", "push"],
+            "cd x && git push",
+        ),
+        (&["--json", "--", "ls", "-h"], "ls -h"),
+        (&["git push", "--json"], "git push"),
+    ] {
+        let ran = check(words);
+        let value: Value = serde_json::from_str(&ran.stdout).expect(&ran.stderr);
+        assert_eq!(value["command"], command, "{words:?}");
+    }
+    let ran = check(&["git push", "--permission", "ask"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert!(ran.stderr.contains("flags before the command"), "{ran:#?}");
 }

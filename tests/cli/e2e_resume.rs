@@ -46,6 +46,40 @@ fn a_resumed_session_keeps_its_messages_model_and_prefix() {
 }
 
 #[test]
+fn the_session_after_the_short_flag_goes_on_and_a_prompt_is_no_session() {
+    let replies = ["One.", "Two.", "Three."].map(Reply::text).to_vec();
+    let (server, sandbox) = job::stage_with(replies);
+    let model = Wire::Anthropic.model();
+    let first = ["-p", "-m", model, "fix"];
+    assert_eq!(sandbox.run(&first).code, Some(0));
+    let id = sandbox.session()[0]["id"].as_str().unwrap().to_owned();
+    let file = sandbox.session_files()[0].display().to_string();
+    for (number, args) in [
+        &["-p", "-r", &id[24..], "once more"][..],
+        &["-p", &format!("--resume={file}"), "and again"],
+    ]
+    .iter()
+    .enumerate()
+    {
+        let ran = sandbox.run(args);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        assert!(server.request(number + 1).text().contains("One."));
+    }
+    let named = ["-p", "-r", "fi", "the bug"];
+    let ran = sandbox.run(&named);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert!(ran.stderr.contains("no session has the id or name 'fi'"));
+    let ran = sandbox.run(&["-p", "-r", "write", "tests"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert!(ran.stderr.contains("no session 'write'"), "{ran:#?}");
+    // A list to choose from takes no prompt.
+    let ran = sandbox.run(&["-r", "-p", "write tests"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert!(ran.stderr.contains("add the id of the session"), "{ran:#?}");
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[test]
 fn a_fork_leaves_the_original_session_unchanged() {
     let wire = Wire::Anthropic;
     let (server, sandbox) = job::stage_with(vec![Reply::text("One."), Reply::text("Two.")]);

@@ -42,6 +42,7 @@ fn sessions_with_and_without_list_shows_names() {
     let (sandbox, _) = stage();
     let plain = done(&sandbox, &["sessions", "--all"]);
     assert_eq!(plain, done(&sandbox, &["sessions", "list", "--all"]));
+    assert_eq!(plain, done(&sandbox, &["sessions", "ls", "--all"]));
     assert!(plain.starts_with("STATE "), "{plain}");
     assert!(plain.contains("The hunt"), "{plain}");
     assert!(plain.contains("/home/me/shop"), "{plain}");
@@ -244,9 +245,9 @@ fn a_removed_session_can_be_restored_from_the_trash() {
     assert_eq!(fs::read_to_string(&file).unwrap(), STORED);
     assert_eq!(fs::read_to_string(outputs.join("c1.txt")).unwrap(), "long");
     // A second session with the same file name doesn't overwrite the one in the trash.
-    done(&sandbox, &["sessions", "rm", "cafe"]);
+    done(&sandbox, &["sessions", "remove", "cafe"]);
     fs::write(&file, STORED).unwrap();
-    done(&sandbox, &["sessions", "rm", "cafe"]);
+    done(&sandbox, &["sessions", "delete", "cafe"]);
     assert!(trash.join(NAME).exists());
     assert!(trash.with_extension("2").join(NAME).exists());
 }

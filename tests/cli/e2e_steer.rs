@@ -395,10 +395,21 @@ fn an_ambiguous_session_must_be_named() {
             &["several sessions are running in this folder"][..],
         ),
         (
-            &["steer", "say", "hello"],
+            &["steer", "say", "hello", "to", "both"],
+            &["several sessions are running in this folder"],
+        ),
+        (
+            &["steer", "say", "hello to both"],
             &["no running session 'say'", "for example tiller steer "],
         ),
-        (&["steer", "0", "hello"], &["'0' matches several sessions"]),
+        (
+            &["steer", "0a1b2c3d", "hello"],
+            &["no running session '0a1b2c3d'"],
+        ),
+        (
+            &["steer", &ids[0][..4], "hello"],
+            &["matches several sessions"],
+        ),
         (&["steer", "", "hello"], &["no running session ''"]),
     ] {
         let ran = sandbox.run(arguments);
@@ -413,15 +424,17 @@ fn an_ambiguous_session_must_be_named() {
     let ran = sandbox.run_with(&["steer", ids[0], "-"], Some(&"x".repeat(1024 * 1024 + 1)));
     assert!(ran.stderr.contains("over 1 MiB"), "{ran:#?}");
 
-    let ran = sandbox.run(&["steer", ends[0], "hello"]);
+    // Words need no quotes.
+    let ran = sandbox.run(&["steer", ends[0], "hello", "from", "afar"]);
     assert!(said(&ran).contains(ends[0]));
     server.wait_requests(1);
+    assert_eq!(server.request(0).last_user(), "hello from afar");
     // After this one is killed, the other one needs no name.
     first.signal(nix::sys::signal::Signal::SIGKILL);
     first.wait_dead();
     let left = open_sessions(&sandbox, 1);
     assert!(left[0]["pid"] == second.pid(), "{left:?}");
-    let ran = sandbox.run(&["steer", "to the one that is left"]);
+    let ran = sandbox.run(&["steer", "to", "the", "one", "that is left"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
     second.wait_for("to the one that is left");
     second.wait_for("Steered.");

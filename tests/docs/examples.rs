@@ -114,7 +114,7 @@ fn tiller_fault(words: &[String]) -> Option<String> {
     match Args::try_parse_from(&words[start..]) {
         Ok(args) if args.command.is_none() => {
             let mistyped = args.run.mistyped_command();
-            mistyped.map(|(word, _)| format!("{said}: no sub-command {word}"))
+            mistyped.map(|why| format!("{said}: {why}"))
         }
         Ok(_) => None,
         Err(error) => {

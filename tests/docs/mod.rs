@@ -8,6 +8,7 @@ mod reference;
 mod records;
 mod pages;
 mod examples;
+mod other_agents;
 
 use std::path::{Path, PathBuf};
 

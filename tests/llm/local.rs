@@ -274,8 +274,14 @@ async fn names_resolve_to_the_servers_models() {
     assert_eq!(local::resolve("sonnet", &found, &addrs), Ok(None));
     let error = local::resolve("ollama/", &found, &addrs).unwrap_err();
     assert!(error.contains("ollama/ID"), "{error}");
-    let error = local::resolve("lmstudio/x", &found, &addrs).unwrap_err();
-    assert!(error.contains("LM Studio"), "{error}");
+    let error = local::resolve("Ollama", &found, &addrs).unwrap_err();
+    assert!(error.contains("ollama/ID"), "{error}");
+    for name in ["lmstudio/x", "lmstudio", "LM Studio", "lm-studio:high"] {
+        let error = local::resolve(name, &found, &addrs).unwrap_err();
+        assert!(error.contains("LM Studio"), "{error}");
+    }
+    let error = local::resolve("llama.cpp", &found, &addrs).unwrap_err();
+    assert!(error.contains("llama.cpp isn't"), "{error}");
     let error = local::resolve("ollama/x", &[], &addrs).unwrap_err();
     assert!(
         error.contains("ollama serve") && error.contains(&server.port.to_string()),

@@ -108,9 +108,13 @@ pub enum PolicyCommand {
 /// What to decide about, and how.
 #[derive(Clone, Debug, Args)]
 pub struct PolicyCheckArgs {
-    /// The shell command to explain, in quotes; `-` reads it from stdin.
-    #[arg(value_name = "COMMAND", allow_hyphen_values = true)]
-    pub command: Option<String>,
+    /// The shell command to explain; `-` reads it from stdin.
+    #[arg(
+        value_name = "COMMAND",
+        allow_hyphen_values = true,
+        trailing_var_arg = true
+    )]
+    pub command: Vec<String>,
 
     /// Assume this permission mode instead of yours.
     #[arg(long, value_name = "MODE")]
@@ -133,6 +137,7 @@ pub enum AuthCommand {
     /// Type it when tiller asks (it stays hidden), or pipe it in: tiller auth add anthropic < FILE.
     /// tiller stores it in auth.toml beside your settings; only you can read it. It never takes a key
     /// as an argument, because other programs can see those.
+    #[command(alias = "login")]
     Add {
         /// anthropic, openai, google, ... or a provider from your models.toml.
         provider: String,
@@ -143,12 +148,14 @@ pub enum AuthCommand {
     /// List your keys and where they come from.
     ///
     /// Shows at most the last characters of a key.
+    #[command(aliases = ["ls", "status"])]
     List {
         /// Print a JSON array.
         #[arg(long)]
         json: bool,
     },
     /// Remove a stored key.
+    #[command(aliases = ["rm", "delete", "logout"])]
     Remove {
         /// The provider whose key to remove.
         provider: String,
@@ -166,8 +173,8 @@ pub enum AuthCommand {
 #[derive(Clone, Debug, Args)]
 pub struct SteerArgs {
     /// SESSION is an id, its first or last characters, or a file (default: the session running in this
-    /// folder). TEXT is the message, in quotes; `-` reads it from stdin.
-    #[arg(value_names = ["SESSION", "TEXT"], num_args = 1..=2, required = true)]
+    /// folder). TEXT is the message; `-` reads it from stdin.
+    #[arg(value_names = ["SESSION", "TEXT"], num_args = 1.., required = true)]
     pub words: Vec<String>,
 
     /// Queue the message until the run is done.

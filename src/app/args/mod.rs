@@ -1,6 +1,7 @@
 //! The command line as typed. Checks only its syntax; `boot` interprets it.
 
 mod run;
+mod foreign;
 mod reopen;
 mod commands;
 mod sessions;
@@ -10,6 +11,7 @@ pub use commands::{
     AuthCommand, ConfigCommand, ModelsArgs, PolicyCheckArgs, PolicyCommand, StatusArgs, SteerArgs,
     SubCommand,
 };
+pub use foreign::explain;
 pub use run::{Args, OutputMode, RunArgs, existing_folder};
 pub use sessions::{
     ExportArgs, SessionDiffArgs, SessionListArgs, SessionSearchArgs, SessionShowArgs, SessionsArgs,

@@ -4,13 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args as ClapArgs, CommandFactory, Parser, ValueEnum, ValueHint};
+use clap::{Args as ClapArgs, Parser, ValueEnum, ValueHint};
 use toml::Value;
 
 use super::commands::SubCommand;
 use crate::agent::permission::PermissionMode;
 use crate::agent::word_list::WordList;
-use crate::app::action::Action;
 use crate::app::outcome::exit_codes;
 use crate::llm::ThinkingLevel;
 
@@ -72,9 +71,10 @@ pub struct RunArgs {
     #[arg(short = 'c', long = "continue")]
     pub go_on: bool,
 
-    /// Choose a session to continue (full screen).
-    #[arg(short, long, conflicts_with_all = ["go_on", "session", "fork"])]
-    pub resume: bool,
+    /// Continue this session, or choose one from a list.
+    #[arg(short, long, value_name = "SESSION", num_args = 0..=1, default_missing_value = "")]
+    #[arg(conflicts_with_all = ["go_on", "session", "fork"])]
+    pub resume: Option<String>,
 
     /// Continue this session: an id, part of one, or a file.
     #[arg(long, value_name = "SESSION", conflicts_with = "go_on")]
@@ -136,19 +136,19 @@ pub struct RunArgs {
     pub tools: Option<String>,
 
     /// Stop when the session has cost this many US dollars; 0 means no limit.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = dollars)]
     pub budget_usd: Option<f64>,
 
     /// Stop when the session has used this many tokens; 0 means no limit.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<i64>)]
     pub budget_tokens: Option<i64>,
 
     /// Stop after this many model calls per prompt; 0 means no limit.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32>)]
     pub max_iterations: Option<u32>,
 
     /// Stop the run after this many seconds, with exit code 124 (only with --print).
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
 
     /// Colors: auto, dark, light, ansi or another theme; /theme lists them.
@@ -207,13 +207,6 @@ Examples:
   git diff | tiller -p \"review this\"
   tiller -m opus:high --permission plan \"plan the migration\"";
 
-/// Sub-commands of similar programs, which aren't prompts here.
-const FOREIGN_COMMANDS: WordList =
-    WordList("acp exec login logout mcp resume setup-token update upgrade");
-
-/// Those that no prompt begins with.
-const MANY_WORDS: WordList = WordList("acp mcp");
-
 impl RunArgs {
     /// The settings of its flags: flag, setting, value.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, &'static str, Value)> {
@@ -236,61 +229,6 @@ impl RunArgs {
         ];
         let given = |(flag, key, value): (_, _, Option<Value>)| Some((flag, key, value?));
         flags.into_iter().filter_map(given)
-    }
-
-    /// Why tiller doesn't send the prompt: it is a command of the screen or the id of a session, and sending
-    /// it would only cost money. `/init` is a prompt.
-    pub fn slash_command(&self) -> Option<String> {
-        let typed = self.prompt.join(" ");
-        let is_id = typed.len() >= 4 && typed.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
-        if self.resume && is_id {
-            return Some(format!(
-                "-r opens the list of sessions; to open this one: tiller --session {typed}"
-            ));
-        }
-        let (action, _) = Action::from_slash(typed.trim().strip_prefix('/')?)?;
-        let flag = match action {
-            Action::Init => return None,
-            Action::Models => "use -m MODEL",
-            Action::Thinking => "use --thinking LEVEL",
-            Action::PermissionMode => "use --permission MODE",
-            Action::Budget => "use --budget-usd N",
-            Action::Resume => "use --session SESSION, or -c for the last one",
-            Action::Fork => "use --fork SESSION",
-            Action::Theme => "use --theme NAME",
-            Action::Login => "use tiller auth add PROVIDER",
-            Action::Export => "use tiller sessions export SESSION",
-            Action::Trust => "use --trust",
-            Action::Settings => "use --config KEY=VALUE",
-            _ => "start tiller, then type it",
-        };
-        Some(format!(
-            "{typed} only works inside tiller; {flag}. To send it as a prompt: tiller -- '{typed}'"
-        ))
-    }
-
-    /// The first word of the prompt if it looks like a sub-command that doesn't exist, with the nearest
-    /// that does. Sent as a prompt, it would start a paid run.
-    pub fn mistyped_command(&self) -> Option<(&str, Option<String>)> {
-        let (word, rest) = self.prompt.split_first()?;
-        let bare = |word: &String| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-        if self.print || self.mode.is_some() {
-            return None;
-        }
-        if rest.len() > 1 || !self.prompt.iter().all(bare) {
-            // A quoted prompt is one word for the shell.
-            let is_foreign = MANY_WORDS.contains(word);
-            return is_foreign.then_some((word.as_str(), None));
-        }
-        // Stricter than `nearest`: `commit` is a prompt, although it resembles `config`.
-        let likeness = |name: &str| strsim::damerau_levenshtein(word, name);
-        let nearest = Args::command()
-            .get_subcommands()
-            .map(|command| command.get_name().to_owned())
-            .min_by_key(|name| likeness(name))
-            .filter(|name| word.len() > 3 && likeness(name) <= 2);
-        let looks_like_one = nearest.is_some() || FOREIGN_COMMANDS.contains(word);
-        looks_like_one.then_some((word.as_str(), nearest))
     }
 }
 
@@ -330,6 +268,22 @@ pub fn existing_folder(path: &Path) -> Result<PathBuf, String> {
     }
 }
 
+pub(super) fn whole<N: TryFrom<u64>>(text: &str) -> Result<N, &'static str> {
+    let number = text
+        .parse()
+        .ok()
+        .and_then(|number: u64| number.try_into().ok());
+    number.ok_or("expected a whole number from 0, such as 100")
+}
+
+fn dollars(text: &str) -> Result<f64, &'static str> {
+    let usd = text
+        .parse()
+        .ok()
+        .filter(|usd| (0.0..f64::INFINITY).contains(usd));
+    usd.ok_or("expected US dollars from 0, such as 2.5")
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
     text.parse()
         .ok()
@@ -340,6 +294,8 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     #[test]
@@ -353,55 +309,6 @@ mod tests {
             Args::try_parse_from(["tiller", "-p", "fix", "the", "bug", "@src/a.rs"]).unwrap();
         assert!(args.command.is_none());
         assert_eq!(args.run.prompt, ["fix", "the", "bug", "@src/a.rs"]);
-    }
-
-    #[test]
-    fn a_mistyped_sub_command_is_no_prompt() {
-        for (words, expected) in [
-            (&["acp"][..], Some(("acp", None))),
-            (
-                &["completion", "bash"],
-                Some(("completion", Some("completions"))),
-            ),
-            (&["mcp", "add", "x", "--", "npx"], Some(("mcp", None))),
-            (&["modles"], Some(("modles", Some("models")))),
-            (&["exec", "hi"], Some(("exec", None))),
-            (&["session", "list"], Some(("session", Some("sessions")))),
-            (&["hi"], None),
-            (&["explain"], None),
-            (&["models", "are", "wrong"], None),
-            (&["Doctor"], None),
-            (&["doctor the code"], None),
-            (&["-p", "doctor"], None),
-            (&["doctor", "@src/a.rs"], None),
-        ] {
-            let args = Args::parse_from(["tiller", "--theme", "dark"].iter().chain(words));
-            let got = args.run.mistyped_command();
-            let got = got.as_ref().map(|(word, near)| (*word, near.as_deref()));
-            assert_eq!(got, expected, "{words:?}");
-        }
-    }
-
-    #[test]
-    fn a_command_of_the_screen_is_no_prompt() {
-        for (line, flag) in [
-            ("/model opus", Some("-m MODEL")),
-            ("/compact", Some("start tiller, then type it")),
-            ("-p /login anthropic", Some("tiller auth add")),
-            ("/init in German", None),
-            ("/etc/hosts is wrong", None),
-            ("/modelling is fun", None),
-            ("-r 0a1b2c3d", Some("--session 0a1b2c3d")),
-            ("-r add a test", None),
-            ("explain /model", None),
-        ] {
-            let args = Args::parse_from(["tiller"].into_iter().chain(line.split(' ')));
-            match (args.run.slash_command(), flag) {
-                (None, None) => {}
-                (Some(told), Some(flag)) => assert!(told.contains(flag), "{told}"),
-                (told, _) => panic!("{line}: {told:?}"),
-            }
-        }
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::run::whole;
+
 /// What to do with sessions: list them, unless there is a sub-command.
 #[derive(Clone, Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -19,6 +21,7 @@ pub struct SessionsArgs {
 #[derive(Clone, Debug, Subcommand)]
 pub enum SessionsCommand {
     /// List sessions, the last used first (the default).
+    #[command(alias = "ls")]
     List(SessionListArgs),
     /// Print the conversation of a session.
     ///
@@ -39,6 +42,7 @@ pub enum SessionsCommand {
     /// Move a session to the trash.
     ///
     /// Prints the command that restores it. You can't remove a session that is open.
+    #[command(aliases = ["remove", "delete"])]
     Rm {
         /// An id, its first or last characters, or a file.
         session: String,
@@ -72,7 +76,7 @@ pub struct SessionShowArgs {
     pub iterations: bool,
 
     /// Print iteration N as JSON, with its messages and tool calls.
-    #[arg(long, value_name = "N", conflicts_with = "all")]
+    #[arg(long, value_name = "N", conflicts_with = "all", value_parser = whole::<usize>)]
     pub iteration: Option<usize>,
 }
 
@@ -100,7 +104,7 @@ pub struct SessionSearchArgs {
     pub words: Vec<String>,
 
     /// List at most this many sessions; 0 lists all.
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 30)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 30, value_parser = whole::<usize>)]
     pub limit: usize,
 
     /// Print one JSON record per session and line.
@@ -116,7 +120,7 @@ pub struct SessionListArgs {
     pub all: bool,
 
     /// List at most this many sessions; 0 lists all.
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 30)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 30, value_parser = whole::<usize>)]
     pub limit: usize,
 
     /// Print a JSON array.
@@ -138,6 +142,13 @@ pub struct ExportArgs {
     /// or html.
     #[arg(long, value_parser = ["html", "md", "jsonl"])]
     pub format: Option<String>,
+
+    #[arg(long, hide = true, conflicts_with = "format")]
+    pub(crate) html: bool,
+    #[arg(long, hide = true, alias = "markdown", conflicts_with_all = ["format", "html"])]
+    pub(crate) md: bool,
+    #[arg(long, hide = true, alias = "json", conflicts_with_all = ["format", "html", "md"])]
+    pub(crate) jsonl: bool,
 
     /// Export only the current branch, as Markdown always does.
     #[arg(long)]

@@ -264,7 +264,7 @@ impl RunContext {
                 demo: self.scratch.is_some().then(|| (demo_script().prompt, 0)),
                 demo_asked: plan.loaded.args.demo,
                 history,
-                resume: plan.loaded.args.resume,
+                resume: plan.loaded.args.resume.as_deref() == Some(""),
                 refused: plan.loaded.refused.clone(),
                 recent: None,
                 asks_trust: self.scratch.is_none() && plan.loaded.trust.undecided().is_some(),

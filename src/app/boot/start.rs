@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
-use clap::error::ErrorKind;
 use nix::sys::signal::Signal;
 use tokio::runtime::Runtime;
 
@@ -22,7 +21,7 @@ use crate::agent::process::Secrets;
 use crate::agent::session::Header;
 use crate::agent::session::folder::folder_for;
 use crate::agent::{AgentHandle, WhenIdle};
-use crate::app::args::{Args, RunArgs, SubCommand};
+use crate::app::args::{self, Args, RunArgs, SubCommand};
 use crate::app::attachments::missing_mentions;
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink};
 use crate::app::dirs::Dirs;
@@ -51,20 +50,11 @@ pub fn run() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
-            let code = error.exit_code() as u8;
-            let printed = error.print();
-            // The prompt may begin with the name of a sub-command.
             let words = std::env::args_os().skip(1);
-            let words: Vec<String> = words
-                .map(|word| word.to_string_lossy().into_owned())
-                .collect();
-            if error.kind() == ErrorKind::UnknownArgument
-                && !words.iter().any(|word| word.starts_with('-'))
-            {
-                let prompt = words.join(" ");
-                cli::eprint_line(&format!("To send it as a prompt: tiller -- {prompt}"));
-            }
-            return match printed {
+            let words = words.map(|word| word.to_string_lossy().into_owned());
+            let error = args::explain(error, &words.collect::<Vec<String>>());
+            let code = error.exit_code() as u8;
+            return match error.print() {
                 // --help and --version print to stdout; a usage error to stderr.
                 Err(failed) if code == 0 => cli::write_failed(&failed).into(),
                 _ => ExitCode::from(code),
@@ -72,36 +62,16 @@ pub fn run() -> ExitCode {
         }
     };
     let separated = std::env::args_os().any(|argument| argument == "--");
-    let started = if separated {
-        start(args)
-    } else if let Some((word, nearest)) = args.run.mistyped_command() {
-        Err(StartError::usage(no_command(word, nearest)))
-    } else if let Some(why) = args.run.slash_command() {
-        Err(StartError::usage(why))
-    } else {
-        start(args)
+    let refusal = args.run.mistyped_command();
+    let refusal = refusal.or_else(|| args.run.slash_command());
+    let started = match refusal.filter(|_| !separated) {
+        Some(why) => Err(StartError::usage(why)),
+        None => start(args),
     };
     started.unwrap_or_else(|error| {
         cli::eprint_line(&format!("tiller: {error}"));
         error.outcome.into()
     })
-}
-
-fn no_command(word: &str, nearest: Option<String>) -> String {
-    let hint = match nearest {
-        Some(name) if name == word => format!(
-            "put it before all flags: tiller {word}; for another folder, (cd DIR && tiller {word})."
-        ),
-        Some(name) => format!("did you mean tiller {name}?"),
-        None => match word {
-            "login" | "setup-token" => "use tiller auth add PROVIDER.",
-            "exec" => "use tiller -p PROMPT.",
-            "resume" => "use tiller -r.",
-            _ => "tiller --help lists them.",
-        }
-        .to_owned(),
-    };
-    format!("no sub-command '{word}': {hint} To send it as a prompt: tiller -- {word}")
 }
 
 fn start(mut args: Args) -> Result<ExitCode, StartError> {

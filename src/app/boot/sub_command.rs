@@ -16,6 +16,7 @@ use crate::app::args::{self, AuthCommand, PolicyCheckArgs, PolicyCommand, SubCom
 use crate::app::cli::{self, AuthContext};
 use crate::app::config::{Layers, Settings};
 use crate::app::dirs::Dirs;
+use crate::app::humanize::shell_word;
 use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::outcome::{Outcome, StartError};
@@ -91,8 +92,22 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
         .cloned()
         .chain(trusted)
         .collect();
-    let Some(command) = what.command.as_deref() else {
-        return Ok(cli::check_rules(&Policy::new(mode, rules), what.json));
+    let (command, json) = match what.command.as_slice() {
+        [] => return Ok(cli::check_rules(&Policy::new(mode, rules), what.json)),
+        [command] => (command.clone(), what.json),
+        [quoted, flag] if quoted.contains(' ') && flag == "--json" => (quoted.clone(), true),
+        [quoted, ..] if quoted.contains(' ') => {
+            return Err(StartError::usage("put flags before the command"));
+        }
+        words => {
+            // An operator stays one: `a '&&' b` means two commands.
+            let is_quoted = |word: &str| word.contains([' ', '\n', '\'', '"']);
+            let words = words.iter().map(|word| match word.as_str() {
+                word if is_quoted(word) => shell_word(Path::new(word)),
+                word => word.to_owned(),
+            });
+            (words.collect::<Vec<_>>().join(" "), what.json)
+        }
     };
     let text = if command == "-" {
         let mut bytes = Vec::new();
@@ -101,7 +116,7 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
         let text = String::from_utf8(bytes);
         text.map_err(|_| StartError::usage("the command on stdin is not UTF-8"))?
     } else {
-        command.to_owned()
+        command
     };
     let options = permission_options(&settings, Policy::new(mode, rules), &cwd, dirs);
     let processes = Processes::new();
@@ -109,7 +124,7 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
     let judged = runtime.block_on(agent::judge_command(&options, &text, &processes));
     runtime.shutdown_background();
     let (mode, decision) = judged.map_err(StartError::failed)?;
-    Ok(cli::explain_command(mode, &text, &decision, what.json))
+    Ok(cli::explain_command(mode, &text, &decision, json))
 }
 
 /// The settings in the working folder, and the project's if it is trusted. Reports ignored ones.

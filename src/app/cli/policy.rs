@@ -90,11 +90,11 @@ fn as_text(mode: PermissionMode, decision: &Decision) -> String {
     }
     let (word, place) = words(decision.verdict);
     let place = place.map_or("", of_place);
-    let _ = writeln!(
-        text,
-        "{mode} mode: {word}{place}\n       {}",
-        decision.reason
-    );
+    let _ = writeln!(text, "{mode} mode: {word}{place}");
+    let is_new = |reason: &str| decision.commands.iter().all(|it| it.reason != reason);
+    if is_new(&decision.reason) {
+        let _ = writeln!(text, "       {}", decision.reason);
+    }
     if !decision.suggestions.is_empty() {
         let rules = rules_to_toml(&decision.suggestions);
         let _ = writeln!(

@@ -12,7 +12,7 @@ use crate::app::humanize::abbreviate_home;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::plan::working_folder;
 use crate::app::sanitize::for_terminal;
-use crate::app::sessions::short_id;
+use crate::app::sessions::{is_id_or_file, short_id};
 use crate::app::steer::{
     Disposition, MAX_LINE, MAX_MESSAGE, SteerCommand, SteerRequest, SteerResponse, to_line,
 };
@@ -24,12 +24,17 @@ const LISTED: usize = 8;
 
 /// Sends the message to its session.
 pub fn steer(what: &SteerArgs, root: &Path, home: Option<&Path>) -> Result<Outcome, StartError> {
+    // The words of a message need no quotes; without them, only an id or a file is a session.
     let (wanted, text) = match what.words.as_slice() {
-        [session, text] => (Some(session.as_str()), text),
-        [text, ..] => (None, text),
-        [] => return Err(StartError::usage("no message")),
+        [session, text] if text == "-" || text.contains(' ') => {
+            (Some(session.as_str()), text.clone())
+        }
+        [session, text @ ..] if session.is_empty() || is_id_or_file(session) => {
+            (Some(session.as_str()), text.join(" "))
+        }
+        text => (None, text.join(" ")),
     };
-    let message = if text == "-" { piped()? } else { text.clone() };
+    let message = if text == "-" { piped()? } else { text };
     if message.trim().is_empty() {
         return Err(StartError::usage("the message is empty"));
     }

@@ -34,6 +34,7 @@ impl Format {
         match name.as_str() {
             "htm" => Some(Self::Html),
             "markdown" => Some(Self::Md),
+            "json" => Some(Self::Jsonl),
             name => Self::ALL.into_iter().find(|it| it.as_str() == name),
         }
     }

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::find::find;
+use super::find::{find, is_id_or_file};
 use super::title::title_of;
 use crate::agent::session::folder::folder_for;
 use crate::agent::session::{
@@ -87,6 +87,18 @@ impl Choice {
         } else {
             Self::Open
         };
+        if let Some(wanted) = args.resume.as_ref().filter(|wanted| !wanted.is_empty()) {
+            let path = find(wanted, root)?;
+            let head = StoredSession::at(&path).head();
+            let is_named = is_id_or_file(wanted) && path.to_string_lossy().contains(wanted)
+                || head.label().eq_ignore_ascii_case(wanted);
+            // `-r fix the bug` must not send "the bug" to an old session about a fix.
+            if args.prompt.is_empty() || is_named {
+                return Ok(open(path));
+            }
+            let why = format!("no session has the id or name '{wanted}'; tiller -r lists them");
+            return Err(StartError::usage(why));
+        }
         if let Some(wanted) = &args.session {
             return find(wanted, root).map(open);
         }

@@ -70,6 +70,13 @@ fn by_words(wanted: &str, stored: &[StoredSession], root: &Path) -> Result<PathB
     }
 }
 
+/// True for a word that means a session rather than a message.
+pub fn is_id_or_file(word: &str) -> bool {
+    let is_id = |c: char| c.is_ascii_hexdigit() || c == '-';
+    let ending = Path::new(word).extension();
+    word.len() >= 4 && word.chars().all(is_id) || ending.is_some_and(|it| it == "jsonl")
+}
+
 /// The short form of an id: its random end, not the time at its beginning.
 pub fn short_id(id: &str) -> &str {
     let start = id.char_indices().rev().nth(SHORT_ID - 1);

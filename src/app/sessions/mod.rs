@@ -13,7 +13,7 @@ mod manage;
 pub use choice::{Choice, Refusal, Refused};
 pub(crate) use choice::{LOOK_AGAIN, Opened};
 pub use facts::SessionFacts;
-pub(crate) use find::{find, short_id};
+pub(crate) use find::{find, is_id_or_file, short_id};
 pub(crate) use manage::{remove, rename};
 pub use recent::Recent;
 pub(crate) use recent::recent;

@@ -31,7 +31,8 @@ pub fn resolve(
         }
     }
     let (server, id) = bare.split_once('/').unwrap_or((bare, ""));
-    if let Some(server) = LocalServer::from_id(&server.to_lowercase()) {
+    let plain = server.to_lowercase().replace([' ', '.', '-'], "");
+    if let Some(server) = LocalServer::from_id(&plain) {
         let found = found.iter().find(|found| found.server == server);
         let found = found.ok_or_else(|| absent(server, addrs))?;
         if !bare.contains('/') {
@@ -40,7 +41,8 @@ pub fn resolve(
             return Ok(Some((model.ok_or_else(none)?, thinking)));
         }
         if id.is_empty() {
-            return Err(format!("'{name}' has no model id: type {bare}ID"));
+            let server = server.facts().id;
+            return Err(format!("'{name}' has no model id: type {server}/ID"));
         }
         let pattern = Pattern::new(id);
         let fits = |model: &&Model| pattern.fit(&model.id).is_some();

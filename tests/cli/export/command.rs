@@ -131,6 +131,8 @@ fn export_writes_a_file_and_leaves_the_session_unchanged() {
         (&["--format", "md"], "say-hello-please.md"),
         (&["--format", "jsonl", "-o", "copy.jsonl"], "copy.jsonl"),
         (&["-o", "by-its-end.md"], "by-its-end.md"),
+        (&["--md"], "say-hello-please-2.md"),
+        (&["--json", "-o", "named.txt"], "named.txt"),
         (&["--branch", "-o", "branch.jsonl"], "branch.jsonl"),
         (&["--force", "-o", "branch.jsonl"], "branch.jsonl"),
     ] {
@@ -155,6 +157,12 @@ fn export_writes_a_file_and_leaves_the_session_unchanged() {
             "can't write no/folder/x.html",
         ),
         (&[path, "--format", "pdf"], 2, "html, md, jsonl"),
+        (
+            &[path, "-o", "x.pdf"],
+            2,
+            "can't export as pdf; use html, md or jsonl",
+        ),
+        (&[path, "--html", "--md"], 2, "cannot be used with"),
     ] {
         let ran = sandbox.run(&[&["sessions", "export"][..], args].concat());
         assert_eq!(ran.code, Some(code), "{ran:#?}");

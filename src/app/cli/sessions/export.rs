@@ -19,9 +19,18 @@ pub fn export(what: &ExportArgs, place: &SessionsPlace<'_>) -> Result<Outcome, S
     let failed =
         |error: io::Error| StartError::failed(format!("can't export {}: {error}", path.display()));
     let session = SessionView::open(&path).map_err(failed)?;
-    let named = what.format.as_deref().and_then(Format::from_name);
-    let format = named.or_else(|| Format::of_file(what.output.as_deref()?));
-    let format = format.unwrap_or_default();
+    let flags = [(what.html, "html"), (what.md, "md"), (what.jsonl, "jsonl")];
+    let flag = flags
+        .into_iter()
+        .find_map(|(given, name)| given.then_some(name));
+    let ending = what
+        .output
+        .as_deref()
+        .and_then(|file| file.extension()?.to_str());
+    let name = what.format.as_deref().or(flag).or(ending).unwrap_or("html");
+    let format = Format::from_name(name).ok_or_else(|| {
+        StartError::usage(format!("can't export as {name}; use html, md or jsonl"))
+    })?;
     let scope = if what.branch {
         Scope::Branch
     } else {
