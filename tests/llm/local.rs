@@ -274,8 +274,8 @@ async fn names_resolve_to_the_servers_models() {
     assert_eq!(local::resolve("sonnet", &found, &addrs), Ok(None));
     let error = local::resolve("ollama/", &found, &addrs).unwrap_err();
     assert!(error.contains("ollama/ID"), "{error}");
-    let error = local::resolve("Ollama", &found, &addrs).unwrap_err();
-    assert!(error.contains("ollama/ID"), "{error}");
+    let (best, _) = local::resolve("Ollama", &found, &addrs).unwrap().unwrap();
+    assert_eq!(best.provider, "ollama");
     for name in ["lmstudio/x", "lmstudio", "LM Studio", "lm-studio:high"] {
         let error = local::resolve(name, &found, &addrs).unwrap_err();
         assert!(error.contains("LM Studio"), "{error}");

@@ -159,13 +159,7 @@ impl Resolver<'_> {
         }
         found.retain(|(worth, ..)| Some(*worth) == best);
         let ids = found.into_iter().map(|(_, provider, id)| (provider, id));
-        let model = self.one_of(name, ids.collect());
-        let default = self.snapshot.default_of(name);
-        let default = default.filter(|_| self.snapshot.has_key(name, self.keys));
-        model.map_err(|error| match default {
-            Some(id) => format!("'{name}' is a provider: type {name}/ID, such as {name}/{id}"),
-            None => error,
-        })
+        self.one_of(name, ids.collect())
     }
 
     /// The listed model that `part` means at `provider`. A new exact id must pass, so `part` matches
