@@ -122,6 +122,7 @@
 //! - Text from outside (models, tools, files) never reaches the terminal as an escape sequence.
 //! - No global state, no `unsafe`, and no async runtime in the supervisor.
 
-pub mod llm;
-pub mod agent;
+pub use tiller_agent as agent;
+pub use tiller_llm as llm;
+
 pub mod app;

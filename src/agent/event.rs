@@ -21,7 +21,7 @@ use super::tool::Details;
 pub use super::tool_status::{CANCELLED, NOT_PERMITTED, NOT_STARTED, ToolStatus, UNANSWERED};
 use super::trial::{Kept, Trial};
 use super::undo::Direction;
-use crate::llm::{Content, Message, Model, StopReason, StreamEvent, ThinkingLevel, Usage};
+use tiller_llm::{Content, Message, Model, StopReason, StreamEvent, ThinkingLevel, Usage};
 
 /// One event with its number and time.
 #[derive(Clone, Debug)]
@@ -349,7 +349,7 @@ pub struct Queued {
     pub kind: QueueKind,
     /// Text and images.
     pub content: Vec<Content>,
-    /// The sender, as in [`UserMessage::origin`](crate::llm::UserMessage::origin); `None` if typed.
+    /// The sender, as in [`UserMessage::origin`](tiller_llm::UserMessage::origin); `None` if typed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
 }

@@ -19,7 +19,7 @@ pub use super::refused::{OpenRefused, Refused};
 use super::rules::LoopRules;
 use super::session::{HistoryFacts, Session, SessionBranch, SessionSnapshot};
 use super::undo::UndoCommand;
-use crate::llm::{Content, Model, ThinkingLevel};
+use tiller_llm::{Content, Model, ThinkingLevel};
 
 /// Events that a subscriber may leave unread before the agent waits for it.
 pub const EVENT_BUFFER: usize = 256;

@@ -19,7 +19,7 @@ impl WordList {
 }
 
 /// Returns `true` if `text` matches `pattern`, in which `*` stands for any text.
-pub(in crate::agent) fn like(text: &str, pattern: &str) -> bool {
+pub(in crate) fn like(text: &str, pattern: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else {
         return text == pattern;
     };

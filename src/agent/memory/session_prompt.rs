@@ -27,8 +27,8 @@ use serde::{Deserialize, Serialize};
 use super::instructions::{self, Instructions, digest, rendered_path};
 use super::prompt::SystemPrompt;
 use super::surroundings::Surroundings;
-use crate::agent::toolbox::Toolbox;
-use crate::llm::{Content, EditFormat, Message, Model, StopReason, ToolSpec};
+use crate::toolbox::Toolbox;
+use tiller_llm::{Content, EditFormat, Message, Model, StopReason, ToolSpec};
 
 /// The `origin` of messages that tell the model about changes.
 pub const NOTE_ORIGIN: &str = "note";
@@ -84,19 +84,19 @@ pub struct SessionPrompt {
 
 impl SessionPrompt {
     /// Omits the thinking in the first `messages` messages.
-    pub(in crate::agent) fn leave_thinking_before(&mut self, messages: usize) {
+    pub(in crate) fn leave_thinking_before(&mut self, messages: usize) {
         self.thinking_from = self.thinking_from.max(messages);
     }
 
     /// The provider of `model` (a full id) rejected the thinking in the first `messages` messages.
-    pub(in crate::agent) fn drop_thinking(&mut self, model: &str, messages: usize) {
+    pub(in crate) fn drop_thinking(&mut self, model: &str, messages: usize) {
         let (times, from) = self.thinking_refused.entry(model.to_owned()).or_default();
         (*times, *from) = (*times + 1, messages);
     }
 
     /// How many leading messages `model` gets without thinking. All `messages`, if its provider
     /// rejected it twice, because it would on every turn.
-    pub(in crate::agent) fn sends_thinking_from(&self, model: &Model, messages: usize) -> usize {
+    pub(in crate) fn sends_thinking_from(&self, model: &Model, messages: usize) -> usize {
         let of = |model: &str| self.thinking_refused.get(model);
         // Older entries name no model and apply to all.
         match of(&model.full_id()).or_else(|| of("")) {
@@ -139,7 +139,7 @@ impl<'a> InstructionNote<'a> {
 }
 
 #[derive(Clone, Debug)]
-pub(in crate::agent) struct PromptOptions {
+pub(in crate) struct PromptOptions {
     /// Replaces the built-in prompt.
     pub base: Option<String>,
     /// Paragraphs at the end.
@@ -148,7 +148,7 @@ pub(in crate::agent) struct PromptOptions {
 }
 
 /// The current prompts, and the changes already told to the model.
-pub(in crate::agent) struct SessionPrompts {
+pub(in crate) struct SessionPrompts {
     options: PromptOptions,
     today: Today,
     in_force: Vec<Arc<SessionPrompt>>,

@@ -15,7 +15,7 @@ use super::lifecycle::{CallState, call_states};
 use super::reader;
 use super::store::Session;
 use super::tree::{NodeId, Place, Tree};
-use crate::llm::Message;
+use tiller_llm::Message;
 
 /// Size to assume for an entry in memory, in bytes.
 const IN_MEMORY: u64 = 512;
@@ -168,7 +168,7 @@ impl From<Vec<Arc<Message>>> for RunMessages {
 
 impl Session {
     /// The run's messages at `nodes`, the last of which are in `end`.
-    pub(in crate::agent) fn run_messages(
+    pub(in crate) fn run_messages(
         &self,
         nodes: &[NodeId],
         end: &[Arc<Message>],

@@ -10,9 +10,9 @@ use super::entry::Body;
 use super::fork_at::prompt_of;
 use super::snapshot::SessionSnapshot;
 use super::tree::{NodeId, Tree};
-use crate::agent::memory::compaction::Carried;
-use crate::llm::message::content_text;
-use crate::llm::{Message, Usage};
+use crate::memory::compaction::Carried;
+use tiller_llm::message::content_text;
+use tiller_llm::{Message, Usage};
 
 /// How two branches differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::kind::{PROMPT, THINKING_FROM, UNCOMPACTED, UNDO};
-use crate::agent::memory::SessionPrompt;
-use crate::agent::new_id::new_id;
-use crate::llm::{Content, Message, Model, ThinkingLevel, Usage};
+use crate::memory::SessionPrompt;
+use crate::new_id::new_id;
+use tiller_llm::{Content, Message, Model, ThinkingLevel, Usage};
 
 pub use super::kind::Kind;
 
@@ -212,7 +212,7 @@ pub struct UsageEntry {
 pub struct CustomMessage {
     #[serde(default)]
     pub custom_type: String,
-    #[serde(deserialize_with = "crate::llm::message::string_or_blocks")]
+    #[serde(deserialize_with = "tiller_llm::message::string_or_blocks")]
     pub content: Vec<Content>,
     /// Whether the user sees it.
     #[serde(default)]
@@ -231,7 +231,7 @@ pub struct ContextEdit {
 /// The content that a [`ContextEdit`] sets.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Replacement {
-    #[serde(deserialize_with = "crate::llm::message::string_or_blocks")]
+    #[serde(deserialize_with = "tiller_llm::message::string_or_blocks")]
     pub content: Vec<Content>,
 }
 
@@ -321,7 +321,7 @@ impl Body {
     }
 
     /// The facts that a summary preserves besides its text.
-    pub(in crate::agent) fn details(&self) -> Option<&Value> {
+    pub(in crate) fn details(&self) -> Option<&Value> {
         match self {
             Self::Compaction(compaction) => compaction.details.as_ref(),
             Self::BranchSummary(branch) => branch.details.as_ref(),
@@ -335,7 +335,7 @@ impl Body {
     }
 
     /// The id of the turn that begins to change files here.
-    pub(in crate::agent) fn turn(&self) -> Option<String> {
+    pub(in crate) fn turn(&self) -> Option<String> {
         match self {
             Self::Custom { custom_type, data } if custom_type == UNDO => {
                 Some(data["turn"].as_str()?.to_owned())

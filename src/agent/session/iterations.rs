@@ -11,7 +11,7 @@ use super::entry::{Body, Kind};
 use super::history::message_of;
 use super::tree::{NodeId, Tree};
 use super::view::SessionView;
-use crate::llm::{AssistantMessage, Message, ToolCall, ToolResultMessage};
+use tiller_llm::{AssistantMessage, Message, ToolCall, ToolResultMessage};
 
 /// One model call with its input and results.
 #[derive(Clone, Debug, Serialize)]

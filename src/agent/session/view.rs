@@ -12,7 +12,7 @@ use super::entry::{Body, Header, Kind, ModelChange};
 use super::reader::{self, Loaded};
 use super::snapshot::SessionSnapshot;
 use super::tree::{NodeId, Place, Tree};
-use crate::llm::Usage;
+use tiller_llm::Usage;
 
 /// A stored session, read-only.
 pub struct SessionView {

@@ -8,13 +8,13 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::llm::handoff::{self, SentBlock, ToolResult, Turn};
-use crate::llm::http;
-use crate::llm::message::Content;
-use crate::llm::model::{Model, ThinkingLevel};
-use crate::llm::provider::Request;
-use crate::llm::quirks::IdRule;
-use crate::llm::request_size;
+use crate::handoff::{self, SentBlock, ToolResult, Turn};
+use crate::http;
+use crate::message::Content;
+use crate::model::{Model, ThinkingLevel};
+use crate::provider::Request;
+use crate::quirks::IdRule;
+use crate::request_size;
 
 /// The API's version, a header of every request.
 pub(crate) const VERSION: &str = "2023-06-01";

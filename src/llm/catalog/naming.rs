@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use super::pattern::{MatchQuality, Name, Pattern};
 use super::snapshot::Snapshot;
-use crate::llm::auth::Keys;
-use crate::llm::model::{Model, ThinkingLevel};
-use crate::llm::nearest::{nearest, nearest_few};
+use crate::auth::Keys;
+use crate::model::{Model, ThinkingLevel};
+use crate::nearest::{nearest, nearest_few};
 
 /// Most candidates an error lists.
 const LISTED: usize = 12;

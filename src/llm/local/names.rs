@@ -3,9 +3,9 @@
 use super::probe::DiscoveredServer;
 use super::replies;
 use super::server::{LocalServer, ServerAddrs, ServerFacts};
-use crate::llm::catalog::Named;
-use crate::llm::catalog::pattern::Pattern;
-use crate::llm::model::{Model, ThinkingLevel};
+use crate::catalog::Named;
+use crate::catalog::pattern::Pattern;
+use crate::model::{Model, ThinkingLevel};
 
 /// The model that `name` means among `found`, and the thinking level in the name, if any. `None` if
 /// nothing matches.

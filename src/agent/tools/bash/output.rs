@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use super::clean::Cleaner;
 use super::excerpt::{Excerpt, Limits};
 use super::spill::Spill;
-use crate::agent::tool::CommandDetails;
-use crate::agent::tools::ToolSettings;
-use crate::llm::auth::{RedactStream, Redactor};
+use crate::tool::CommandDetails;
+use crate::tools::ToolSettings;
+use tiller_llm::auth::{RedactStream, Redactor};
 
 /// Lines for the screen while the command runs.
 const LIVE_LINES: usize = 100;
