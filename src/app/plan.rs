@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::args::{OutputMode, RunArgs, existing_folder};
-use super::config::{Layers, Settings};
+use super::config::{Layers, Origin, Settings};
 use super::dirs::Dirs;
 use super::models::Models;
 use super::outcome::StartError;
@@ -261,21 +261,19 @@ impl Chosen {
             settings,
             catalog,
             keys,
-            resumed,
             ..
         } = loaded;
         let models = Arc::new(models(settings, dirs, catalog, keys));
         let found = LazyCell::new(|| look(&models));
         let look = || Arc::clone(&found);
-        let session = resumed.as_ref().map(|resumed| &resumed.session);
-        let model = match choose_model(args, settings, session, &models, look)? {
+        let model = match choose_model(loaded, &models, look)? {
             None if !args.demo => {
                 let best = best_model(catalog, keys, || Arc::clone(&found));
                 best.map(|model| (model, args.thinking.unwrap_or(settings.thinking)))
             }
             named => named,
         };
-        let fallback = fallback_models(settings, &models, look)?;
+        let fallback = fallback_models(loaded, &models, look)?;
         drop(found);
         Ok(Self {
             models,
@@ -325,7 +323,8 @@ pub fn models(settings: &Settings, dirs: &Dirs, catalog: &Arc<Catalog>, keys: &K
 fn run_layers(args: &RunArgs, dirs: &Dirs, trust: &Trust) -> Result<Layers, StartError> {
     let mut layers = layers(dirs, Some(trust), &args.config)?;
     let mut flags = args.settings();
-    let added = flags.try_for_each(|(flag, key, value)| layers.add_flag(flag, key, value));
+    let added =
+        flags.try_for_each(|(flag, key, value)| layers.add_value(Origin::Flag(flag), key, &value));
     added.map_err(StartError::usage).map(|()| layers)
 }
 
@@ -343,12 +342,12 @@ pub fn working_folder(cd: Option<&Path>) -> Result<PathBuf, StartError> {
 }
 
 fn choose_model(
-    args: &RunArgs,
-    settings: &Settings,
-    session: Option<&Session>,
+    loaded: &Loaded,
     models: &Models,
     look: impl Fn() -> Arc<[DiscoveredServer]>,
 ) -> Result<Option<(Model, ThinkingLevel)>, StartError> {
+    let Loaded { args, settings, .. } = loaded;
+    let session = loaded.resumed.as_ref().map(|resumed| &resumed.session);
     if args.demo {
         return Ok(None);
     }
@@ -364,9 +363,15 @@ fn choose_model(
     if settings.model.is_empty() {
         return Ok(None);
     }
-    let (model, level) = models
-        .resolve_with(&settings.model, look)
-        .map_err(StartError::usage)?;
+    let fault = |why: String| match args.model {
+        Some(_) => why,
+        None => {
+            let fault = loaded.layers.fault("models.default", &why);
+            format!("{fault}\nTo change it: tiller config set models.default PROVIDER/ID")
+        }
+    };
+    let named = models.resolve_with(&settings.model, look);
+    let (model, level) = named.map_err(|why| StartError::usage(fault(why)))?;
     // `--thinking` wins over the level in `model:level`, which wins over the setting.
     let thinking = args.thinking.or(level).unwrap_or(settings.thinking);
     Ok(Some((model, thinking)))
@@ -401,17 +406,16 @@ fn best_model(
 
 /// The models in `models.fallback`. Reports a wrong name at the start, not when it is needed.
 fn fallback_models(
-    settings: &Settings,
+    loaded: &Loaded,
     models: &Models,
     look: impl Fn() -> Arc<[DiscoveredServer]>,
 ) -> Result<Vec<Model>, StartError> {
-    let resolve = |name: &String| match models.resolve_with(name, &look) {
-        Ok((model, _)) => Ok(model),
-        Err(error) => Err(StartError::usage(format!(
-            "setting models.fallback: {error}"
-        ))),
+    let fault = |why: String| {
+        let fault = loaded.layers.fault("models.fallback", &why);
+        StartError::usage(format!("{fault}\nTo change it: tiller config edit"))
     };
-    settings.fallback.iter().map(resolve).collect()
+    let resolve = |name: &String| Ok(models.resolve_with(name, &look).map_err(fault)?.0);
+    loaded.settings.fallback.iter().map(resolve).collect()
 }
 
 fn read_prompt(loaded: &Loaded, stdio: Stdio, has_model: bool) -> Result<Vec<Content>, StartError> {

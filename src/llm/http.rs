@@ -178,10 +178,12 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Durati
         return LlmError::new(ErrorClass::Client, format!("invalid URL {target}: {cause}"))
             .with_hint("Write base_url or the *_BASE_URL variable as http://HOST:PORT");
     }
-    let address = "Check the network and the address: base_url in models.toml, or the provider's \
-                   *_BASE_URL variable";
-    let hint = if error.is_connect() {
-        address
+    let hint = if error.is_connect() && is_loopback(target) {
+        "Start the server, or correct its address: base_url in models.toml, or the provider's \
+         *_BASE_URL variable"
+    } else if error.is_connect() {
+        "Check the network and the address: base_url in models.toml, or the provider's \
+         *_BASE_URL variable"
     } else if error.is_timeout() {
         "Send it again, or raise models.idle_timeout in config.toml"
     } else {

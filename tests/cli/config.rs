@@ -144,8 +144,8 @@ fn a_setting_is_printed_and_changed() {
     );
     // Text stays text where a text belongs.
     printed(&["set", "compaction.prompt", "5"]);
-    printed(&["set", "models.aliases.\"v1.5\"", "lab/old"]);
-    printed(&["set", "models.favorites", "[\"a\", \"b\"]"]);
+    printed(&["set", "models.aliases.\"v1.5\"", "opus:low"]);
+    printed(&["set", "models.favorites", "[\"opus\", \"v1.5\"]"]);
     printed(&["set", "agent.max_iterations", "7"]);
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(
@@ -155,9 +155,9 @@ fn a_setting_is_printed_and_changed() {
     for (key, value) in [
         ("ui.theme", "nord\n"),
         ("compaction.prompt", "5\n"),
-        ("models.favorites", "[\"a\", \"b\"]\n"),
+        ("models.favorites", "[\"opus\", \"v1.5\"]\n"),
         ("agent.max_iterations", "7\n"),
-        ("models.aliases", "models.aliases.\"v1.5\" = \"lab/old\"\n"),
+        ("models.aliases", "models.aliases.\"v1.5\" = \"opus:low\"\n"),
         ("undo", "undo.max_bytes = 536870912\n"),
     ] {
         assert_eq!(printed(&["get", key]), value, "{key}");
@@ -186,6 +186,14 @@ fn a_setting_is_printed_and_changed() {
             2,
             "'ui theme' is not the name of a setting",
         ),
+        (&["unset", "ui theme"], 2, "did you mean ui.theme?"),
+        (&["unset", "ui.them"], 2, "did you mean ui.theme?"),
+        (
+            &["unset", "ui.mouse"],
+            2,
+            "config.toml: ui.mouse isn't set here",
+        ),
+        (&["unset", "models"], 2, "has its own section"),
     ] {
         let ran = run(arguments);
         assert_eq!(
@@ -195,6 +203,217 @@ fn a_setting_is_printed_and_changed() {
         );
         assert!(ran.stderr.contains(told), "{arguments:?}: {}", ran.stderr);
         assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_setting_is_unset_and_all_are_listed() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.config().join("config.toml");
+    let text =
+        "# mine\n[ui]\n# eyes\ntheme = \"nord\"\n[models.aliases]\n\"v1.5\" = \"opus\" # old\n";
+    std::fs::write(&file, text).unwrap();
+    let printed = |arguments: &[&str]| {
+        let ran = sandbox.run(&[&["config"], arguments].concat());
+        assert_eq!(ran.code, Some(0), "{arguments:?}: {}", ran.stderr);
+        ran.stdout
+    };
+    assert_eq!(printed(&["show", "ui.theme"]), "nord\n");
+    let all = printed(&["show"]);
+    assert!(all.contains("ui.theme = \"nord\"\n"), "{all}");
+    assert_eq!((printed(&["get"]), printed(&["list"])), (all.clone(), all));
+    let told = format!("ui.theme = \"nord\"  # user: {}\n", file.display());
+    assert_eq!(printed(&["list", "ui.theme", "--origin"]), told);
+    for key in ["ui.theme", "models.aliases.\"v1.5\""] {
+        let told = format!("Removed {key} from {}\n", file.display());
+        assert_eq!(printed(&["unset", key]), told);
+    }
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(text, "# mine\n[ui]\n# eyes\n[models.aliases]\n# old\n");
+    assert_eq!(printed(&["get", "ui.theme"]), "auto\n");
+}
+
+#[test]
+fn a_value_that_names_nothing_is_refused() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.config().join("config.toml");
+    let themes = sandbox.config().join("themes");
+    std::fs::create_dir(&themes).unwrap();
+    std::fs::write(themes.join("mine.toml"), "inherits = \"dark\"\n").unwrap();
+    let models = "[providers.lab]\napi = \"openai-chat\"\nbase_url = \"http://127.0.0.1:9\"\n\
+                  [[providers.lab.models]]\nid = \"quick\"\n";
+    std::fs::write(sandbox.config().join("models.toml"), models).unwrap();
+    let before = std::fs::read_to_string(&file).ok();
+    for (key, value, told) in [
+        (
+            "ui.theme",
+            "nrod",
+            &["did you mean 'nord'?", "Themes: dark, light,", "mine"][..],
+        ),
+        ("ui.theme_dark", "auto", &["unknown theme 'auto'"]),
+        (
+            "models.default",
+            "sonet",
+            &["did you mean 'sonnet'?", "`tiller models` lists"],
+        ),
+        (
+            "models.default",
+            "claude",
+            &["anthropic/claude-opus-5-5", "tiller auth add anthropic"],
+        ),
+        (
+            "models.fallback",
+            "[\"opus\", \"gtp-9x\"]",
+            &["unknown model 'gtp-9x'"],
+        ),
+        (
+            "models.aliases.fast",
+            "labb/quick",
+            &["did you mean 'lab'?"],
+        ),
+        (
+            "tools.set",
+            "reed",
+            &["did you mean 'read'?", "Sets: all, coding"],
+        ),
+        ("models.thinking", "hihg", &["minimal, low, medium"]),
+    ] {
+        let ran = sandbox.run(&["config", "set", key, value]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{key}");
+        assert!(ran.stderr.contains("(command line)"), "{}", ran.stderr);
+        for told in told {
+            assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);
+        }
+        assert_eq!(std::fs::read_to_string(&file).ok(), before);
+    }
+    for (key, value) in [
+        ("ui.theme", "auto"),
+        ("ui.theme", "mine"),
+        ("models.aliases.fast", "lab/quick:low"),
+        ("models.default", "fast"),
+        ("models.default", "ollama/qwen3:8b"),
+        ("models.default", ""),
+        (
+            "models.favorites",
+            "[\"lab/quick\", \"anthropic/claude-new-9\"]",
+        ),
+        ("tools.set", "coding,+grep"),
+    ] {
+        let ran = sandbox.run(&["config", "set", key, value]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{key}");
+    }
+}
+
+#[test]
+fn other_mistakes_in_the_file_are_told_and_stop_no_change() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.config().join("config.toml");
+    let set = |text: &str, key: &str, value: &str| {
+        std::fs::write(&file, text).unwrap();
+        let ran = sandbox.run(&["config", "set", key, value]);
+        (
+            ran.code,
+            ran.stderr,
+            std::fs::read_to_string(&file).unwrap(),
+        )
+    };
+    let text = "# mine\nthem = 1 # why\n[permission]\nmood = \"ask\"\n[ui]\ntheme = \"dark\"\n";
+    let (code, told, now) = set(text, "ui.theme", "nord");
+    assert_eq!((code, now), (Some(0), text.replace("dark", "nord")));
+    assert!(told.contains("unknown setting permission.mood"), "{told}");
+    assert!(told.contains("config.toml:4): "), "{told}");
+    let text = "[ui]\nnotify = \"whistle\"\ntheme = \"nrod\"\n";
+    let (code, told, now) = set(text, "ui.vim", "true");
+    assert_eq!((code, now), (Some(0), format!("{text}vim = true\n")));
+    assert!(told.contains("config.toml:2)"), "{told}");
+    assert!(
+        told.contains("config.toml:3): unknown theme 'nrod'"),
+        "{told}"
+    );
+    // The mistake itself is mended.
+    let (_, told, _) = set("[ui]\nnotify = \"whistle\"\n", "ui.notify", "bell");
+    assert_eq!(told, "");
+    let (code, told, now) = set("[ui\n", "ui.theme", "nord");
+    assert_eq!((code, now.as_str()), (Some(2), "[ui\n"));
+    assert!(
+        told.contains("to fix that first: tiller config edit"),
+        "{told}"
+    );
+    assert!(told.contains("line 1"), "{told}");
+}
+
+#[test]
+fn a_model_in_the_settings_that_is_none_is_told_with_its_line() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.config().join("config.toml");
+    for (text, told) in [
+        (
+            "\n[models]\ndefault = \"claud\"\n",
+            "setting models.default = \"claud\" (user: FILE:3): 'claud' is ambiguous",
+        ),
+        (
+            "models.fallback = [\"sonet\"]\n",
+            "setting models.fallback = [\"sonet\"] (user: FILE:1): unknown model 'sonet'",
+        ),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let ran = sandbox.run(&["-p", "hi"]);
+        assert_eq!(ran.code, Some(2), "{ran:#?}");
+        let told = told.replace("FILE", &file.display().to_string());
+        assert!(
+            ran.stderr.starts_with(&format!("tiller: {told}")),
+            "{ran:#?}"
+        );
+        assert!(
+            ran.stderr.contains("To change it: tiller config "),
+            "{ran:#?}"
+        );
+    }
+    // A flag is no line of the file.
+    let ran = sandbox.run(&["-p", "-m", "claud", "hi"]);
+    assert!(
+        ran.stderr.starts_with("tiller: 'claud' is ambiguous"),
+        "{ran:#?}"
+    );
+}
+
+#[test]
+fn an_unknown_setting_leads_to_the_right_one_or_to_the_list() {
+    let sandbox = Sandbox::new();
+    for (key, told) in [
+        ("permissions.mode", "did you mean permission.mode?"),
+        ("permissions.defaultMode", "did you mean permission.mode?"),
+        ("permission.allow", "did you mean permission.rules?"),
+        ("permission.mood", "did you mean permission.mode?"),
+        ("permission.folder", "`tiller config get permission` lists"),
+        ("retry.max_attempts", "did you mean retry.max?"),
+        ("model", "did you mean models.default?"),
+        ("models.model", "did you mean models.default?"),
+        ("model.default", "did you mean models.default?"),
+        ("theme", "did you mean ui.theme?"),
+        ("theme.name", "did you mean ui.theme?"),
+        ("ui.them", "did you mean ui.theme?"),
+        ("ui.colour", "did you mean ui.theme?"),
+        ("sandbox", "did you mean permission.mode?"),
+        ("sandbox.enabled", "did you mean permission.mode?"),
+        ("agent.maxIterations", "did you mean agent.max_iterations?"),
+        ("timeout", "did you mean tools.bash.timeout_seconds?"),
+        ("bash.timeout", "did you mean tools.bash.timeout_seconds?"),
+        (
+            "tools.search.timeout",
+            "did you mean tools.search.timeout_seconds?",
+        ),
+        ("autoCompact", "did you mean compaction.enabled?"),
+        ("apiKey", "`tiller auth add PROVIDER` stores API keys"),
+        ("editor", "set the variable VISUAL or EDITOR instead"),
+        ("provider", "`tiller config list` lists all settings"),
+        ("env", "`tiller config list` lists all settings"),
+        ("enabled", "`tiller config list` lists all settings"),
+        ("proxy", "`tiller config list` lists all settings"),
+    ] {
+        let ran = sandbox.run(&["config", "get", key]);
+        let told = format!("tiller: unknown setting {key}: {told}");
+        assert!(ran.stderr.starts_with(&told), "{told}\n{}", ran.stderr);
     }
 }
 
@@ -209,6 +428,11 @@ fn the_settings_file_is_edited_and_checked() {
             "printf '[ui]\\nthem = 1\\n' >>",
             2,
             "did you mean ui.theme?",
+        ),
+        (
+            "printf '[ui]\\ntheme = \"nrod\"\\n' >",
+            2,
+            "did you mean 'nord'?",
         ),
         ("printf '[agent\\n' >", 2, "config.toml is not valid TOML"),
         ("false", 1, "`false`"),

@@ -54,10 +54,13 @@ fn where_all_is_there_it_says_so_and_changes_nothing() {
             "{title}/{name}"
         );
     }
+    assert_eq!(check(&report, "Terminal", "terminal")["state"], "note");
     assert_eq!(sandbox.all_files(), before);
     let text = sandbox.run(&["doctor"]);
     assert!(
-        text.stdout.contains("\n  ✓ config.toml "),
+        text.stdout.contains("\n  ✓ config.toml ")
+            && text.stdout.contains("\n  - terminal  ")
+            && text.stdout.contains("\n  - models.toml "),
         "{}",
         text.stdout
     );
@@ -102,6 +105,22 @@ fn each_file_with_an_error_is_named_with_the_line_and_the_rest_is_looked_at() {
     }
     let keys = check(&report, "Keys", "none");
     assert!(keys["wayOut"].as_str().unwrap().contains("tiller auth add"));
+}
+
+#[test]
+fn a_theme_and_a_model_that_are_none_are_problems() {
+    let sandbox = Sandbox::new();
+    let text = "[ui]\ntheme = \"nrod\"\n[models]\ndefault = \"sonet\"\n";
+    fs::write(sandbox.config().join("config.toml"), text).unwrap();
+    let (_, report) = doctor(&sandbox);
+    let check = check(&report, "Settings", "config.toml");
+    assert_eq!(check["state"], "bad");
+    for told in [
+        "config.toml:2): unknown theme",
+        "config.toml:4): unknown model",
+    ] {
+        assert!(check["text"].as_str().unwrap().contains(told), "{check:#}");
+    }
 }
 
 #[test]

@@ -143,14 +143,35 @@ fn what_passes_is_waited_out() {
         assert_eq!(ran.stdout, "Back.\n", "{wire:?}");
         for words in [
             "overloaded",
-            "retry 1/5 in 1 s",
+            "retrying (1 of 5) in 1 s",
             "lost the connection",
-            "retry 2/5 in",
+            "retrying (2 of 5) in",
         ] {
             assert!(ran.stderr.contains(words), "{wire:?} {}", ran.stderr);
         }
         assert_eq!(server.requests().len(), 3);
     }
+}
+
+/// An error that comes back is told once, then at the end.
+#[test]
+fn a_closed_port_is_told_once() {
+    let mut sandbox = Sandbox::new();
+    sandbox.set("ANTHROPIC_API_KEY", "k");
+    sandbox.set("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
+    let quick = ["--config", "retry.base_ms=1", "--config", "retry.max=3"];
+    let ran = sandbox.run(&[&["-p", "-m", "sonnet", "hi"][..], &quick].concat());
+    check(&ran, 1, &["Start the server, or correct its address"]);
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(
+        lines[1..4],
+        [
+            "retrying (1 of 3) in 1 s",
+            "tiller: retrying (2 of 3) in 1 s",
+            "tiller: retrying (3 of 3) in 1 s"
+        ]
+    );
+    assert_eq!(ran.stderr.matches("cannot reach").count(), 2, "{ran:#?}");
 }
 
 #[test]

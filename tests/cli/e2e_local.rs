@@ -47,7 +47,12 @@ fn without_a_key_a_model_of_this_machine_answers() {
 fn a_model_of_this_machine_can_be_named() {
     let server = local_server::ollama();
     let sandbox = with(&server);
-    for name in ["ollama/llava:13b", "ollama/deepseek-r1", "qwen3:8b"] {
+    for name in [
+        "ollama/llava:13b",
+        "ollama/deepseek-r1",
+        "qwen3:8b",
+        "ollama",
+    ] {
         let ran = sandbox.run(&["-p", "-m", name, "who are you?"]);
         assert_eq!(
             (ran.code, ran.stdout.as_str()),
@@ -82,6 +87,8 @@ fn a_server_that_is_not_there_is_missed_with_the_way_out() {
         ("ollama/qwen3:8b", "ollama serve"),
         ("lmstudio/x", "lms server start"),
         ("llamacpp/x", "models.servers.llamacpp=HOST:PORT"),
+        ("LlamaCpp", "llama.cpp doesn't answer at"),
+        ("ollma/x", "did you mean 'ollama'?"),
     ] {
         let ran = sandbox.run(&["-p", "-m", name, "go"]);
         assert_eq!(ran.code, Some(2), "{name} {ran:#?}");

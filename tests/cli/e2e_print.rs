@@ -424,9 +424,12 @@ fn a_wait_for_another_attempt_is_told() {
         let retries: Vec<&str> = lines
             .iter()
             .copied()
-            .filter(|line| line.starts_with("retry "))
+            .filter(|line| line.starts_with("retrying "))
             .collect();
-        assert_eq!(retries, ["retry 1/5 in 1 s", "retry 2/5 in 1 s"]);
+        assert_eq!(
+            retries,
+            ["retrying (1 of 5) in 1 s", "retrying (2 of 5) in 1 s"]
+        );
     }
 }
 

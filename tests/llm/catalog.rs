@@ -611,6 +611,38 @@ fn a_pattern_means_a_model_that_can_be_used() {
         resolve("opus", &["GROQ_API_KEY"]),
         "anthropic/claude-opus-5-5"
     );
+    // A version, and a reseller's id after the maker.
+    assert_eq!(
+        resolve("opus-5", &["OPENROUTER_API_KEY"]),
+        "openrouter/anthropic/claude-opus-5.5"
+    );
+    assert_eq!(
+        resolve("claude-sonnet-5", &["OPENROUTER_API_KEY"]),
+        "openrouter/anthropic/claude-sonnet-5"
+    );
+    // A provider's default, unless only others have a key.
+    assert_eq!(resolve("Anthropic", &[]), sonnet);
+    assert_eq!(
+        resolve("anthropic", &["ANTHROPIC_API_KEY", "OPENROUTER_API_KEY"]),
+        sonnet
+    );
+    let said = resolve("anthropic", &["OPENROUTER_API_KEY"]);
+    assert!(said.contains("  openrouter/anthropic/claude-"), "{said}");
+    // What is said names what can be used.
+    let said = resolve("opus5", &["OPENROUTER_API_KEY"]);
+    assert!(
+        said.contains("mean openrouter/anthropic/claude-opus-5.5?"),
+        "{said}"
+    );
+    assert!(resolve("opus4", &[]).contains("mean anthropic/claude-opus-4-6?"));
+    assert!(resolve("gpt-9x", &[]).contains("unknown model 'gpt-9x'"));
+    let said = resolve("gpt", &[]);
+    assert!(
+        said.contains("models:\n  openai/gpt-6.1-sol\n"),
+        "the newest first: {said}"
+    );
+    assert!(said.ends_with("tiller auth add openai"), "{said}");
+    assert!(!resolve("gpt", &["OPENAI_API_KEY"]).contains("auth add"));
     // A family at a provider; an exact id that is merely new goes through.
     assert_eq!(resolve("anthropic/sonnet", &[]), sonnet);
     assert_eq!(resolve("anthropic/Claude-Sonnet-5.5", &[]), sonnet);
@@ -1103,7 +1135,8 @@ fn a_pattern_fits_words_before_parts() {
         ),
         ("sonn", "claude-sonnet-5-5", Some(MatchQuality::Part)),
         ("gpt-6", "gpt-6-sol", Some(MatchQuality::Words)),
-        ("gpt-6", "gpt-6.1-sol", None),
+        ("gpt-6", "gpt-6.1-sol", Some(MatchQuality::Version)),
+        ("gpt-6", "openai/gpt-6", Some(MatchQuality::Whole)),
         ("gpt-6.1", "gpt-6.1-sol", Some(MatchQuality::Words)),
         ("gpt", "gpt-6.1-sol", Some(MatchQuality::Words)),
         ("opus", "claude-sonnet-5-5", None),

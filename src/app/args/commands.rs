@@ -189,19 +189,19 @@ pub struct StatusArgs {
 /// Commands about settings.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Print every setting and its value.
+    /// Print all settings, or the ones you name.
+    ///
+    /// `tiller config get` and `tiller config list` do the same.
+    #[command(visible_aliases = ["get", "list"])]
     Show {
+        /// The setting, for example ui.theme; a section, such as ui, prints all its settings.
+        key: Option<String>,
         /// Show where each value comes from.
         #[arg(long)]
         origin: bool,
         /// Override a setting, for example ui.theme=light (repeatable).
         #[arg(long, value_name = "KEY=VALUE")]
         config: Vec<String>,
-    },
-    /// Print the value of a setting.
-    Get {
-        /// The setting, for example ui.theme; a section, such as ui, prints all its settings.
-        key: String,
     },
     /// Change a setting in your config.toml.
     Set {
@@ -210,6 +210,11 @@ pub enum ConfigCommand {
         /// The new value: a word, a number, true, false, or TOML such as `["a", "b"]`.
         #[arg(allow_hyphen_values = true)]
         value: String,
+    },
+    /// Remove a setting from your config.toml, which restores its default.
+    Unset {
+        /// The setting, for example ui.theme.
+        key: String,
     },
     /// Open your config.toml in $VISUAL or $EDITOR.
     Edit,

@@ -6,10 +6,11 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::config::unknown_names;
 use super::runtime::current_thread;
 use crate::agent::process::Processes;
 use crate::app::cli;
-use crate::app::config::{Layers, Settings};
+use crate::app::config::{Layers, Origin, Settings};
 use crate::app::dirs::Dirs;
 use crate::app::doctor::{self, Report, Section};
 use crate::app::outcome::{Outcome, StartError};
@@ -28,11 +29,17 @@ pub(super) fn doctor(
     let trust = Trust::load(&dirs.projects_file(), &cwd);
     let layers = plan::layers(dirs, trust.as_ref().ok(), &[]);
     let settings = match &layers {
-        Ok(layers) if !layers.left_out.is_empty() => Err(layers.left_out.join("\n")),
         Ok(layers) => Settings::resolve(layers),
         Err(error) => Err(error.message.clone()),
     };
-    let (settings, settings_fault) = or_default(settings, defaults)?;
+    let (settings, mut settings_fault) = or_default(settings, defaults)?;
+    if let Ok(layers) = &layers {
+        let unknown = unknown_names(layers, dirs, env, |it| matches!(it, Origin::User(_)));
+        let faults = [&layers.left_out[..], &unknown].concat();
+        if !faults.is_empty() {
+            settings_fault = Err(faults.join("\n"));
+        }
+    }
     let (keys, keys_fault) = or_default(
         keys::load(dirs, &settings, env, &cwd).map_err(|error| error.message),
         || Ok(Keys::default()),

@@ -4,6 +4,7 @@
 
 mod start;
 mod sub_command;
+mod config;
 mod doctor;
 mod runtime;
 mod run_context;

@@ -5,15 +5,14 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::config::config;
 use super::doctor::doctor;
 use super::run_context::permission_options;
 use super::runtime::current_thread;
 use crate::agent;
 use crate::agent::permission::Policy;
 use crate::agent::process::Processes;
-use crate::app::args::{
-    self, AuthCommand, ConfigCommand, PolicyCheckArgs, PolicyCommand, SubCommand,
-};
+use crate::app::args::{self, AuthCommand, PolicyCheckArgs, PolicyCommand, SubCommand};
 use crate::app::cli::{self, AuthContext};
 use crate::app::config::{Layers, Settings};
 use crate::app::dirs::Dirs;
@@ -21,7 +20,6 @@ use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::trust::Trust;
-use crate::app::tui::open_in_editor;
 use crate::app::{catalogue, keys, plan};
 use crate::llm::local::{self, DiscoveredServer};
 
@@ -32,21 +30,7 @@ pub(super) fn sub_command(
 ) -> Result<Outcome, StartError> {
     let home = dirs.home.as_deref();
     match command {
-        SubCommand::Config { what } => Ok(match what {
-            ConfigCommand::Show { config, origin } => {
-                cli::show_config(&layers(dirs, config)?, *origin)
-            }
-            ConfigCommand::Get { key } => cli::get_config(&layers(dirs, &[])?, key)?,
-            ConfigCommand::Set { key, value } => cli::set_config(&dirs.config_file(), key, value)?,
-            ConfigCommand::Edit => {
-                let file = dirs.config_file();
-                let runtime = current_thread()?;
-                let open = || runtime.block_on(open_in_editor(file.clone(), None));
-                cli::edit_config(&file, open)?
-            }
-            // Users need it most when the file is broken.
-            ConfigCommand::Path => cli::config_path(&dirs.config_file()),
-        }),
+        SubCommand::Config { what } => config(what, dirs, env),
         // Without a project it is a run, which `start` begins.
         SubCommand::Demo { project } => {
             cli::demo_project(project.as_deref().unwrap_or(Path::new("tiller-demo")))
@@ -129,7 +113,7 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
 }
 
 /// The settings in the working folder, and the project's if it is trusted. Reports ignored ones.
-fn layers(dirs: &Dirs, assignments: &[String]) -> Result<Layers, StartError> {
+pub(super) fn layers(dirs: &Dirs, assignments: &[String]) -> Result<Layers, StartError> {
     let cwd = plan::working_folder(None).ok();
     let trust = cwd.map(|cwd| Trust::load(&dirs.projects_file(), &cwd));
     let layers = plan::layers(dirs, trust.transpose()?.as_ref(), assignments)?;

@@ -8,6 +8,8 @@ use crate::llm::Message;
 #[derive(Debug)]
 pub struct Print {
     reply: String,
+    /// The error of the last retry, which isn't repeated.
+    failure: String,
     output: Output,
 }
 
@@ -23,6 +25,7 @@ impl Print {
     pub fn new(output: Output) -> Self {
         Self {
             reply: String::new(),
+            failure: String::new(),
             output,
         }
     }
@@ -46,9 +49,11 @@ impl Sink for Print {
                 error,
             } => {
                 let seconds = delay_ms.div_ceil(1000);
-                said.tell(&format!(
-                    "{error}\nretry {attempt}/{max_attempts} in {seconds} s"
-                ));
+                let failure = if self.failure == *error { "" } else { error };
+                let text =
+                    format!("{failure}\nretrying ({attempt} of {max_attempts}) in {seconds} s");
+                said.tell(text.trim_start());
+                self.failure.clone_from(error);
             }
             AgentEvent::Notice {
                 level: NoticeLevel::Refusal | NoticeLevel::Warning | NoticeLevel::Error,

@@ -1,13 +1,19 @@
 //! Checks that settings exist and have the right type. The defaults are the schema: they have every key,
 //! and values of the right type. A table that is empty there takes any names, with strings.
 
+use strsim::jaro_winkler;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-use crate::llm::nearest::nearest_few;
+use super::layers::get;
 
 /// The only setting that is a list of tables.
 pub(super) const RULES: &str = "permission.rules";
+
+/// From here on, two names mean the same.
+const SIMILAR: f64 = 0.85;
+/// The similarity of a synonym.
+const EXACT: f64 = 0.99;
 
 /// Checks that `defaults` has every key of `table` with this type. `place` locates a key in errors.
 pub fn check(
@@ -35,7 +41,9 @@ fn check_table(
                     place(&key)
                 ));
             }
-            (None, _) => return Err(unknown(root, &key, &place(&key))),
+            // What's left of a section whose settings tiller ignores.
+            (None, Value::Table(inner)) if inner.is_empty() => {}
+            (None, _) => return Err(unknown(root, key, value, place)),
             (Some(Value::Table(inner)), Value::Table(given)) => {
                 check_table(root, inner, given, &key, place)?;
             }
@@ -92,31 +100,108 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-fn unknown(root: &Table, key: &str, place: &str) -> String {
-    format!("unknown setting {key} ({place}): {}", hint(root, key))
+/// The error for an unknown `key`, or for a key in it that means a known setting.
+fn unknown(root: &Table, key: String, value: &Value, place: &dyn Fn(&str) -> String) -> String {
+    let mut keys = Vec::new();
+    if let Value::Table(inner) = value {
+        collect_keys(inner, &key, &mut keys);
+    }
+    let key = keys
+        .into_iter()
+        .find(|key| meant(root, key).is_some())
+        .unwrap_or(key);
+    format!(
+        "unknown setting {key} ({}): {}",
+        place(&key),
+        hint(root, &key)
+    )
 }
 
 /// A suggestion for an unknown key.
 pub(super) fn hint(root: &Table, key: &str) -> String {
-    let mut keys = Vec::new();
-    collect_keys(root, "", &mut keys);
-    // Users remember only the last part: `max_iterations` finds `agent.max_iterations`.
-    let names = keys.iter().flat_map(|known| {
-        let known = known.as_str();
-        let section = known.split('.').next().unwrap_or(known);
-        let last = known.rsplit('.').next().unwrap_or(known);
-        // A key in a section is never the name of one.
-        let section = (section, section);
-        let section = if key.contains('.') {
-            (known, known)
-        } else {
-            section
+    match meant(root, key) {
+        Some(advice) if advice.contains(' ') => advice,
+        Some(name) if get(root, &name).is_some_and(Value::is_table) => {
+            format!("`tiller config get {name}` lists the settings there")
+        }
+        Some(name) => format!("did you mean {name}?"),
+        None => "`tiller config list` lists all settings".to_owned(),
+    }
+}
+
+/// Settings, or what to do instead, and other names for them without `_` and `-`.
+const SYNONYMS: &str = "\
+agent.max_iterations: maxturns turns maxsteps steps maxcalls
+budget.usd: cost maxcost dollars maxbudgetusd
+compaction.enabled: autocompact compact autocompactenabled
+models.default: model modelname
+models.max_output: maxtokens maxoutputtokens
+models.thinking: reasoning effort reasoningeffort modelreasoningeffort
+permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode yolo
+permission.rules: allow deny ask allowlist denylist allowedtools disallowedtools
+permission.writable: additionaldirectories writableroots adddir
+retry.max: attempts maxattempts retries maxretries
+tools.bash.timeout_seconds: timeout
+tools.set: tool toolset
+ui.notify: notification notifications sound
+ui.theme: color colors colour colours colorscheme
+`tiller auth add PROVIDER` stores API keys: key keys apikey apikeys token
+set the variable VISUAL or EDITOR instead: editor visual
+keys are in keymap.toml, next to config.toml: keymap keybindings keybinding bindings";
+
+/// The setting that `key` probably means, else its section, or what to do instead.
+pub(super) fn meant(root: &Table, key: &str) -> Option<String> {
+    let split = |key: &str| {
+        let plain = key.to_lowercase().replace(['_', '-'], "");
+        let (section, name) = plain.rsplit_once('.').unwrap_or(("", &plain));
+        (section.to_owned(), name.to_owned())
+    };
+    let (section, name) = split(key);
+    let mut known = Vec::new();
+    collect_keys(root, "", &mut known);
+    let mut scored = Vec::new();
+    for target in &known {
+        let (of, its) = split(target);
+        let named = match jaro_winkler(&name, &its) {
+            named if !section.is_empty() && its.starts_with(&name) => named.max(0.9),
+            named => named,
         };
-        [(known, known), (last, known), section]
-    });
-    match nearest_few(key, names, 1).pop() {
-        Some(known) => format!("did you mean {known}?"),
-        None => "`tiller config show` lists all settings".to_owned(),
+        scored.push((score(&section, &of, named), target.as_str()));
+        let alone = if section.is_empty() { &name } else { &section };
+        if jaro_winkler(alone, &of) > SIMILAR {
+            scored.push((0.5, target.rsplit_once('.')?.0));
+        }
+    }
+    for (target, words) in SYNONYMS.lines().filter_map(|line| line.split_once(": ")) {
+        if words.split(' ').any(|word| word == name) {
+            scored.push((score(&section, &split(target).0, EXACT), target));
+        }
+    }
+    scored.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let best = |(score, target): &(f64, _)| {
+        // Of two equal ones, neither.
+        let mut others = scored
+            .iter()
+            .filter(|(other, _)| other.total_cmp(score).is_eq());
+        *score > 0.0 && others.all(|(_, other)| other == target)
+    };
+    let found = scored
+        .first()
+        .filter(|it| best(it))
+        .map(|(_, target)| (*target).to_owned());
+    found.or_else(|| meant(root, key.rsplit_once('.')?.0))
+}
+
+/// How well a name in `section` fits a similar name in the section `of`.
+fn score(section: &str, of: &str, named: f64) -> f64 {
+    // Users leave out the first part: `bash.timeout`. Their own section is better than another.
+    let last = of.rsplit('.').next().unwrap_or(of);
+    let sections = jaro_winkler(section, of).max(jaro_winkler(section, last)) - 0.05;
+    let is_free = section.is_empty() || of.is_empty() || section == of;
+    match named.min(if is_free { 1.0 } else { sections }) {
+        score if score > SIMILAR => score,
+        _ if named >= EXACT => 0.8,
+        _ => 0.0,
     }
 }
 

@@ -10,7 +10,7 @@ use rustix::fs::FlockOperation;
 use toml_edit::{DocumentMut, Item, Key, Table, TableLike, Value};
 
 use super::check::place_of;
-use super::layers::{Layer, Layers, Origin};
+use super::layers::{Layers, TYPED};
 use super::settings::Settings;
 use crate::llm::read_small::read_small;
 use crate::llm::replace_file::replace_file;
@@ -23,66 +23,66 @@ pub fn set_in_file(file: &Path, table: &str, name: &str, value: &str) -> Result<
     })
 }
 
-/// Sets the dotted setting `key` in the user's `file`, which may be new. Unchanged on errors.
+/// Sets the dotted setting `key` in the user's `file`, which may be new. Unchanged on errors. Other
+/// mistakes in the file don't matter: they were there before.
 pub fn set_checked(file: &Path, key: &str, value: &toml::Value) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
+    let mut layers = Layers::defaults();
+    layers.add_value(TYPED, key, value)?;
+    Settings::resolve(&layers)?;
     let value: Value = value
         .to_string()
         .parse()
         .map_err(|_| named(format!("can't write {value}")))?;
+    let (tables, name) = parts(key)?;
     change_file(file, |text| {
-        let parts = Key::parse(key).map_err(|error| named(error.to_string()))?;
-        let parts: Vec<&str> = parts.iter().map(Key::get).collect();
-        let (name, tables) = parts.split_last().unwrap_or((&key, &[]));
-        let new = set_value(text, tables, name, value).map_err(named)?;
-        let mut layers = Layers::defaults();
-        layers.add_text(Origin::User(file.to_owned()), new.clone())?;
-        Settings::resolve(&layers)?;
-        Ok(new)
+        set_value(text, &tables, &name, value).map_err(named)
     })
 }
 
-/// Like `set_checked`, with the value as typed: TOML, or a bare word. Returns the value it wrote.
-pub fn set_typed(file: &Path, key: &str, typed: &str) -> Result<toml::Value, String> {
-    let check = |value: toml::Value| {
-        let table = format!("{key} = {value}").parse::<toml::Table>();
-        let table = table.map_err(|_| format!("'{key}' is not the name of a setting"))?;
-        let mut layers = Layers::defaults();
-        layers.add(Layer::new(Origin::Flag("command line"), table))?;
-        Settings::resolve(&layers).map(|_| value)
-    };
-    let string = || check(typed.into());
-    let value = match typed.parse::<toml::Value>().map(check) {
-        Ok(checked) => checked.or_else(|fault| string().map_err(|_| fault)),
-        Err(_) => string(),
-    }?;
-    set_checked(file, key, &value)?;
-    Ok(value)
+/// The tables and the name in a dotted key, without quotes.
+fn parts(key: &str) -> Result<(Vec<String>, String), String> {
+    let parts = Key::parse(key).unwrap_or_default();
+    let mut parts: Vec<String> = parts.iter().map(|part| part.get().to_owned()).collect();
+    let name = parts.pop();
+    let name = name.ok_or_else(|| format!("'{key}' is not the name of a setting"))?;
+    Ok((parts, name))
 }
 
 /// Removes the dotted setting `key` from the user's settings `file`, which restores its default. An
 /// error leaves the file unchanged.
 pub fn unset_checked(file: &Path, key: &str) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
+    let (tables, name) = parts(key)?;
     change_file(file, |text| {
-        let mut document: DocumentMut = text
-            .parse()
-            .map_err(|error: toml_edit::TomlError| named(error.to_string()))?;
-        let (tables, name) = key.rsplit_once('.').unwrap_or(("", key));
+        let mut document = parse(text).map_err(named)?;
         let mut table: Option<&mut dyn TableLike> = Some(document.as_table_mut());
-        for part in tables.split('.').filter(|part| !part.is_empty()) {
+        for part in &tables {
             table = table
                 .and_then(|table| table.get_mut(part))
                 .and_then(Item::as_table_like_mut);
         }
-        if let Some(table) = table {
-            table.remove(name);
-        }
+        match table.as_ref().and_then(|table| table.get(&name)) {
+            Some(Item::Value(_)) => table.and_then(|table| table.remove(&name)),
+            Some(_) => return Err(named(is_section(&name))),
+            None => return Err(named(format!("{key} isn't set here"))),
+        };
         let without = document.to_string();
-        Ok(cut_out(text, key)
+        let plain = [&tables[..], &[name]].concat().join(".");
+        Ok(cut_out(text, &plain)
             .filter(|cut| cut.parse::<toml::Table>().ok() == without.parse::<toml::Table>().ok())
             .unwrap_or(without))
     })
+}
+
+fn is_section(name: &str) -> String {
+    format!("can't change '{name}', which has its own section; use tiller config edit")
+}
+
+fn parse(text: &str) -> Result<DocumentMut, String> {
+    let parsed: Result<DocumentMut, _> = text.parse();
+    parsed
+        .map_err(|error| format!("not valid TOML; to fix that first: tiller config edit\n{error}"))
 }
 
 /// `text` without the key and its value, keeping comments. `None` if other keys share the lines.
@@ -146,10 +146,13 @@ fn lock(file: &Path) -> io::Result<File> {
     Ok(lock)
 }
 
-fn set_value(text: &str, tables: &[&str], name: &str, value: Value) -> Result<String, String> {
-    let mut document: DocumentMut = text
-        .parse()
-        .map_err(|error: toml_edit::TomlError| format!("not valid TOML:\n{error}"))?;
+fn set_value(
+    text: &str,
+    tables: &[impl AsRef<str>],
+    name: &str,
+    value: Value,
+) -> Result<String, String> {
+    let mut document = parse(text)?;
     if document.is_empty() && !text.trim().is_empty() {
         // Only comments: add new text below them.
         let new = set_value("", tables, name, value)?;
@@ -157,6 +160,7 @@ fn set_value(text: &str, tables: &[&str], name: &str, value: Value) -> Result<St
     }
     let mut table: &mut dyn TableLike = document.as_table_mut();
     for (at, part) in tables.iter().enumerate() {
+        let part = part.as_ref();
         let inner = table.entry(part).or_insert_with(|| {
             let mut table = Table::new();
             // Only the innermost table has a heading.
@@ -165,7 +169,7 @@ fn set_value(text: &str, tables: &[&str], name: &str, value: Value) -> Result<St
         });
         table = inner
             .as_table_like_mut()
-            .ok_or_else(|| format!("'{part}' is not a table"))?;
+            .ok_or_else(|| format!("'{part}' is not a table; use tiller config edit"))?;
     }
     let mut new = value;
     match table.get_mut(name) {
@@ -175,9 +179,7 @@ fn set_value(text: &str, tables: &[&str], name: &str, value: Value) -> Result<St
             *old = new;
         }
         Some(other) if !other.is_none() => {
-            return Err(format!(
-                "can't change '{name}', which has its own section; use tiller config edit"
-            ));
+            return Err(is_section(name));
         }
         _ => {
             table.insert(name, Item::Value(new));
@@ -251,7 +253,7 @@ mod tests {
             assert_eq!(text(), set, "it is as it was");
         }
         unset_checked(&file, "tools.bash.timeout_seconds").unwrap();
-        unset_checked(&file, "tools.read.max_lines").unwrap();
+        assert!(unset_checked(&file, "tools.read.max_lines").is_err());
         assert_eq!(
             text(),
             "# mine\n[ui]\ntheme = \"nord\" # why\n\n[tools.bash]\n"

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use super::check::{check, collect_keys, dotted, line_of};
+use super::check::{check, collect_keys, dotted, line_of, meant};
 use super::project::keep_limits;
 use super::settings::Settings;
 use crate::llm::read_small::read_small;
@@ -26,6 +26,9 @@ pub enum Origin {
     /// A flag, such as `--model`.
     Flag(&'static str),
 }
+
+/// What the user sets in a sub-command.
+pub const TYPED: Origin = Origin::Flag("command line");
 
 impl Origin {
     fn file(&self) -> Option<&Path> {
@@ -147,8 +150,12 @@ impl Layers {
             };
             let named = fault.split_once("setting ").map_or("", |(_, rest)| rest);
             let key = named.split([' ', ':']).next().unwrap_or_default();
-            let meant = fault.split_once("did you mean ").map_or("", |(_, it)| it);
-            if [key, meant].into_iter().any(limits) || !remove(&mut table, key) {
+            let section = key.split('.').next().unwrap_or_default();
+            // Any setting in a misspelled section of limits.
+            let could_be = [key.to_owned(), format!("{section}.x")];
+            let defaults = &self.layers[0].table;
+            let mut meant = could_be.iter().filter_map(|key| meant(defaults, key));
+            if limits(key) || meant.any(|it| limits(&it)) || !remove(&mut table, key) {
                 return Err(fault);
             }
             self.left_out.push(fault);
@@ -164,23 +171,24 @@ impl Layers {
         let (key, value) = text.split_once('=').ok_or_else(|| {
             format!("--config '{text}' is not KEY=VALUE, for example agent.max_iterations=50")
         })?;
-        let (key, value) = (key.trim(), value.trim());
-        let string = Value::String(value.to_owned());
-        let table = format!("{key} = {value}")
-            .parse::<Table>()
-            .or_else(|_| format!("{key} = {string}").parse::<Table>())
-            .unwrap_or_else(|_| nested(key, string));
-        self.add(Layer::new(Origin::Command, table)).map(|_| ())
+        let added = self.add_typed(&Origin::Command, key.trim(), value.trim());
+        added.map(|_| ())
     }
 
-    pub fn add_flag(
-        &mut self,
-        flag: &'static str,
-        key: &str,
-        value: impl Into<Value>,
-    ) -> Result<(), String> {
-        self.add(Layer::new(Origin::Flag(flag), nested(key, value.into())))
-            .map(|_| ())
+    /// Adds a value as typed, TOML or a bare word, and returns it.
+    pub fn add_typed(&mut self, origin: &Origin, key: &str, typed: &str) -> Result<Value, String> {
+        let mut add = |value| self.add_value(origin.clone(), key, &value).map(|()| value);
+        let text = Value::String(typed.to_owned());
+        match typed.parse() {
+            Ok(value) => add(value).or_else(|fault| add(text).map_err(|_| fault)),
+            Err(_) => add(text),
+        }
+    }
+
+    pub fn add_value(&mut self, origin: Origin, key: &str, value: &Value) -> Result<(), String> {
+        let table = format!("{key} = {value}").parse();
+        let table = table.map_err(|_| format!("'{key}' is not the name of a setting"))?;
+        self.add(Layer::new(origin, table)).map(|_| ())
     }
 
     /// Every current setting in the order of the defaults: dotted key, value, origin.
@@ -262,6 +270,16 @@ impl Layers {
         layers.filter(move |layer| get(&layer.table, key).is_some())
     }
 
+    /// The error `why` about the value of a setting, with its place.
+    pub fn fault(&self, key: &str, why: &str) -> String {
+        match self.find(key) {
+            Some((value, layer)) => {
+                format!("setting {key} = {value} ({}): {why}", layer.place(key))
+            }
+            None => format!("setting {key}: {why}"),
+        }
+    }
+
     pub(super) fn add(&mut self, layer: Layer) -> Result<&Layer, String> {
         if let Some(defaults) = self.layers.first() {
             check(&defaults.table, &layer.table, &|key| layer.place(key))?;
@@ -277,7 +295,6 @@ impl Layers {
 
 /// True for a setting that may limit actions or spending. Without it tiller would allow more.
 fn limits(key: &str) -> bool {
-    let key = key.trim_end_matches('?');
     let limits =
         |part: &str| part == "mode" || part.starts_with("permission") || part.starts_with("budget");
     key.split('.').any(limits)
@@ -297,19 +314,7 @@ pub(super) fn cannot_read(path: &Path, why: &dyn fmt::Display) -> String {
     format!("can't read the settings file {}: {why}", path.display())
 }
 
-fn nested(key: &str, value: Value) -> Table {
-    let mut parts = key.rsplit('.');
-    let mut table = Table::new();
-    table.insert(parts.next().unwrap_or(key).to_owned(), value);
-    for part in parts {
-        let mut outer = Table::new();
-        outer.insert(part.to_owned(), Value::Table(table));
-        table = outer;
-    }
-    table
-}
-
-fn get<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
+pub(super) fn get<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
     let mut parts = key.split('.');
     let mut value = table.get(parts.next()?)?;
     for part in parts {
@@ -347,7 +352,11 @@ mod tests {
         };
         assert_eq!(limit(&layers), (100, "default".to_owned()));
         layers
-            .add_flag("--max-iterations", "agent.max_iterations", 5)
+            .add_value(
+                Origin::Flag("--max-iterations"),
+                "agent.max_iterations",
+                &5.into(),
+            )
             .unwrap();
         layers.add_assignment("agent.max_iterations=4").unwrap();
         user(&mut layers, "agent.max_iterations = 2").unwrap();
@@ -362,16 +371,7 @@ mod tests {
     fn what_is_not_in_the_defaults_is_refused_with_what_is_expected() {
         let mut layers = Layers::defaults();
         for (text, expected) in [
-            (
-                "agent.max_iteration = 2",
-                "did you mean agent.max_iterations?",
-            ),
-            ("max_iterations = 2", "did you mean agent.max_iterations?"),
-            (
-                "[tools.bash]\ntimeout = 3",
-                "did you mean tools.bash.timeout_seconds?",
-            ),
-            ("qqq = 2", "`tiller config show` lists all settings"),
+            ("qqq = 2", "`tiller config list` lists all settings"),
             ("agent.max_iterations = \"ten\"", "a whole number"),
             ("agent.max_iterations = -1", "a whole number"),
             ("agent.skip_on_steering = 1", "true or false"),
@@ -480,6 +480,8 @@ mod tests {
             "mode = 'ask'\n",
             "[budget]\nusd = '5'\n",
             "[budgets]\nusd = 5.0\n",
+            "[permisions]\ntimeout = 5\n",
+            "approval_policy = 'never'\n",
             "[ui\n",
         ] {
             std::fs::write(&path, text).unwrap();

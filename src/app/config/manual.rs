@@ -47,11 +47,15 @@ pub fn overrides(layers: &Layers) -> Vec<SettingOverride> {
 }
 
 /// The settings in force that `key` names: one, or all of a section.
-pub fn entries_of<'a>(layers: &'a Layers, key: &str) -> Result<Vec<(String, &'a Value)>, String> {
+pub fn entries_of<'a>(
+    layers: &'a Layers,
+    key: &str,
+) -> Result<Vec<(String, &'a Value, &'a Origin)>, String> {
     let is_below = |it: &str| (it.strip_prefix(key)).is_some_and(|rest| rest.starts_with('.'));
     let entries = layers.entries().into_iter();
-    let found = entries.filter(|(it, ..)| it == key || is_below(it));
-    let found: Vec<_> = found.map(|(key, value, _)| (key, value)).collect();
+    let found: Vec<_> = entries
+        .filter(|(it, ..)| it == key || is_below(it))
+        .collect();
     let defaults: Table = DEFAULTS.parse().unwrap_or_default();
     let schema = Layers::defaults();
     let takes_any_name =

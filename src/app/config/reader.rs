@@ -33,9 +33,8 @@ impl Reader<'_> {
         convert: impl Fn(&Value) -> Result<T, String>,
     ) -> Result<T, String> {
         let value = self.0.find(key);
-        let (value, layer) = value.ok_or_else(|| format!("setting {key} has no value"))?;
-        convert(value)
-            .map_err(|error| format!("setting {key} = {value} ({}): {error}", layer.place(key)))
+        let (value, _) = value.ok_or_else(|| format!("setting {key} has no value"))?;
+        convert(value).map_err(|error| self.0.fault(key, &error))
     }
 
     fn expect<T>(

@@ -10,6 +10,8 @@ use crate::app::sanitize::for_terminal;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Good,
+    /// Not checked, or not there: neither good nor bad.
+    Note,
     /// tiller works without it.
     Hint,
     /// Required, but missing or broken.
@@ -31,6 +33,14 @@ impl Check {
             state: State::Good,
             text: text.into(),
             way_out: None,
+        }
+    }
+
+    /// Something that isn't checked, or needn't be there.
+    pub fn note(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            state: State::Note,
+            ..Self::good(name, text)
         }
     }
 
@@ -92,6 +102,7 @@ impl Report {
             for check in checks {
                 let mark = match check.state {
                     State::Good => "✓",
+                    State::Note => "-",
                     State::Hint => "!",
                     State::Bad => "✗",
                 };
@@ -128,6 +139,7 @@ impl Report {
         let check = |check: &Check| {
             let state = match check.state {
                 State::Good => "good",
+                State::Note => "note",
                 State::Hint => "hint",
                 State::Bad => "bad",
             };

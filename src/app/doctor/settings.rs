@@ -11,7 +11,7 @@ use crate::app::trust::{Trust, Verdict};
 pub fn problem(name: &'static str, file: &Path, result: &Result<(), String>) -> Check {
     match result {
         Ok(()) if file.exists() => Check::good(name, "valid"),
-        Ok(()) => Check::good(name, "not present"),
+        Ok(()) => Check::note(name, "not present"),
         Err(why) => Check::bad(name, why, format!("Fix it: {}", file.display())),
     }
 }
@@ -31,15 +31,15 @@ pub fn project(cwd: &Path, home: Option<&Path>, trust: Option<&Trust>) -> Sectio
     checks.push(if root.join(".git").exists() {
         Check::good("repository", abbreviate_home(root, home))
     } else {
-        Check::good("repository", "not a git repository (no /try)")
+        Check::note("repository", "not a git repository (no /try)")
     });
     checks.extend(trust.map(|trust| match trust.verdict {
         Verdict::Trusted => {
             Check::good("trust", "trusted: its settings and instructions are in use")
         }
-        Verdict::Denied => Check::good("trust", "not trusted (your choice)"),
+        Verdict::Denied => Check::note("trust", "not trusted (your choice)"),
         Verdict::Unknown => match trust.undecided() {
-            None => Check::good("trust", "nothing here needs trust"),
+            None => Check::note("trust", "nothing here needs trust"),
             Some(files) => Check::hint(
                 "trust",
                 format!("ignored until you decide: {files}"),

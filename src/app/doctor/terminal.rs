@@ -39,7 +39,7 @@ fn checks(
     let term = var("TERM");
     if !is_there {
         let text = "not checked: stdin or stdout isn't a terminal";
-        return vec![Check::good("terminal", text)];
+        return vec![Check::note("terminal", text)];
     }
     let mut checks = vec![match term {
         "" | "dumb" => Check::bad(
@@ -164,7 +164,7 @@ mod tests {
                 all(&good, true, Some((80, 9)), None),
                 "Hint, text: \"80 columns",
             ),
-            (all(&good, false, None, None), "not checked"),
+            (all(&good, false, None, None), "Note, text: \"not checked"),
             (all(&[("TERM", "dumb")], true, None, None), "Bad"),
             (all(&[("TERM", "linux")], true, None, None), "C isn't UTF-8"),
             (all(&[("NO_COLOR", "1")], true, None, None), "NO_COLOR"),

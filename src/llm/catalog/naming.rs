@@ -1,11 +1,14 @@
 //! Resolves the user's name for a model: an alias, `provider/id`, or a part of an id, each with an
 //! optional `:thinking`.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 use super::pattern::{MatchQuality, Name, Pattern};
 use super::snapshot::Snapshot;
 use crate::auth::Keys;
+use crate::local::LocalServer;
 use crate::model::{Model, ThinkingLevel};
 use crate::nearest::{nearest, nearest_few};
 
@@ -145,6 +148,15 @@ impl Resolver<'_> {
             ));
         }
         let best = found.iter().map(|(worth, ..)| *worth).min();
+        let keyed = best.is_some_and(|(_, keyless, ..)| !keyless);
+        // A provider's name means its default model, unless only others have a key.
+        let provider = name.to_lowercase();
+        if let Some(id) = self.snapshot.default_of(&provider)
+            && (!keyed || self.snapshot.has_key(&provider, self.keys))
+            && let Some(model) = self.snapshot.known(&provider, id)
+        {
+            return Ok(model);
+        }
         found.retain(|(worth, ..)| Some(*worth) == best);
         let ids = found.into_iter().map(|(_, provider, id)| (provider, id));
         self.one_of(name, ids.collect())
@@ -184,7 +196,7 @@ impl Resolver<'_> {
         }
         let chosen = self.choose(name, &ids);
         let model = chosen.and_then(|(provider, id)| self.snapshot.known(provider, id));
-        model.ok_or_else(|| ambiguous(name, &ids))
+        model.ok_or_else(|| self.ambiguous(name, ids))
     }
 
     /// The only one, or the newest of one provider's family. If `name` has a version, the newest of the
@@ -204,10 +216,34 @@ impl Resolver<'_> {
         Some((provider, newest(ids, provider, &family)?))
     }
 
+    /// Lists the models that `name` can mean: the newest of each family, the newest first.
+    fn ambiguous(&self, name: &str, mut ids: Vec<(&str, &str)>) -> String {
+        let all = ids.clone();
+        ids.retain(|(provider, id)| newest(&all, provider, &Name::parse(id).family) == Some(*id));
+        ids.sort_by_cached_key(|(_, id)| Reverse(Name::parse(id).version));
+        let list: Vec<String> = (ids.iter().take(LISTED))
+            .map(|(provider, id)| format!("  {provider}/{id}"))
+            .collect();
+        let mut list = list.join("\n");
+        if ids.len() > LISTED {
+            let _ = write!(list, "\n  ... and {} more", ids.len() - LISTED);
+        }
+        if let [(provider, _), ..] = ids[..]
+            && !self.snapshot.has_key(provider, self.keys)
+        {
+            let _ = write!(
+                list,
+                "\nThey need a key, for example: tiller auth add {provider}"
+            );
+        }
+        format!("'{name}' is ambiguous. Type one of these models:\n{list}")
+    }
+
     fn unknown(&self, name: &str) -> String {
         let file = self.snapshot.file().display();
         if let Some((provider, _)) = name.split_once('/') {
-            let near = nearest(provider, self.snapshot.providers())
+            let local = LocalServer::ALL.map(|server| server.facts().id);
+            let near = nearest(provider, self.snapshot.providers().chain(local))
                 .map_or_else(String::new, |near| format!(": did you mean '{near}'?"));
             return format!(
                 "unknown provider '{provider}' in '{name}'{near}\nLooked in the built-in providers and in {file}. \
@@ -221,7 +257,15 @@ impl Resolver<'_> {
             .aliases()
             .iter()
             .map(|(alias, target)| (alias.as_str(), format!("{alias} (an alias of {target})")));
-        let near = match nearest_few(name, ids.chain(aliases), NEAREST).as_slice() {
+        let mut near = nearest_few(name, ids.chain(aliases), NEAREST);
+        // `gpt5` for `gpt-5`.
+        if let Some(at) = name.find(|c: char| c.is_ascii_digit())
+            && name[..at].ends_with(char::is_alphabetic)
+            && let Ok(model) = self.named(&format!("{}-{}", &name[..at], &name[at..]))
+        {
+            near = vec![model.full_id()];
+        }
+        let near = match near.as_slice() {
             // A misspelled word of an id: `sonet`.
             [] => {
                 let ids = self.snapshot.ids();
@@ -257,20 +301,4 @@ fn newest<'a>(ids: &[(&str, &'a str)], provider: &str, family: &[String]) -> Opt
         .filter(|(other, id)| *other == provider && Name::parse(id).family == family)
         .max_by(|a, b| Name::parse(a.1).age().cmp(&Name::parse(b.1).age()))
         .map(|(_, id)| *id)
-}
-
-/// Lists the models that `name` can mean: the newest of each family.
-fn ambiguous(name: &str, ids: &[(&str, &str)]) -> String {
-    let mut list: Vec<String> = ids
-        .iter()
-        .filter(|(provider, id)| newest(ids, provider, &Name::parse(id).family) == Some(*id))
-        .map(|(provider, id)| format!("  {provider}/{id}"))
-        .collect();
-    if list.len() > LISTED {
-        let more = list.len() - LISTED;
-        list.truncate(LISTED);
-        list.push(format!("  ... and {more} more"));
-    }
-    let list = list.join("\n");
-    format!("'{name}' is ambiguous. Type one of these models:\n{list}")
 }

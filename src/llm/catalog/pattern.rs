@@ -10,6 +10,8 @@ pub enum MatchQuality {
     Whole,
     /// Whole words of the id: `sonnet` in `claude-sonnet-5`.
     Words,
+    /// Whole words, but the version continues: `opus-4` in `claude-opus-4.8`.
+    Version,
     /// Any part of it.
     Part,
 }
@@ -31,7 +33,8 @@ impl Pattern {
             return None;
         }
         let (dotted, id) = (id.to_lowercase(), plain(id));
-        if id == pattern {
+        // Resellers put the maker first.
+        if id.rsplit('/').next() == Some(pattern) || id == pattern {
             return Some(MatchQuality::Whole);
         }
         let mut best = None;
@@ -44,14 +47,14 @@ impl Pattern {
                 && dotted[end..].starts_with('.')
                 && dotted[end + 1..].starts_with(|c: char| c.is_ascii_digit());
             let words = before.is_none_or(|c| !c.is_alphanumeric())
-                && after.is_none_or(|c| !c.is_alphanumeric())
-                && !version_goes_on;
-            if words {
-                return Some(MatchQuality::Words);
-            }
-            if !version_goes_on {
-                best = Some(MatchQuality::Part);
-            }
+                && after.is_none_or(|c| !c.is_alphanumeric());
+            let fit = match (words, version_goes_on) {
+                (true, false) => return Some(MatchQuality::Words),
+                (true, true) => MatchQuality::Version,
+                (false, false) => MatchQuality::Part,
+                (false, true) => continue,
+            };
+            best = Some(best.map_or(fit, |best: MatchQuality| best.min(fit)));
         }
         best
     }

@@ -1,6 +1,8 @@
 //! Resolves the name of a local model: `ollama/qwen3:8b`, or a part of it.
 
-use super::probe::DiscoveredServer;
+use std::slice;
+
+use super::probe::{self, DiscoveredServer};
 use super::replies;
 use super::server::{LocalServer, ServerAddrs, ServerFacts};
 use crate::catalog::Named;
@@ -11,7 +13,7 @@ use crate::model::{Model, ThinkingLevel};
 /// nothing matches.
 ///
 /// A name that starts with a server's id means a model of that server, even an unlisted one, as long as
-/// the server answers.
+/// the server answers. The id alone means its best model.
 ///
 /// # Errors
 /// Several models match, or the server doesn't answer. The error says what to type or start.
@@ -28,11 +30,15 @@ pub fn resolve(
             return Ok(Some((model.clone(), thinking)));
         }
     }
-    if let Some((server, id)) = bare.split_once('/')
-        && let Some(server) = LocalServer::from_id(server)
-    {
+    let (server, id) = bare.split_once('/').unwrap_or((bare, ""));
+    if let Some(server) = LocalServer::from_id(&server.to_lowercase()) {
         let found = found.iter().find(|found| found.server == server);
         let found = found.ok_or_else(|| absent(server, addrs))?;
+        if !bare.contains('/') {
+            let model = probe::best(slice::from_ref(found)).cloned();
+            let none = || format!("{} has no models", server.facts().title);
+            return Ok(Some((model.ok_or_else(none)?, thinking)));
+        }
         if id.is_empty() {
             return Err(format!("'{name}' has no model id: type {bare}ID"));
         }
