@@ -34,7 +34,7 @@ pub struct Event {
     pub kind: AgentEvent,
 }
 
-pub(crate) fn now_ms() -> i64 {
+pub fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
 

@@ -1,10 +1,10 @@
 //! Layer 2: turns, tools, sessions. No ratatui, no clap, no stdout.
 
-pub(crate) mod options;
-pub(crate) mod rules;
-pub(crate) mod budget;
-pub(crate) mod handle;
-pub(crate) mod event;
+pub mod options;
+pub mod rules;
+pub mod budget;
+pub mod handle;
+pub mod event;
 mod run_totals;
 mod actor;
 mod refused;
@@ -21,11 +21,11 @@ mod details;
 mod todo;
 mod session_work;
 pub mod tool;
-pub(crate) mod question;
+pub mod question;
 pub mod toolbox;
 mod schema;
 mod violations;
-pub(crate) mod diff;
+pub mod diff;
 pub mod tools;
 pub mod workspace;
 mod paths;
@@ -36,7 +36,7 @@ mod hash;
 mod new_file;
 mod aside;
 mod new_id;
-pub(crate) mod word_list;
+pub mod word_list;
 mod lock;
 pub mod process;
 pub mod permission;
@@ -47,7 +47,7 @@ pub use event::{
     AgentEvent, CompactionOutcome, CompactionReason, Event, NoticeLevel, Phase, QueueKind, Queued,
     RunOutcome, RunState, STEER_ORIGIN, ToolStatus, TrialEvent,
 };
-pub(crate) use event::{TrialStep, is_from_user};
+pub use event::{TrialStep, is_from_user};
 pub use handle::{
     AgentHandle, Delivery, ExternalMessage, Leaving, OpenRefused, OpenSession, Refused, SlowReader,
     Snapshot, WhenIdle,

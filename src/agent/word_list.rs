@@ -1,7 +1,7 @@
 //! Names of programs, options or files in one text, separated by spaces.
 
 #[derive(Clone, Copy, Default)]
-pub(crate) struct WordList(pub(crate) &'static str);
+pub struct WordList(pub &'static str);
 
 impl WordList {
     pub fn words(self) -> impl Iterator<Item = &'static str> {
@@ -19,7 +19,7 @@ impl WordList {
 }
 
 /// Returns `true` if `text` matches `pattern`, in which `*` stands for any text.
-pub(in crate) fn like(text: &str, pattern: &str) -> bool {
+pub(crate) fn like(text: &str, pattern: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else {
         return text == pattern;
     };

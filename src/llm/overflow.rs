@@ -46,7 +46,7 @@ pub fn hidden(message: &AssistantMessage, model: &Model) -> Option<LlmError> {
     })
 }
 
-pub(crate) fn says_something(block: &Content) -> bool {
+pub fn says_something(block: &Content) -> bool {
     match block {
         Content::Text(text) => !text.text.trim().is_empty(),
         Content::ToolCall(_) | Content::Image(_) => true,

@@ -42,7 +42,7 @@ pub struct InstructionSources {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate) struct Collected {
+pub(crate) struct Collected {
     /// The files, outermost first.
     pub files: Vec<Instructions>,
     /// Files left out, with reasons.

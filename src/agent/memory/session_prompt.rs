@@ -84,19 +84,19 @@ pub struct SessionPrompt {
 
 impl SessionPrompt {
     /// Omits the thinking in the first `messages` messages.
-    pub(in crate) fn leave_thinking_before(&mut self, messages: usize) {
+    pub(crate) fn leave_thinking_before(&mut self, messages: usize) {
         self.thinking_from = self.thinking_from.max(messages);
     }
 
     /// The provider of `model` (a full id) rejected the thinking in the first `messages` messages.
-    pub(in crate) fn drop_thinking(&mut self, model: &str, messages: usize) {
+    pub(crate) fn drop_thinking(&mut self, model: &str, messages: usize) {
         let (times, from) = self.thinking_refused.entry(model.to_owned()).or_default();
         (*times, *from) = (*times + 1, messages);
     }
 
     /// How many leading messages `model` gets without thinking. All `messages`, if its provider
     /// rejected it twice, because it would on every turn.
-    pub(in crate) fn sends_thinking_from(&self, model: &Model, messages: usize) -> usize {
+    pub(crate) fn sends_thinking_from(&self, model: &Model, messages: usize) -> usize {
         let of = |model: &str| self.thinking_refused.get(model);
         // Older entries name no model and apply to all.
         match of(&model.full_id()).or_else(|| of("")) {
@@ -139,7 +139,7 @@ impl<'a> InstructionNote<'a> {
 }
 
 #[derive(Clone, Debug)]
-pub(in crate) struct PromptOptions {
+pub(crate) struct PromptOptions {
     /// Replaces the built-in prompt.
     pub base: Option<String>,
     /// Paragraphs at the end.
@@ -148,7 +148,7 @@ pub(in crate) struct PromptOptions {
 }
 
 /// The current prompts, and the changes already told to the model.
-pub(in crate) struct SessionPrompts {
+pub(crate) struct SessionPrompts {
     options: PromptOptions,
     today: Today,
     in_force: Vec<Arc<SessionPrompt>>,

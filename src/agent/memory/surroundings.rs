@@ -28,7 +28,7 @@ const ALL_TOO_SLOW: &str =
 
 /// The environment according to its files.
 #[derive(Clone, Debug, Default)]
-pub(in crate) struct Surroundings {
+pub(crate) struct Surroundings {
     pub environment: Environment,
     /// `SYSTEM.md` and `APPEND_SYSTEM.md`; `None` if reading timed out.
     pub files: Option<SystemFiles>,
@@ -119,7 +119,7 @@ impl Surroundings {
 
 /// A background look at the environment, started when the user types the first key.
 #[derive(Clone, Debug)]
-pub(in crate) struct PlaceLook {
+pub(crate) struct PlaceLook {
     sources: InstructionSources,
     found: watch::Receiver<Found>,
 }

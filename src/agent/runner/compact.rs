@@ -29,7 +29,7 @@ pub(super) enum NoSummary {
 }
 
 /// The run of `/compact`, which only compacts.
-pub(in crate) async fn compact_now(
+pub(crate) async fn compact_now(
     link: &RunLink,
     opening: Opening,
     request: CompactRequest,

@@ -17,7 +17,7 @@ const NAMED: usize = 5;
 
 /// Closes the turn at the end of its run: later changes by the user aren't part of it. Stopping a run
 /// doesn't wait for this.
-pub(in crate) async fn close_turn(link: &RunLink) {
+pub(crate) async fn close_turn(link: &RunLink) {
     let Some(undo) = link.env.undo.clone().filter(|undo| undo.is_open()) else {
         return;
     };
@@ -44,7 +44,7 @@ pub(super) async fn changed_by_commands(link: &RunLink) -> Option<Vec<String>> {
 }
 
 /// Covers the session's folder before a trial is kept.
-pub(in crate) async fn cover_home(link: &RunLink) {
+pub(crate) async fn cover_home(link: &RunLink) {
     let effects = Effects::unknown();
     let covered = cover_in(link, link.env.home.clone(), &effects);
     link.unless_cancelled(covered).await;

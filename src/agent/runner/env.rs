@@ -14,7 +14,7 @@ use crate::undo::Undo;
 use tiller_llm::{Model, Provider, Usage};
 
 #[derive(Clone)]
-pub(in crate) struct RunEnv {
+pub(crate) struct RunEnv {
     pub provider: Arc<dyn Provider>,
     /// The models to fall back to, in order.
     pub fallback: Vec<Arc<Model>>,

@@ -22,7 +22,7 @@ const QUESTION: &str = "[The conversation will continue from an earlier point. E
 The branch begins with this message:
 ";
 
-pub(in crate) async fn leave_branch(
+pub(crate) async fn leave_branch(
     link: &RunLink,
     opening: Opening,
     leave: Leave,

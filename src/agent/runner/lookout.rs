@@ -27,7 +27,7 @@ const MAX_WORDS: usize = 100;
 
 /// The folders of the project that tools of a conversation have looked into, except those around the
 /// working folder. All its runs share them, so a look that took too long for one helps the next.
-pub(in crate) type Folders = Arc<Mutex<BTreeSet<PathBuf>>>;
+pub(crate) type Folders = Arc<Mutex<BTreeSet<PathBuf>>>;
 
 /// What a run knows about its surroundings.
 #[derive(Clone)]

@@ -24,7 +24,7 @@ use crate::workspace::{
 
 /// Judges the calls of an agent. Examines the file system at the first call.
 #[derive(Clone)]
-pub(in crate) struct Permissions {
+pub(crate) struct Permissions {
     policy: watch::Receiver<Arc<Policy>>,
     pub(super) places: Places,
     workspace: OnceCell<Arc<Workspace>>,

@@ -24,7 +24,7 @@ use tiller_llm::{Message, StopReason};
 /// Runs until the model calls no more tools and no steering or follow-up waits; or until the user
 /// stops it, a model call fails, or the iteration limit or the budget is reached. First examines
 /// the surroundings, for the prompt and for changes since the last run.
-pub(in crate) async fn run(link: &RunLink, opening: Opening) -> RunOutcome {
+pub(crate) async fn run(link: &RunLink, opening: Opening) -> RunOutcome {
     link.emit(AgentEvent::AgentStart).await;
     let mut lookout = Lookout::begin(link, opening).await;
     let mut guard = LoopGuard::default();

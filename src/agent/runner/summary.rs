@@ -28,7 +28,7 @@ pub(super) fn is_too_long(error: &LlmError) -> bool {
 }
 
 /// What tokens were spent on, as named in the session.
-pub(in crate) const BRANCH_SUMMARY: &str = "branch_summary";
+pub(crate) const BRANCH_SUMMARY: &str = "branch_summary";
 pub(super) const COMPACTION: &str = "compaction";
 
 /// Follows the question if the previous answer was no summary.

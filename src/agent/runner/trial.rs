@@ -19,7 +19,7 @@ const NAMED: usize = 5;
 /// Begins a trial of the folder `cwd` in a folder below `trials`, for the session in the given file, and
 /// answers the user in it. If it can't begin, the run ends as if it was stopped, and the user's message
 /// goes back to them.
-pub(in crate) async fn try_out(
+pub(crate) async fn try_out(
     link: &RunLink,
     trials: PathBuf,
     cwd: PathBuf,
@@ -64,7 +64,7 @@ pub(in crate) async fn try_out(
 }
 
 /// Applies the changes of `trial` and ends it, once `processes` have ended.
-pub(in crate) async fn keep(
+pub(crate) async fn keep(
     link: &RunLink,
     trial: Arc<Trial>,
     processes: Processes,
@@ -103,7 +103,7 @@ pub(in crate) async fn keep(
 }
 
 /// Ends `trial` without its changes, once `processes` have ended.
-pub(in crate) async fn discard(
+pub(crate) async fn discard(
     link: &RunLink,
     trial: Arc<Trial>,
     processes: Processes,

@@ -18,7 +18,7 @@ const NAMED: usize = 8;
 const QUOTED: usize = 60;
 
 /// Undoes or redoes `turn`, one of the turns in `path`.
-pub(in crate) async fn undo_turn(
+pub(crate) async fn undo_turn(
     link: &RunLink,
     undo: Arc<Undo>,
     path: Vec<String>,
@@ -45,7 +45,7 @@ pub(in crate) async fn undo_turn(
 }
 
 /// Undoes all of `turns` (listed oldest first), then continues from before the entry `to`, if given.
-pub(in crate) async fn rewind(
+pub(crate) async fn rewind(
     link: &RunLink,
     undo: Arc<Undo>,
     path: Vec<String>,

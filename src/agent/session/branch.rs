@@ -168,7 +168,7 @@ impl From<Vec<Arc<Message>>> for RunMessages {
 
 impl Session {
     /// The run's messages at `nodes`, the last of which are in `end`.
-    pub(in crate) fn run_messages(
+    pub(crate) fn run_messages(
         &self,
         nodes: &[NodeId],
         end: &[Arc<Message>],

@@ -321,7 +321,7 @@ impl Body {
     }
 
     /// The facts that a summary preserves besides its text.
-    pub(in crate) fn details(&self) -> Option<&Value> {
+    pub(crate) fn details(&self) -> Option<&Value> {
         match self {
             Self::Compaction(compaction) => compaction.details.as_ref(),
             Self::BranchSummary(branch) => branch.details.as_ref(),
@@ -335,7 +335,7 @@ impl Body {
     }
 
     /// The id of the turn that begins to change files here.
-    pub(in crate) fn turn(&self) -> Option<String> {
+    pub(crate) fn turn(&self) -> Option<String> {
         match self {
             Self::Custom { custom_type, data } if custom_type == UNDO => {
                 Some(data["turn"].as_str()?.to_owned())

@@ -241,7 +241,7 @@ impl History {
     }
 
     /// Appends the message of the entry at `node`.
-    pub(in crate) fn push(&mut self, node: NodeId, message: Arc<Message>) {
+    pub(crate) fn push(&mut self, node: NodeId, message: Arc<Message>) {
         if let Some(folded) = &mut self.folded {
             folded.note_said(&message);
             if begins_end(&message) {

@@ -30,13 +30,13 @@ struct Over {
 
 impl Body {
     /// Queues a message in the session with this id.
-    pub(in crate) fn queued(session: &str, queued: &Queued) -> Self {
+    pub(crate) fn queued(session: &str, queued: &Queued) -> Self {
         let (session, queued) = (session.to_owned(), queued.clone());
         Self::custom(QUEUED, Waiting { session, queued })
     }
 
     /// These messages no longer wait; `left` others do.
-    pub(in crate) fn unqueued(ids: Vec<u64>, left: usize) -> Self {
+    pub(crate) fn unqueued(ids: Vec<u64>, left: usize) -> Self {
         Self::custom(UNQUEUED, Over { ids, left })
     }
 }

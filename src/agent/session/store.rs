@@ -223,7 +223,7 @@ impl Session {
     }
 
     /// The folders with long outputs: `own`, and those of the sessions it was copied from.
-    pub(in crate) fn outputs(&self, own: &Path) -> Vec<PathBuf> {
+    pub(crate) fn outputs(&self, own: &Path) -> Vec<PathBuf> {
         let mut folders = self.outputs_before.clone();
         folders.insert(0, own.to_owned());
         folders

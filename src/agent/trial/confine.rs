@@ -6,7 +6,7 @@ use crate::workspace::{Access, destinations};
 
 /// Fails with the reason, for the model, if a call that writes these paths must not run. Accesses
 /// the file system, which may block.
-pub(in crate) fn refuse(trial: &Trial, paths: &[String]) -> Result<(), String> {
+pub(crate) fn refuse(trial: &Trial, paths: &[String]) -> Result<(), String> {
     for raw in paths {
         // No tool can write to a path that can't be resolved.
         let destinations = destinations(

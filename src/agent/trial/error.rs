@@ -95,7 +95,7 @@ pub struct Obstacle {
 
 impl TrialError {
     /// For `map_err`: builds the error of an operation on `path`.
-    pub(in crate) fn io(
+    pub(crate) fn io(
         what: &'static str,
         path: &Path,
     ) -> impl FnOnce(io::Error) -> Self + use<> {

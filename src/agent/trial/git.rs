@@ -29,7 +29,7 @@ const SETTINGS: [&str; 7] = [
 const MAX_TEXT: usize = 600;
 
 #[derive(Clone, Debug)]
-pub(in crate) struct Git {
+pub(crate) struct Git {
     folder: PathBuf,
     variables: Vec<(OsString, OsString)>,
 }

@@ -49,7 +49,7 @@ impl Workspace {
     }
 
     /// The first half of [`Self::after_command`].
-    pub(in crate) fn look_after(&self, repositories: &mut Repositories) -> After {
+    pub(crate) fn look_after(&self, repositories: &mut Repositories) -> After {
         let found = repositories.look(self);
         let disarmed = self.judge_new(repositories, &found, &self.start_up_files());
         repositories.remember_made(&found);

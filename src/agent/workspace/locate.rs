@@ -46,7 +46,7 @@ impl Workspace {
 
 /// Returns the real paths that a tool may resolve a path to. A write also includes the path without
 /// following its last part, because removing a link removes the link itself.
-pub(in crate) fn destinations(
+pub(crate) fn destinations(
     resolve: impl Fn(Purpose) -> PathBuf,
     access: Access,
 ) -> io::Result<Vec<PathBuf>> {

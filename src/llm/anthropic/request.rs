@@ -17,7 +17,7 @@ use crate::quirks::IdRule;
 use crate::request_size;
 
 /// The API's version, a header of every request.
-pub(crate) const VERSION: &str = "2023-06-01";
+pub const VERSION: &str = "2023-06-01";
 /// The beta that lets models with a thinking budget think between tool calls.
 const INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
 /// The beta that lets a request choose what to do with thinking after its prefix has changed.
@@ -25,12 +25,12 @@ const THINKING_BINDING: &str = "thinking-binding-controls-2026-08-01";
 /// The smallest thinking budget the API takes, in tokens.
 const SMALLEST_BUDGET: u64 = 1024;
 
-pub(crate) fn url(model: &Model) -> String {
+pub fn url(model: &Model) -> String {
     http::join(&model.base_url, "/v1/messages")
 }
 
 /// The headers of `request`, besides the key's.
-pub(crate) fn headers(request: &Request) -> Vec<(&str, &str)> {
+pub fn headers(request: &Request) -> Vec<(&str, &str)> {
     let mut headers = vec![("anthropic-version", VERSION)];
     let beta = match thinking(request, request.model.max_output) {
         Some(Thinking::Enabled { .. }) => Some(INTERLEAVED),

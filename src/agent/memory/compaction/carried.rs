@@ -28,7 +28,7 @@ const HEADING: &str = "## The user's messages, word for word";
 const TODO: &str = "## The current todo list";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate) struct Carried {
+pub(crate) struct Carried {
     /// Most recently read last.
     read: Vec<String>,
     /// Likewise. Modified files don't appear among those read.

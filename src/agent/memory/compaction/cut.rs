@@ -23,7 +23,7 @@ pub(super) const SUMMARY: u64 = 1500;
 
 /// The messages to summarize and those to keep.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate) struct Cut {
+pub(crate) struct Cut {
     /// Number of messages that the summary replaces.
     pub kept_from: usize,
     /// Messages to send before the request; `None` for the unchanged conversation.
@@ -32,7 +32,7 @@ pub(in crate) struct Cut {
 
 /// Where to cut `messages` for `model`, if the request for the summary at `now` (Unix ms) may have
 /// `room` tokens. `None` if nothing can be summarized.
-pub(in crate) fn cut(
+pub(crate) fn cut(
     window: &Window,
     prompt: &SessionPrompt,
     messages: &[Arc<Message>],
@@ -145,7 +145,7 @@ pub(super) fn kept_from(
 /// True if compaction would free space: the part to replace, except an earlier summary, is larger
 /// than a summary. If prompt, tools and the latest messages fill the window, compactions would
 /// follow each other without effect.
-pub(in crate) fn makes_room(
+pub(crate) fn makes_room(
     window: &Window,
     prompt: &SessionPrompt,
     messages: &[Arc<Message>],

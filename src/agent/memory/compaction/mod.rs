@@ -13,12 +13,12 @@ mod usage;
 #[cfg(test)]
 mod kit;
 
-pub(in crate) use carried::Carried;
-pub(in crate) use cut::{Cut, cut, makes_room};
-pub(in crate) use prune::{Pruned, prune_cold, prune_full};
-pub(in crate) use question::question;
-pub(in crate) use size::{Window, overhead, size, tokens};
-pub(in crate) use tail::tail;
+pub(crate) use carried::Carried;
+pub(crate) use cut::{Cut, cut, makes_room};
+pub(crate) use prune::{Pruned, prune_cold, prune_full};
+pub(crate) use question::question;
+pub(crate) use size::{Window, overhead, size, tokens};
+pub(crate) use tail::tail;
 pub use usage::{ContextKind, ContextPart, ContextUsage};
 
 /// The `origin` of messages with a summary of earlier ones.

@@ -20,7 +20,7 @@ const LEFT_OUT: &str = "[result left out to save room: ";
 
 /// A message whose content is pruned.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate) struct Pruned {
+pub(crate) struct Pruned {
     /// The message.
     pub at: usize,
     /// Its new content; `None` removes the message.
@@ -28,7 +28,7 @@ pub(in crate) struct Pruned {
 }
 
 /// Prunes a conversation that fills the window, to at most three fifths full, or not at all.
-pub(in crate) fn prune_full(
+pub(crate) fn prune_full(
     window: &Window,
     prompt: &SessionPrompt,
     messages: &[Arc<Message>],
@@ -40,7 +40,7 @@ pub(in crate) fn prune_full(
 }
 
 /// Prunes a conversation that resumes at `now` (Unix ms) after a long pause, if that frees much.
-pub(in crate) fn prune_cold(
+pub(crate) fn prune_cold(
     window: &Window,
     prompt: &SessionPrompt,
     messages: &[Arc<Message>],

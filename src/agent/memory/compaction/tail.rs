@@ -12,7 +12,7 @@ const LEFT_OUT: &str = "[Some messages are left out here: the branch is too long
 
 /// Shortens the messages from `first` on to `room` tokens, including `prompt`: an initial summary,
 /// and the latest ones. `None` if there is no room for any.
-pub(in crate) fn tail(
+pub(crate) fn tail(
     prompt: &SessionPrompt,
     messages: &[Arc<Message>],
     first: usize,

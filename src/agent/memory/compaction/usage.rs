@@ -68,7 +68,7 @@ pub enum ContextKind {
 
 impl ContextUsage {
     /// Usage of a request with `prompt` and `messages` to `model`; `compacts` means automatically.
-    pub(in crate) fn of(
+    pub(crate) fn of(
         model: &Model,
         rules: &CompactionRules,
         compacts: bool,
