@@ -6,6 +6,7 @@
 //!
 //! A user types; a model answers and calls tools. The user sees everything as it happens and can steer at
 //! any time. There are three layers, and each uses only those to its left: **[`llm`] <- [`agent`] <- [`app`]**.
+//! The first two are crates of their own, `tiller-llm` and `tiller-agent`, so the compiler guards the order.
 //!
 //! - [`llm`] talks to models: messages, provider APIs, the model catalogue. It runs no tools, reads no
 //!   project files and draws nothing.
@@ -95,7 +96,7 @@
 //!
 //! # What holds everywhere
 //!
-//! - Imports point downwards; `tests/tidy.rs` fails otherwise.
+//! - Imports point downwards: the crates keep `llm` and `agent`, `tests/tidy.rs` the parts of `app`.
 //! - There is one fold from deltas to a message, [`llm::AssistantMessage`]'s `apply`. The agent and the
 //!   screen both use it.
 //! - A tool's result has two parts: `content` for the model and [`agent::Details`] for the screen. Neither
