@@ -56,7 +56,7 @@ impl fmt::Display for BudgetReached {
 
 /// What a session and its runs have spent of their budget. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct Account(Arc<Mutex<State>>);
+pub(super) struct Account(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {

@@ -34,6 +34,7 @@ pub struct Event {
     pub kind: AgentEvent,
 }
 
+/// Returns the current Unix time in milliseconds.
 pub fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
@@ -433,7 +434,10 @@ pub enum Phase {
 /// What is happening to the files of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialStep {
+    /// The agent copies the user's files to the trial's worktree.
     Begin,
+    /// The agent applies the trial's changes to the user's files.
     Keep,
+    /// The agent removes the trial's worktree.
     Discard,
 }

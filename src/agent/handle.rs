@@ -90,7 +90,7 @@ pub struct Snapshot {
 
 /// The commands of [`AgentHandle`]'s methods, which document them. The actor reads them in order.
 #[derive(Debug)]
-pub enum Command {
+pub(super) enum Command {
     Message(QueueKind, Vec<Content>),
     External(
         Box<ExternalMessage>,
@@ -160,7 +160,7 @@ pub enum Delivery {
 }
 
 #[derive(Debug)]
-pub enum TreeCommand {
+pub(super) enum TreeCommand {
     Read(oneshot::Sender<SessionSnapshot>),
     GoTo {
         entry: String,
@@ -174,7 +174,7 @@ pub enum TreeCommand {
 }
 
 #[derive(Debug)]
-pub enum TrialCommand {
+pub(super) enum TrialCommand {
     Begin(Vec<Content>),
     Keep,
     Discard,

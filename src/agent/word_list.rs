@@ -1,18 +1,21 @@
 //! Names of programs, options or files in one text, separated by spaces.
 
+/// A list of words in one text, separated by spaces or line ends.
 #[derive(Clone, Copy, Default)]
 pub struct WordList(pub &'static str);
 
 impl WordList {
+    /// Returns its words, in order.
     pub fn words(self) -> impl Iterator<Item = &'static str> {
         self.0.split_whitespace()
     }
 
+    /// Returns `true` if `word` is one of its words.
     pub fn contains(self, word: &str) -> bool {
         self.words().any(|known| known == word)
     }
 
-    /// Returns `true` if one of its words is a pattern that `text` matches, see [`like`].
+    /// Returns `true` if `text` matches one of its words, in which `*` stands for any text.
     pub fn matches(self, text: &str) -> bool {
         self.words().any(|pattern| like(text, pattern))
     }

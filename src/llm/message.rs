@@ -252,7 +252,7 @@ pub struct ToolCall {
 }
 
 impl Image {
-    pub fn data_url(&self) -> String {
+    pub(crate) fn data_url(&self) -> String {
         format!("data:{};base64,{}", self.mime_type, self.data)
     }
 }
@@ -301,6 +301,7 @@ impl Usage {
         self.combine(other, u64::saturating_sub, |a, b| (a - b).max(0.0));
     }
 
+    /// Adds the tokens and the cost of `other`.
     pub fn add(&mut self, other: &Self) {
         self.reasoning = match (self.reasoning, other.reasoning) {
             (None, None) => None,

@@ -46,6 +46,7 @@ pub fn hidden(message: &AssistantMessage, model: &Model) -> Option<LlmError> {
     })
 }
 
+/// True for content besides thinking: a tool call, an image, or text that isn't blank.
 pub fn says_something(block: &Content) -> bool {
     match block {
         Content::Text(text) => !text.text.trim().is_empty(),

@@ -10,9 +10,7 @@ use super::subscribers::Subscribers;
 use super::view::View;
 use crate::event::{AgentEvent, CompactionOutcome, NoticeLevel, Queued, RunOutcome, now_ms};
 use crate::memory::compaction::{Carried, Pruned, Window, overhead, size};
-use crate::memory::{
-    InstructionSources, NOTE_ORIGIN, PlaceLook, SessionPrompts, Surroundings,
-};
+use crate::memory::{InstructionSources, NOTE_ORIGIN, PlaceLook, SessionPrompts, Surroundings};
 use crate::runner::{LOOP_GUARD_ORIGIN, Opening, Summary};
 use crate::session::entry::{Compaction, ContextEdit, Replacement};
 use crate::session::{

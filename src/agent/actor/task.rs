@@ -18,17 +18,13 @@ use super::queue::Queues;
 use super::settings::told;
 use crate::budget::Account;
 use crate::event::{AgentEvent, NoticeLevel, RunOutcome, RunState};
-use crate::handle::{
-    AgentHandle, Command, CurrentRun, OpenRefused, OpenSession, SlowReader,
-};
+use crate::handle::{AgentHandle, Command, CurrentRun, OpenRefused, OpenSession, SlowReader};
 use crate::memory::{PromptOptions, SessionPrompts};
 use crate::options::AgentOptions;
 use crate::permission::Policy;
 use crate::process::Processes;
 use crate::rules::LoopRules;
-use crate::runner::{
-    CompactRequest, Permissions, RunEnv, RunLink, RunMessage, close_turn, run,
-};
+use crate::runner::{CompactRequest, Permissions, RunEnv, RunLink, RunMessage, close_turn, run};
 use crate::session::{Body, SaveNotice, SessionState};
 use crate::toolbox::Toolbox;
 use tiller_llm::{Model, ThinkingLevel};

@@ -64,12 +64,16 @@ pub type Today = Arc<dyn Fn() -> jiff::civil::Date + Send + Sync>;
 pub struct SessionPrompt {
     /// The models it is for.
     pub edit_format: EditFormat,
+    /// The date in it, as `YYYY-MM-DD`.
     pub date: String,
+    /// The working folder in it.
     pub cwd: String,
+    /// The text of the system prompt.
     pub system: String,
     /// The instruction files in it, each with a hash of its text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub instructions: BTreeMap<String, String>,
+    /// The tools that the model may call.
     pub tools: Vec<ToolSpec>,
     /// Whether reading the user's files timed out. A new prompt replaces this one later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -117,12 +121,16 @@ impl SessionPrompt {
 pub enum InstructionNote<'a> {
     /// The file is new or changed.
     Read {
+        /// The file's path in the note.
         path: &'a str,
         /// The file as the model reads it.
         rendered: &'a str,
     },
     /// It no longer applies.
-    Gone { path: &'a str },
+    Gone {
+        /// The file's path in the note.
+        path: &'a str,
+    },
 }
 
 impl<'a> InstructionNote<'a> {

@@ -14,9 +14,7 @@ use super::permissions::{Permissions, RunningCommand};
 use crate::event::{NoticeLevel, ToolStatus};
 use crate::permission::{Confinement, PermissionMode, suggest_wider};
 use crate::process::ExitStatus;
-use crate::process::sandbox::{
-    Confined, Network, Sandbox, files_git_left, signs_of_confinement,
-};
+use crate::process::sandbox::{Confined, Network, Sandbox, files_git_left, signs_of_confinement};
 use crate::question::{Answer, PermissionSubject, Subject};
 use crate::tool::Details;
 use tiller_llm::Content;

@@ -22,11 +22,7 @@ const QUESTION: &str = "[The conversation will continue from an earlier point. E
 The branch begins with this message:
 ";
 
-pub(crate) async fn leave_branch(
-    link: &RunLink,
-    opening: Opening,
-    leave: Leave,
-) -> RunOutcome {
+pub(crate) async fn leave_branch(link: &RunLink, opening: Opening, leave: Leave) -> RunOutcome {
     Lookout::begin(link, opening).await;
     let Ok(turn) = link.next_turn(Step::Same).await else {
         return RunOutcome::Done;

@@ -18,9 +18,7 @@ use crate::permission::{
 use crate::process::Processes;
 use crate::process::sandbox::{Network, Sandbox};
 use crate::tool::Effects;
-use crate::workspace::{
-    Access, Places, PrivateFolders, Reach, Repositories, Workspace, Zone,
-};
+use crate::workspace::{Access, Places, PrivateFolders, Reach, Repositories, Workspace, Zone};
 
 /// Judges the calls of an agent. Examines the file system at the first call.
 #[derive(Clone)]

@@ -64,11 +64,7 @@ pub(crate) async fn try_out(
 }
 
 /// Applies the changes of `trial` and ends it, once `processes` have ended.
-pub(crate) async fn keep(
-    link: &RunLink,
-    trial: Arc<Trial>,
-    processes: Processes,
-) -> RunOutcome {
+pub(crate) async fn keep(link: &RunLink, trial: Arc<Trial>, processes: Processes) -> RunOutcome {
     link.phase(Phase::Trial(TrialStep::Keep)).await;
     if link.unless_cancelled(processes.empty()).await.is_none() {
         return RunOutcome::Aborted;
@@ -103,11 +99,7 @@ pub(crate) async fn keep(
 }
 
 /// Ends `trial` without its changes, once `processes` have ended.
-pub(crate) async fn discard(
-    link: &RunLink,
-    trial: Arc<Trial>,
-    processes: Processes,
-) -> RunOutcome {
+pub(crate) async fn discard(link: &RunLink, trial: Arc<Trial>, processes: Processes) -> RunOutcome {
     link.phase(Phase::Trial(TrialStep::Discard)).await;
     if link.unless_cancelled(processes.empty()).await.is_none() {
         return RunOutcome::Aborted;

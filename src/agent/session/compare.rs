@@ -26,11 +26,14 @@ pub struct Comparison {
     pub b: BranchTail,
 }
 
+/// An entry of a compared branch, with a text that identifies it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedEntry {
+    /// The entry's id.
     pub id: String,
     /// The user's label on it.
     pub label: Option<String>,
+    /// Its text. A result, or an answer without text, has the names of its tools instead.
     pub text: String,
 }
 

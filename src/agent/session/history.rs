@@ -21,10 +21,12 @@ const COMPACTED: &str = "The conversation before this point was replaced by the 
 const BRANCH_LEFT: &str =
     "The following is a summary of a branch of this conversation that was left:";
 
+/// The conversation at a leaf, as the model reads it.
 #[derive(Debug, Default)]
 pub struct History {
     /// The messages that the model reads.
     pub messages: Vec<Arc<Message>>,
+    /// The entries of `messages`, in the same order.
     pub nodes: Vec<NodeId>,
     /// How requests began, in entry order.
     pub prompts: Vec<SessionPrompt>,

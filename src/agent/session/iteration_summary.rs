@@ -27,9 +27,12 @@ pub struct IterationSummary {
     pub calls: Vec<CallSummary>,
 }
 
+/// Figures of one tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallSummary {
+    /// The call's id.
     pub id: String,
+    /// The tool's name.
     pub name: String,
     /// How it ended; `None` without a result.
     pub status: Option<ToolStatus>,

@@ -30,10 +30,14 @@ pub struct Iteration {
     pub metadata: Map<String, Value>,
 }
 
+/// A tool call of an [`Iteration`].
 #[derive(Clone, Debug, Serialize)]
 pub struct IterationCall {
+    /// The call's id.
     pub id: String,
+    /// The tool's name.
     pub name: String,
+    /// The arguments as the model sent them.
     pub arguments: Value,
     /// Whether it failed; `None` without a result.
     pub is_error: Option<bool>,
@@ -42,6 +46,7 @@ pub struct IterationCall {
 }
 
 impl Tree {
+    /// The number of the next iteration on the path to the leaf, from 1.
     pub fn next_iteration(&self) -> usize {
         let path = self.leaf_to_root();
         1 + path.filter(|node| self.is_answer(*node)).count()

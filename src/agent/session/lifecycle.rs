@@ -148,6 +148,7 @@ impl Body {
 pub enum CallState {
     /// It waited for the user before running.
     Waiting,
+    /// It had started but not ended.
     Running,
     /// It had ended. Older sessions have such calls, because they didn't store results first.
     Ended,

@@ -25,7 +25,7 @@ const THINKING_BINDING: &str = "thinking-binding-controls-2026-08-01";
 /// The smallest thinking budget the API takes, in tokens.
 const SMALLEST_BUDGET: u64 = 1024;
 
-pub fn url(model: &Model) -> String {
+pub(crate) fn url(model: &Model) -> String {
     http::join(&model.base_url, "/v1/messages")
 }
 

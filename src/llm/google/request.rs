@@ -25,7 +25,7 @@ use crate::request_size;
 const SKIP_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// The URL for requests to `model`. On Vertex the version comes before the project's path.
-pub fn url(model: &Model) -> String {
+pub(crate) fn url(model: &Model) -> String {
     let version = |segment: &str| {
         let mut chars = segment.chars();
         chars.next() == Some('v') && chars.next().is_some_and(|c| c.is_ascii_digit())

@@ -7,9 +7,7 @@ use super::call_ids::{CallIds, valid_name};
 use super::effort::effort_of;
 use super::images::LeftOut;
 use crate::api::Api;
-use crate::message::{
-    AssistantMessage, Content, Image, Message, StopReason, Thinking, ToolCall,
-};
+use crate::message::{AssistantMessage, Content, Image, Message, StopReason, Thinking, ToolCall};
 use crate::model::{Model, ThinkingLevel};
 use crate::provider::Request;
 use crate::quirks::IdRule;

@@ -45,6 +45,7 @@ impl Output {
         }
     }
 
+    /// Takes the next bytes of the output, split anywhere. Waits for the spill file.
     pub async fn push(&mut self, bytes: &[u8]) {
         self.redacted_raw.push(bytes, &mut self.passing_bytes);
         self.spill.push(&self.passing_bytes).await;

@@ -13,9 +13,7 @@ use super::write;
 use crate::paths;
 use crate::paths::Purpose;
 use crate::schema::Schema;
-use crate::tool::{
-    Details, DiffDetails, Effects, Rehearsal, ToolContext, ToolError, ToolOutput,
-};
+use crate::tool::{Details, DiffDetails, Effects, Rehearsal, ToolContext, ToolError, ToolOutput};
 use crate::tools::call;
 use crate::tools::typed::{self, TypedTool};
 use tiller_llm::{EditFormat, ToolSpec};

@@ -9,9 +9,7 @@ use super::locked_file::{CurrentFile, LockedFile};
 use super::seen_files::SeenFiles;
 use crate::paths;
 use crate::paths::Purpose;
-use crate::tool::{
-    Details, DiffDetails, Effects, Rehearsal, ToolContext, ToolError, ToolOutput,
-};
+use crate::tool::{Details, DiffDetails, Effects, Rehearsal, ToolContext, ToolError, ToolOutput};
 use crate::tools::call;
 use crate::tools::kind;
 use crate::tools::typed::{self, TypedTool};

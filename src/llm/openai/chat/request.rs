@@ -15,7 +15,7 @@ use crate::provider::Request;
 use crate::quirks::{Quirks, ThinkingFormat};
 use crate::request_size;
 
-pub fn url(model: &Model) -> String {
+pub(crate) fn url(model: &Model) -> String {
     http::join(&model.base_url, "/chat/completions")
 }
 

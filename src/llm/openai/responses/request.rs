@@ -18,7 +18,7 @@ const SMALLEST_LIMIT: u64 = 16;
 /// Requests reasoning in a form that can go back to a stateless server.
 const ENCRYPTED: &str = "reasoning.encrypted_content";
 
-pub fn url(model: &Model) -> String {
+pub(crate) fn url(model: &Model) -> String {
     http::join(&model.base_url, "/responses")
 }
 
