@@ -6,6 +6,7 @@
 //!
 //! A user types; a model answers and calls tools. The user sees everything as it happens and can steer at
 //! any time. There are three layers, and each uses only those to its left: **[`llm`] <- [`agent`] <- [`app`]**.
+//! The first two are crates of their own, `tiller-llm` and `tiller-agent`, so the compiler guards the order.
 //!
 //! - [`llm`] talks to models: messages, provider APIs, the model catalogue. It runs no tools, reads no
 //!   project files and draws nothing.
@@ -95,7 +96,7 @@
 //!
 //! # What holds everywhere
 //!
-//! - Imports point downwards; `tests/tidy.rs` fails otherwise.
+//! - Imports point downwards: the crates keep `llm` and `agent`, `tests/tidy.rs` the parts of `app`.
 //! - There is one fold from deltas to a message, [`llm::AssistantMessage`]'s `apply`. The agent and the
 //!   screen both use it.
 //! - A tool's result has two parts: `content` for the model and [`agent::Details`] for the screen. Neither
@@ -122,6 +123,7 @@
 //! - Text from outside (models, tools, files) never reaches the terminal as an escape sequence.
 //! - No global state, no `unsafe`, and no async runtime in the supervisor.
 
-pub mod llm;
-pub mod agent;
+pub use tiller_agent as agent;
+pub use tiller_llm as llm;
+
 pub mod app;

@@ -72,45 +72,6 @@ fn forbid(folder: &str, words: &[&str], allowed: impl Fn(&str) -> bool, why: &st
 }
 
 #[test]
-fn imports_point_downwards() {
-    forbid(
-        "src/llm",
-        &["crate::agent", "crate::app"],
-        |_| false,
-        "llm is the lowest layer",
-    );
-    forbid(
-        "src/agent",
-        &["crate::app"],
-        |_| false,
-        "agent knows nothing of the application",
-    );
-}
-
-// A path from the root must name its layer in the place where the test above looks.
-#[test]
-fn no_import_hides_its_layer() {
-    let mut faults = Vec::new();
-    for folder in ["src/llm", "src/agent"] {
-        for source in sources(folder) {
-            let module = source.path.trim_end_matches("/mod.rs");
-            let depth = module.matches('/').count();
-            let to_the_root = "super::".repeat(depth);
-            for (number, line) in source.code() {
-                if line.contains("crate::{") || line.contains(&to_the_root) {
-                    faults.push(format!("{}:{number}: {}", source.path, line.trim()));
-                }
-            }
-        }
-    }
-    assert!(
-        faults.is_empty(),
-        "write crate::layer:: in full:\n{}",
-        faults.join("\n")
-    );
-}
-
-#[test]
 fn front_ends_do_not_import_each_other() {
     forbid(
         "src/app/cli",
@@ -204,8 +165,8 @@ fn only_the_command_line_prints() {
 #[test]
 fn providers_do_not_import_each_other() {
     for (folder, others) in [
-        ("src/llm/anthropic", ["llm::openai", "super::openai"]),
-        ("src/llm/openai", ["llm::anthropic", "super::anthropic"]),
+        ("src/llm/anthropic", ["crate::openai", "super::openai"]),
+        ("src/llm/openai", ["crate::anthropic", "super::anthropic"]),
     ] {
         forbid(
             folder,
@@ -294,7 +255,7 @@ fn mod_files_contain_no_logic() {
     let mut faults = Vec::new();
     for source in sources("src")
         .iter()
-        .filter(|source| source.path.ends_with("/mod.rs"))
+        .filter(|source| source.path.ends_with("/mod.rs") || source.path.ends_with("/lib.rs"))
     {
         for (number, line) in source.code() {
             if line.contains("fn ") || line.trim_start().starts_with("impl ") {
@@ -304,7 +265,7 @@ fn mod_files_contain_no_logic() {
     }
     assert!(
         faults.is_empty(),
-        "mod.rs may contain no functions and no impl blocks:\n{}",
+        "mod.rs and lib.rs may contain no functions and no impl blocks:\n{}",
         faults.join("\n")
     );
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-pub(in crate::agent) const SUFFIX: &str = ".refused";
+pub(crate) const SUFFIX: &str = ".refused";
 /// Numbered names to try before a random one.
 const MOST: usize = 32;
 
@@ -15,7 +15,7 @@ const MOST: usize = 32;
 /// # Errors
 /// Fails if nothing is there, it can't be renamed, or a link is on the way, since its target may be the
 /// user's.
-pub(in crate::agent) fn put_aside(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn put_aside(path: &Path) -> io::Result<PathBuf> {
     path.symlink_metadata()?;
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     if folder.canonicalize()? != folder {

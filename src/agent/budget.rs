@@ -6,8 +6,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use super::lock::lock;
-use crate::llm::local::LocalServer;
-use crate::llm::{Model, Usage};
+use tiller_llm::local::LocalServer;
+use tiller_llm::{Model, Usage};
 
 /// tiller warns the user once, at this share of a limit.
 const NOTICE_AT: f64 = 0.8;
@@ -56,7 +56,7 @@ impl fmt::Display for BudgetReached {
 
 /// What a session and its runs have spent of their budget. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct Account(Arc<Mutex<State>>);
+pub(super) struct Account(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -229,8 +229,8 @@ fn amount(usage: &Usage) -> Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::message::Cost;
-    use crate::llm::{Api, Model};
+    use tiller_llm::message::Cost;
+    use tiller_llm::{Api, Model};
 
     fn usage(usd: f64, tokens: u64) -> Usage {
         Usage {

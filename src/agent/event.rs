@@ -21,7 +21,7 @@ use super::tool::Details;
 pub use super::tool_status::{CANCELLED, NOT_PERMITTED, NOT_STARTED, ToolStatus, UNANSWERED};
 use super::trial::{Kept, Trial};
 use super::undo::Direction;
-use crate::llm::{Content, Message, Model, StopReason, StreamEvent, ThinkingLevel, Usage};
+use tiller_llm::{Content, Message, Model, StopReason, StreamEvent, ThinkingLevel, Usage};
 
 /// One event with its number and time.
 #[derive(Clone, Debug)]
@@ -34,7 +34,8 @@ pub struct Event {
     pub kind: AgentEvent,
 }
 
-pub(crate) fn now_ms() -> i64 {
+/// Returns the current Unix time in milliseconds.
+pub fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
 
@@ -349,7 +350,7 @@ pub struct Queued {
     pub kind: QueueKind,
     /// Text and images.
     pub content: Vec<Content>,
-    /// The sender, as in [`UserMessage::origin`](crate::llm::UserMessage::origin); `None` if typed.
+    /// The sender, as in [`UserMessage::origin`](tiller_llm::UserMessage::origin); `None` if typed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
 }
@@ -433,7 +434,10 @@ pub enum Phase {
 /// What is happening to the files of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialStep {
+    /// The agent copies the user's files to the trial's worktree.
     Begin,
+    /// The agent applies the trial's changes to the user's files.
     Keep,
+    /// The agent removes the trial's worktree.
     Discard,
 }

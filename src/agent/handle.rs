@@ -19,7 +19,7 @@ pub use super::refused::{OpenRefused, Refused};
 use super::rules::LoopRules;
 use super::session::{HistoryFacts, Session, SessionBranch, SessionSnapshot};
 use super::undo::UndoCommand;
-use crate::llm::{Content, Model, ThinkingLevel};
+use tiller_llm::{Content, Model, ThinkingLevel};
 
 /// Events that a subscriber may leave unread before the agent waits for it.
 pub const EVENT_BUFFER: usize = 256;
@@ -90,7 +90,7 @@ pub struct Snapshot {
 
 /// The commands of [`AgentHandle`]'s methods, which document them. The actor reads them in order.
 #[derive(Debug)]
-pub enum Command {
+pub(super) enum Command {
     Message(QueueKind, Vec<Content>),
     External(
         Box<ExternalMessage>,
@@ -160,7 +160,7 @@ pub enum Delivery {
 }
 
 #[derive(Debug)]
-pub enum TreeCommand {
+pub(super) enum TreeCommand {
     Read(oneshot::Sender<SessionSnapshot>),
     GoTo {
         entry: String,
@@ -174,7 +174,7 @@ pub enum TreeCommand {
 }
 
 #[derive(Debug)]
-pub enum TrialCommand {
+pub(super) enum TrialCommand {
     Begin(Vec<Content>),
     Keep,
     Discard,

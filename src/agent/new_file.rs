@@ -13,8 +13,8 @@ use std::path::Path;
 use uuid::Uuid;
 use xattr::FileExt;
 
-use crate::agent::tools::kind;
-use crate::agent::workspace::Place;
+use crate::tools::kind;
+use crate::workspace::Place;
 
 /// Prefix and suffix of temporary files next to their destination.
 pub const PREFIX: &str = ".tiller-";

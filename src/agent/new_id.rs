@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use uuid::{NoContext, Timestamp, Uuid};
 
 /// Returns a new id. If the clock is before 1970, which ids can't represent, it is one of 1970.
-pub(crate) fn new_id() -> Uuid {
+pub fn new_id() -> Uuid {
     at(SystemTime::now())
 }
 

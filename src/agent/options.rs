@@ -12,8 +12,8 @@ use super::session::{HistoryFacts, Session};
 use super::toolbox::Toolbox;
 use super::undo::Undo;
 use super::workspace::Places;
-use crate::llm::auth::Redactor;
-use crate::llm::{Model, Provider, ThinkingLevel};
+use tiller_llm::auth::Redactor;
+use tiller_llm::{Model, Provider, ThinkingLevel};
 
 /// Removes secrets from tool output. Collects the secrets at the first call.
 #[derive(Clone)]

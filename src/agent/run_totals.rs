@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{AgentEvent, CompactionOutcome, RunOutcome, ToolStatus};
 use super::tool::Details;
-use crate::llm::Message;
+use tiller_llm::Message;
 
 /// The totals of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

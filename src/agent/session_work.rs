@@ -10,7 +10,7 @@ use super::details::Details;
 use super::paths;
 use super::todo::TodoDetails;
 use super::undo::Direction;
-use crate::llm::{Message, ToolResultMessage};
+use tiller_llm::{Message, ToolResultMessage};
 
 /// Most files to remember, keeping the latest.
 const MOST_FILES: usize = 100;

@@ -18,8 +18,8 @@ use super::process::sandbox::Sandbox;
 use super::question::Asker;
 use super::schema::Schema;
 use super::workspace::Reach;
-use crate::llm::auth::Redactor;
-use crate::llm::{Content, EditFormat, ToolSpec};
+use tiller_llm::auth::Redactor;
+use tiller_llm::{Content, EditFormat, ToolSpec};
 
 /// An action that the model can request.
 pub trait Tool: Send + Sync {

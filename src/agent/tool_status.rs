@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::llm::ToolResultMessage;
-use crate::llm::message::content_text;
+use tiller_llm::ToolResultMessage;
+use tiller_llm::message::content_text;
 
 /// How a tool call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::schema::Schema;
 use super::tool::Tool;
-use crate::llm::nearest::nearest;
-use crate::llm::{EditFormat, ToolSpec};
+use tiller_llm::nearest::nearest;
+use tiller_llm::{EditFormat, ToolSpec};
 
 /// The name of all editing tools in policies. They are variants of one tool: the model determines
 /// which is offered, calls to any of them are accepted, and a policy applies to all.
@@ -210,7 +210,7 @@ fn unknown(name: &str, known: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::tools::{ToolSettings, builtin};
+    use crate::tools::{ToolSettings, builtin};
 
     #[test]
     fn schemas_compile_lazily_and_once_for_all_clones() {

@@ -21,7 +21,7 @@ use super::http::{self, Http};
 use super::model::Prices;
 use super::sse::{SseEvent, SseParser, TooLarge};
 
-pub(crate) struct HttpRequest {
+pub(super) struct HttpRequest {
     pub url: String,
     /// Includes the key's header.
     pub headers: HeaderMap,
@@ -139,7 +139,7 @@ fn error_in(body: &[u8]) -> Option<Value> {
 const DRAIN: Duration = Duration::from_secs(2);
 
 /// Sends `request` as the stream is polled. Dropping the stream closes the connection.
-pub(crate) fn run(
+pub(super) fn run(
     http: Http,
     request: HttpRequest,
     decoder: Box<dyn Decoder>,

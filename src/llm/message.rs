@@ -259,7 +259,7 @@ impl Image {
 
 impl ToolCall {
     /// The arguments as an object. Models also write other JSON, which no API accepts back.
-    pub(crate) fn argument_object(&self) -> Cow<'_, Value> {
+    pub fn argument_object(&self) -> Cow<'_, Value> {
         match &self.arguments {
             object @ Value::Object(_) => Cow::Borrowed(object),
             _ => Cow::Owned(Value::Object(Map::new())),
@@ -295,13 +295,14 @@ impl Usage {
     }
 
     /// Subtracts `other`, which is already counted.
-    pub(crate) fn take_off(&mut self, other: &Self) {
+    pub fn take_off(&mut self, other: &Self) {
         let reasoning = other.reasoning.unwrap_or(0);
         self.reasoning = self.reasoning.map(|it| it.saturating_sub(reasoning));
         self.combine(other, u64::saturating_sub, |a, b| (a - b).max(0.0));
     }
 
-    pub(crate) fn add(&mut self, other: &Self) {
+    /// Adds the tokens and the cost of `other`.
+    pub fn add(&mut self, other: &Self) {
         self.reasoning = match (self.reasoning, other.reasoning) {
             (None, None) => None,
             (one, two) => Some(one.unwrap_or(0) + two.unwrap_or(0)),
@@ -356,7 +357,7 @@ pub struct Cost {
 
 impl Cost {
     /// The same proportions of another total, in US dollars.
-    pub(crate) fn scaled_to(self, total: f64) -> Self {
+    pub fn scaled_to(self, total: f64) -> Self {
         if self.total <= 0.0 {
             return Self {
                 output: total,
@@ -399,7 +400,7 @@ pub enum StopReason {
 }
 
 /// Reads blocks, or the plain string that pi also writes.
-pub(crate) fn string_or_blocks<'de, D: Deserializer<'de>>(
+pub fn string_or_blocks<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<Content>, D::Error> {
     #[derive(Deserialize)]

@@ -140,7 +140,9 @@ const HOUR_WRITE: f64 = 2.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct InputLimits {
+    /// Most images of one request.
     pub images: Option<u64>,
+    /// Most bytes of one request. Images get seven eighths of them.
     pub request_bytes: Option<u64>,
 }
 

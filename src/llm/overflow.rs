@@ -46,7 +46,8 @@ pub fn hidden(message: &AssistantMessage, model: &Model) -> Option<LlmError> {
     })
 }
 
-pub(crate) fn says_something(block: &Content) -> bool {
+/// True for content besides thinking: a tool call, an image, or text that isn't blank.
+pub fn says_something(block: &Content) -> bool {
     match block {
         Content::Text(text) => !text.text.trim().is_empty(),
         Content::ToolCall(_) | Content::Image(_) => true,

@@ -18,7 +18,9 @@ const LIMIT: Duration = Duration::from_secs(15);
 /// The result of the check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
+    /// The provider accepts the key.
     Accepted,
+    /// The provider refuses the key, for this reason.
     Refused(String),
     /// No answer came, or the server failed.
     Unreachable(String),

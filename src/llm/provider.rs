@@ -59,12 +59,12 @@ pub struct Request {
 
 impl Request {
     /// The system prompt, if it is not blank.
-    pub(crate) fn system_prompt(&self) -> Option<&str> {
+    pub fn system_prompt(&self) -> Option<&str> {
         Some(self.system.as_str()).filter(|system| !system.trim().is_empty())
     }
 
     /// The session id as a `prompt_cache_key`, which is limited to 64 characters.
-    pub(crate) fn cache_key(&self) -> Option<String> {
+    pub fn cache_key(&self) -> Option<String> {
         let id = self.session_id.as_ref()?;
         Some(id.chars().take(64).collect())
     }

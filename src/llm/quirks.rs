@@ -171,12 +171,15 @@ pub enum ThinkingFormat {
     None,
 }
 
+/// The thinking budgets that a Google model accepts, in tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetRange {
     /// The form of "no thinking".
     pub off: i64,
+    /// The smallest budget for a model that thinks.
     pub min: i64,
+    /// The largest budget.
     pub max: i64,
 }
 

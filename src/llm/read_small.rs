@@ -7,13 +7,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// The largest such file.
-pub(crate) const MAX_BYTES: u64 = 8 * 1024 * 1024;
+pub const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The text of a settings file.
 ///
 /// # Errors
 /// Besides read errors: it isn't a plain file, or is larger than 8 MiB.
-pub(crate) fn read_small(path: &Path) -> io::Result<String> {
+pub fn read_small(path: &Path) -> io::Result<String> {
     let bytes = read_plain(path, MAX_BYTES)?;
     String::from_utf8(bytes)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it isn't UTF-8"))
@@ -24,7 +24,7 @@ pub(crate) fn read_small(path: &Path) -> io::Result<String> {
 ///
 /// # Errors
 /// Besides read errors: it isn't a plain file, or is larger.
-pub(crate) fn read_plain(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+pub fn read_plain(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let other = |why: String| Err(io::Error::other(why));
     // Opening some devices has side effects.
     if !path.metadata()?.is_file() {

@@ -7,11 +7,7 @@ use std::path::Path;
 
 /// Replaces the content of `path` with `text`, all or nothing. Keeps a link a link and creates missing
 /// folders. Only the owner can read the file unless `permissions` say more.
-pub(crate) fn replace_file(
-    path: &Path,
-    text: &str,
-    permissions: Option<Permissions>,
-) -> io::Result<()> {
+pub fn replace_file(path: &Path, text: &str, permissions: Option<Permissions>) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;

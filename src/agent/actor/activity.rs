@@ -8,11 +8,11 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::event::{QueueKind, Queued, RunOutcome};
-use crate::agent::process::Processes;
-use crate::agent::question::Asker;
-use crate::agent::runner::{RunEnv, RunLink, RunMessage};
-use crate::llm::{Content, Model};
+use crate::event::{QueueKind, Queued, RunOutcome};
+use crate::process::Processes;
+use crate::question::Asker;
+use crate::runner::{RunEnv, RunLink, RunMessage};
+use tiller_llm::{Content, Model};
 
 /// How long a cancelled run may take to end. Only a hanging disk holds it up longer.
 const PATIENCE: Duration = Duration::from_secs(2);

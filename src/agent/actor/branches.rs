@@ -7,13 +7,13 @@ use std::sync::Arc;
 use super::activity::Activity;
 use super::conversation::Conversation;
 use super::task::Actor;
-use crate::agent::event::{AgentEvent, NoticeLevel};
-use crate::agent::handle::{Leaving, TreeCommand};
-use crate::agent::memory::compaction::{Carried, Window};
-use crate::agent::runner::{BRANCH_SUMMARY, BranchText, Leave, leave_branch};
-use crate::agent::session::entry::{BranchSummary, Kind};
-use crate::agent::session::{Body, NodeId, prompt_of};
-use crate::llm::Content;
+use crate::event::{AgentEvent, NoticeLevel};
+use crate::handle::{Leaving, TreeCommand};
+use crate::memory::compaction::{Carried, Window};
+use crate::runner::{BRANCH_SUMMARY, BranchText, Leave, leave_branch};
+use crate::session::entry::{BranchSummary, Kind};
+use crate::session::{Body, NodeId, prompt_of};
+use tiller_llm::Content;
 
 /// How much of a branch's first message to quote in the question about it, in bytes.
 const QUOTED: usize = 400;

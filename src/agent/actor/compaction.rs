@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::activity::Activity;
 use super::task::Actor;
 use super::trial::told;
-use crate::agent::event::NoticeLevel;
-use crate::agent::memory::compaction::{ContextUsage, Window};
-use crate::agent::runner::{CompactRequest, Summary, compact_now};
-use crate::agent::session::entry::Kind;
-use crate::agent::session::{Body, NodeId};
+use crate::event::NoticeLevel;
+use crate::memory::compaction::{ContextUsage, Window};
+use crate::runner::{CompactRequest, Summary, compact_now};
+use crate::session::entry::Kind;
+use crate::session::{Body, NodeId};
 
 impl Actor {
     /// Compacts the conversation: at once if idle, else before the next call or after the run.

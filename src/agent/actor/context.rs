@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use crate::agent::session::{begins_end, is_unanswered};
-use crate::llm::{Message, StopReason, ToolCall};
+use crate::session::{begins_end, is_unanswered};
+use tiller_llm::{Message, StopReason, ToolCall};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Context {
@@ -68,7 +68,7 @@ impl Context {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::{AssistantMessage, Content, ToolResultMessage};
+    use tiller_llm::{AssistantMessage, Content, ToolResultMessage};
 
     #[test]
     fn calls_without_a_result_are_found_by_id() {

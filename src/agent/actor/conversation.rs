@@ -8,21 +8,19 @@ use std::sync::Arc;
 use super::context::Context;
 use super::subscribers::Subscribers;
 use super::view::View;
-use crate::agent::event::{AgentEvent, CompactionOutcome, NoticeLevel, Queued, RunOutcome, now_ms};
-use crate::agent::memory::compaction::{Carried, Pruned, Window, overhead, size};
-use crate::agent::memory::{
-    InstructionSources, NOTE_ORIGIN, PlaceLook, SessionPrompts, Surroundings,
-};
-use crate::agent::runner::{LOOP_GUARD_ORIGIN, Opening, Summary};
-use crate::agent::session::entry::{Compaction, ContextEdit, Replacement};
-use crate::agent::session::{
+use crate::event::{AgentEvent, CompactionOutcome, NoticeLevel, Queued, RunOutcome, now_ms};
+use crate::memory::compaction::{Carried, Pruned, Window, overhead, size};
+use crate::memory::{InstructionSources, NOTE_ORIGIN, PlaceLook, SessionPrompts, Surroundings};
+use crate::runner::{LOOP_GUARD_ORIGIN, Opening, Summary};
+use crate::session::entry::{Compaction, ContextEdit, Replacement};
+use crate::session::{
     Body, History, HistoryFacts, NodeId, Presence, PresenceRecord, RunMessages, SaveNotice,
     Session, SessionBranch, SessionState, end_of,
 };
-use crate::agent::toolbox::Toolbox;
-use crate::agent::{RunCounter, RunTotals};
-use crate::llm::handoff::{CONTINUE_PROMPT, ends_with_answer};
-use crate::llm::{Content, Message, Model, ThinkingLevel};
+use crate::toolbox::Toolbox;
+use crate::{RunCounter, RunTotals};
+use tiller_llm::handoff::{CONTINUE_PROMPT, ends_with_answer};
+use tiller_llm::{Content, Message, Model, ThinkingLevel};
 
 pub(super) struct Conversation {
     /// The end of the conversation.

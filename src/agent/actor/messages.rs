@@ -3,10 +3,10 @@
 
 use super::activity::{Activity, Typed};
 use super::task::Actor;
-use crate::agent::event::{Queued, STEER_ORIGIN};
-use crate::agent::handle::{Delivery, ExternalMessage, Refused, WhenIdle};
-use crate::agent::session::Body;
-use crate::llm::Content;
+use crate::event::{Queued, STEER_ORIGIN};
+use crate::handle::{Delivery, ExternalMessage, Refused, WhenIdle};
+use crate::session::Body;
+use tiller_llm::Content;
 
 impl Actor {
     /// Accepts a message as if it had been typed here, or returns why not.

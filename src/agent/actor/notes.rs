@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::conversation::Conversation;
-use crate::agent::event::now_ms;
-use crate::agent::memory::NOTE_ORIGIN;
-use crate::llm::{Content, Message, UserMessage};
+use crate::event::now_ms;
+use crate::memory::NOTE_ORIGIN;
+use tiller_llm::{Content, Message, UserMessage};
 
 impl Conversation {
     /// Stores and sends a message to the model unless it is empty. `origin` names its author.

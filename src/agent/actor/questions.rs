@@ -7,11 +7,11 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::activity::Typed;
 use super::task::Actor;
-use crate::agent::event::{AgentEvent, Phase, QueueKind, RunState};
-use crate::agent::permission::Rule;
-use crate::agent::question::{Answer, Asked, Asker, Question};
-use crate::agent::session::Body;
-use crate::llm::Content;
+use crate::event::{AgentEvent, Phase, QueueKind, RunState};
+use crate::permission::Rule;
+use crate::question::{Answer, Asked, Asker, Question};
+use crate::session::Body;
+use tiller_llm::Content;
 
 pub(super) struct Questions {
     pub asker: Asker,

@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::activity::Typed;
-use crate::agent::event::{QueueKind, Queued};
-use crate::agent::rules::QueueMode;
+use crate::event::{QueueKind, Queued};
+use crate::rules::QueueMode;
 
 #[derive(Debug, Default)]
 pub(super) struct Queues {

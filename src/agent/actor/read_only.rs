@@ -3,10 +3,10 @@
 
 use super::activity::Typed;
 use super::task::Actor;
-use crate::agent::event::{NoticeLevel, QueueKind};
-use crate::agent::handle::{Command, Leaving, TreeCommand, TrialCommand};
-use crate::agent::undo::UndoCommand;
-use crate::llm::Content;
+use crate::event::{NoticeLevel, QueueKind};
+use crate::handle::{Command, Leaving, TreeCommand, TrialCommand};
+use crate::undo::UndoCommand;
+use tiller_llm::Content;
 
 const READ_ONLY: &str =
     "This session is read-only here: tiller can't send or save anything. Continue in a copy of it.";
@@ -89,7 +89,7 @@ mod tests {
     use tokio::sync::oneshot::channel;
 
     use super::*;
-    use crate::agent::undo::{Direction, Rewind, RewindPoint};
+    use crate::undo::{Direction, Rewind, RewindPoint};
 
     #[test]
     fn commands_that_send_store_or_change_files_are_refused() {

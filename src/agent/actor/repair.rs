@@ -1,13 +1,13 @@
 //! Adds results for calls that have none, because the program ended or the run died. The entries after
 //! the answer tell what happened to each call. Calls without any entry, in sessions of other programs,
-//! are left to [`crate::llm::handoff`].
+//! are left to [`tiller_llm::handoff`].
 
 use std::sync::Arc;
 
 use super::conversation::Conversation;
-use crate::agent::event::{CANCELLED, NOT_STARTED, UNANSWERED, now_ms};
-use crate::agent::session::CallState;
-use crate::llm::{Content, Message, ToolCall, ToolResultMessage};
+use crate::event::{CANCELLED, NOT_STARTED, UNANSWERED, now_ms};
+use crate::session::CallState;
+use tiller_llm::{Content, Message, ToolCall, ToolResultMessage};
 
 /// Told to the model about a call that was cut off.
 const CUT_OFF: &str = ": tiller stopped while this ran; it may have done part of its work";

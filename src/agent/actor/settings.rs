@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::task::Actor;
-use crate::agent::event::AgentEvent;
-use crate::agent::permission::{PermissionMode, Policy, Rule};
-use crate::llm::{Model, ThinkingLevel};
+use crate::event::AgentEvent;
+use crate::permission::{PermissionMode, Policy, Rule};
+use tiller_llm::{Model, ThinkingLevel};
 
 impl Actor {
     /// Switches to the model that the user chose, even if a fallback answers for it now.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::task::Actor;
-use crate::agent::event::{AgentEvent, Queued, RunState};
-use crate::agent::handle::Snapshot;
+use crate::event::{AgentEvent, Queued, RunState};
+use crate::handle::Snapshot;
 
 impl Actor {
     /// Returns messages to their author. They stay in the session until they are released.

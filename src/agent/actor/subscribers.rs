@@ -10,8 +10,8 @@ use futures_util::future::select_all;
 use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::time::{Instant, timeout_at};
 
-use crate::agent::event::{AgentEvent, Event, now_ms};
-use crate::agent::handle::SlowReader;
+use crate::event::{AgentEvent, Event, now_ms};
+use crate::handle::SlowReader;
 
 /// How long a subscriber may read nothing before it is dropped.
 const STUCK_TIMEOUT: Duration = Duration::from_secs(5);
@@ -148,8 +148,8 @@ impl Subscriber {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::event::NoticeLevel;
-    use crate::agent::tool::{Details, TextDetails};
+    use crate::event::NoticeLevel;
+    use crate::tool::{Details, TextDetails};
 
     fn notice(n: usize) -> AgentEvent {
         AgentEvent::Notice {

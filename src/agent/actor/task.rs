@@ -16,22 +16,18 @@ use super::conversation::Conversation;
 use super::questions::Questions;
 use super::queue::Queues;
 use super::settings::told;
-use crate::agent::budget::Account;
-use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, RunState};
-use crate::agent::handle::{
-    AgentHandle, Command, CurrentRun, OpenRefused, OpenSession, SlowReader,
-};
-use crate::agent::memory::{PromptOptions, SessionPrompts};
-use crate::agent::options::AgentOptions;
-use crate::agent::permission::Policy;
-use crate::agent::process::Processes;
-use crate::agent::rules::LoopRules;
-use crate::agent::runner::{
-    CompactRequest, Permissions, RunEnv, RunLink, RunMessage, close_turn, run,
-};
-use crate::agent::session::{Body, SaveNotice, SessionState};
-use crate::agent::toolbox::Toolbox;
-use crate::llm::{Model, ThinkingLevel};
+use crate::budget::Account;
+use crate::event::{AgentEvent, NoticeLevel, RunOutcome, RunState};
+use crate::handle::{AgentHandle, Command, CurrentRun, OpenRefused, OpenSession, SlowReader};
+use crate::memory::{PromptOptions, SessionPrompts};
+use crate::options::AgentOptions;
+use crate::permission::Policy;
+use crate::process::Processes;
+use crate::rules::LoopRules;
+use crate::runner::{CompactRequest, Permissions, RunEnv, RunLink, RunMessage, close_turn, run};
+use crate::session::{Body, SaveNotice, SessionState};
+use crate::toolbox::Toolbox;
+use tiller_llm::{Model, ThinkingLevel};
 
 /// How long slow subscribers get for the last events at shutdown.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(100);

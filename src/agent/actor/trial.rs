@@ -7,12 +7,12 @@ use std::sync::Arc;
 use super::activity::{Activity, Typed};
 use super::conversation::Conversation;
 use super::task::Actor;
-use crate::agent::event::{AgentEvent, QueueKind, TrialEvent};
-use crate::agent::handle::TrialCommand;
-use crate::agent::runner::{TrialReport, cover_home, discard, keep, try_out};
-use crate::agent::session::{NodeId, TrialState, open_trial, trial_entry};
-use crate::agent::trial::{Kept, Trial};
-use crate::llm::Content;
+use crate::event::{AgentEvent, QueueKind, TrialEvent};
+use crate::handle::TrialCommand;
+use crate::runner::{TrialReport, cover_home, discard, keep, try_out};
+use crate::session::{NodeId, TrialState, open_trial, trial_entry};
+use crate::trial::{Kept, Trial};
+use tiller_llm::Content;
 
 impl Actor {
     pub(super) fn on_trial(&mut self, command: TrialCommand) {

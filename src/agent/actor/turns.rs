@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use super::task::Actor;
-use crate::agent::event::{AgentEvent, Phase, RunOutcome, RunState};
-use crate::agent::runner::{Change, Step, Turn};
-use crate::llm::Model;
+use crate::event::{AgentEvent, Phase, RunOutcome, RunState};
+use crate::runner::{Change, Step, Turn};
+use tiller_llm::Model;
 
 impl Actor {
     pub(super) fn step(&mut self, step: Step) -> Result<Turn, RunOutcome> {

@@ -11,13 +11,13 @@ use tokio::time::timeout;
 use super::activity::Activity;
 use super::conversation::Conversation;
 use super::task::Actor;
-use crate::agent::event::{AgentEvent, Queued, RunOutcome};
-use crate::agent::process::Processes;
-use crate::agent::runner::{Undone, rewind, undo_turn};
-use crate::agent::session::NodeId;
-use crate::agent::session::entry::Kind;
-use crate::agent::undo::{Rewind, RewindPoint, Undo, UndoCommand, UndoError};
-use crate::llm::message::content_text;
+use crate::event::{AgentEvent, Queued, RunOutcome};
+use crate::process::Processes;
+use crate::runner::{Undone, rewind, undo_turn};
+use crate::session::NodeId;
+use crate::session::entry::Kind;
+use crate::undo::{Rewind, RewindPoint, Undo, UndoCommand, UndoError};
+use tiller_llm::message::content_text;
 
 /// How long a run's processes may keep writing before its turn is closed.
 const LAST_WRITES: Duration = Duration::from_secs(5);

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use crate::agent::memory::SessionPrompts;
-use crate::agent::runner::Folders;
-use crate::agent::session::{History, NodeId, Place, Session};
-use crate::llm::{Message, ToolResultMessage};
+use crate::memory::SessionPrompts;
+use crate::runner::Folders;
+use crate::session::{History, NodeId, Place, Session};
+use tiller_llm::{Message, ToolResultMessage};
 
 /// Bytes of entries that stay in memory while idle. Rereading this much isn't noticeable.
 const HELD: u64 = 1024 * 1024;

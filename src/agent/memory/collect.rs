@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use super::environment::project_root;
 use super::imports::{imports, is_secret};
 use super::instructions::Instructions;
-use crate::llm::Model;
+use tiller_llm::Model;
 
 /// Most bytes of all files together.
 const MAX_BYTES: usize = 32 * 1024;
@@ -42,7 +42,7 @@ pub struct InstructionSources {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::agent) struct Collected {
+pub(crate) struct Collected {
     /// The files, outermost first.
     pub files: Vec<Instructions>,
     /// Files left out, with reasons.
@@ -277,7 +277,7 @@ fn read(path: &Path) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::Api;
+    use tiller_llm::Api;
 
     fn model(id: &str) -> Model {
         Model::new("lab", id, Api::OpenAiChat, "http://127.0.0.1:1")

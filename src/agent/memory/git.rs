@@ -19,7 +19,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::environment::project_root;
-use crate::agent::word_list::WordList;
+use crate::word_list::WordList;
 
 /// Time limit for a query that something waits for. Independent queries run in parallel.
 pub(super) const LIMIT: Duration = Duration::from_millis(500);

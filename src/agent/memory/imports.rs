@@ -4,7 +4,7 @@ use std::path::{Component, Path};
 
 use pulldown_cmark::{Event, Parser, Tag};
 
-use crate::agent::word_list::WordList;
+use crate::word_list::WordList;
 
 /// Names of files with secrets, in lower case; `*` matches anything.
 const SECRET_NAMES: WordList = WordList(

@@ -9,7 +9,7 @@ const CLOSING: &str = "</instructions>";
 
 /// One file as the model reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::agent) struct Instructions {
+pub(crate) struct Instructions {
     pub path: String,
     /// Its text, as far as there was room.
     pub text: String,

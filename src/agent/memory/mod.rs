@@ -1,28 +1,28 @@
 //! What the model learns besides the conversation: the prompt, the environment, and later changes.
 
 mod collect;
-pub(crate) mod compaction;
-pub(crate) mod environment;
+pub mod compaction;
+pub mod environment;
 mod git;
 mod git_head;
 mod imports;
 mod instructions;
-pub(crate) mod prompt;
-pub(crate) mod session_prompt;
+pub mod prompt;
+pub mod session_prompt;
 mod surroundings;
-pub(crate) mod system_files;
+pub mod system_files;
 
 pub use collect::InstructionSources;
-pub(crate) use collect::instruction_files;
+pub use collect::instruction_files;
 pub use environment::Environment;
-pub(crate) use environment::{count_changes, project_root};
+pub use environment::{count_changes, project_root};
 pub(super) use git::distrust_programs_in;
 pub use git::search_path;
-pub(crate) use git_head::git_head;
+pub use git_head::git_head;
 pub use prompt::SystemPrompt;
 pub use session_prompt::Today;
-pub(crate) use session_prompt::{InstructionNote, NOTE_ORIGIN, SessionPrompt};
+pub use session_prompt::{InstructionNote, NOTE_ORIGIN, SessionPrompt};
 pub(super) use session_prompt::{PromptOptions, SessionPrompts};
 pub(super) use surroundings::{PlaceLook, Surroundings};
 pub use system_files::SystemFiles;
-pub(crate) use system_files::{PROJECT_FOLDER, SYSTEM_FILES};
+pub use system_files::{PROJECT_FOLDER, SYSTEM_FILES};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::environment::Environment;
 use super::system_files::SystemFiles;
-use crate::llm::{EditFormat, ToolSpec};
+use tiller_llm::{EditFormat, ToolSpec};
 
 /// The built-in prompt. A line starting with `[a|b]` appears only if one of these tools is
 /// available, `[a&b]` only if all are. `{a|b}` in a line lists the available ones. `@edit`,

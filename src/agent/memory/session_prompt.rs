@@ -27,8 +27,8 @@ use serde::{Deserialize, Serialize};
 use super::instructions::{self, Instructions, digest, rendered_path};
 use super::prompt::SystemPrompt;
 use super::surroundings::Surroundings;
-use crate::agent::toolbox::Toolbox;
-use crate::llm::{Content, EditFormat, Message, Model, StopReason, ToolSpec};
+use crate::toolbox::Toolbox;
+use tiller_llm::{Content, EditFormat, Message, Model, StopReason, ToolSpec};
 
 /// The `origin` of messages that tell the model about changes.
 pub const NOTE_ORIGIN: &str = "note";
@@ -64,12 +64,16 @@ pub type Today = Arc<dyn Fn() -> jiff::civil::Date + Send + Sync>;
 pub struct SessionPrompt {
     /// The models it is for.
     pub edit_format: EditFormat,
+    /// The date in it, as `YYYY-MM-DD`.
     pub date: String,
+    /// The working folder in it.
     pub cwd: String,
+    /// The text of the system prompt.
     pub system: String,
     /// The instruction files in it, each with a hash of its text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub instructions: BTreeMap<String, String>,
+    /// The tools that the model may call.
     pub tools: Vec<ToolSpec>,
     /// Whether reading the user's files timed out. A new prompt replaces this one later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -84,19 +88,19 @@ pub struct SessionPrompt {
 
 impl SessionPrompt {
     /// Omits the thinking in the first `messages` messages.
-    pub(in crate::agent) fn leave_thinking_before(&mut self, messages: usize) {
+    pub(crate) fn leave_thinking_before(&mut self, messages: usize) {
         self.thinking_from = self.thinking_from.max(messages);
     }
 
     /// The provider of `model` (a full id) rejected the thinking in the first `messages` messages.
-    pub(in crate::agent) fn drop_thinking(&mut self, model: &str, messages: usize) {
+    pub(crate) fn drop_thinking(&mut self, model: &str, messages: usize) {
         let (times, from) = self.thinking_refused.entry(model.to_owned()).or_default();
         (*times, *from) = (*times + 1, messages);
     }
 
     /// How many leading messages `model` gets without thinking. All `messages`, if its provider
     /// rejected it twice, because it would on every turn.
-    pub(in crate::agent) fn sends_thinking_from(&self, model: &Model, messages: usize) -> usize {
+    pub(crate) fn sends_thinking_from(&self, model: &Model, messages: usize) -> usize {
         let of = |model: &str| self.thinking_refused.get(model);
         // Older entries name no model and apply to all.
         match of(&model.full_id()).or_else(|| of("")) {
@@ -117,12 +121,16 @@ impl SessionPrompt {
 pub enum InstructionNote<'a> {
     /// The file is new or changed.
     Read {
+        /// The file's path in the note.
         path: &'a str,
         /// The file as the model reads it.
         rendered: &'a str,
     },
     /// It no longer applies.
-    Gone { path: &'a str },
+    Gone {
+        /// The file's path in the note.
+        path: &'a str,
+    },
 }
 
 impl<'a> InstructionNote<'a> {
@@ -139,7 +147,7 @@ impl<'a> InstructionNote<'a> {
 }
 
 #[derive(Clone, Debug)]
-pub(in crate::agent) struct PromptOptions {
+pub(crate) struct PromptOptions {
     /// Replaces the built-in prompt.
     pub base: Option<String>,
     /// Paragraphs at the end.
@@ -148,7 +156,7 @@ pub(in crate::agent) struct PromptOptions {
 }
 
 /// The current prompts, and the changes already told to the model.
-pub(in crate::agent) struct SessionPrompts {
+pub(crate) struct SessionPrompts {
     options: PromptOptions,
     today: Today,
     in_force: Vec<Arc<SessionPrompt>>,

@@ -14,7 +14,7 @@ use super::environment::{Environment, git_state, project_root, repository};
 use super::git::LIMIT;
 use super::instructions::Instructions;
 use super::system_files::SystemFiles;
-use crate::llm::Model;
+use tiller_llm::Model;
 
 /// Time limit per git query in the background.
 const PATIENT: Duration = Duration::from_secs(10);
@@ -28,7 +28,7 @@ const ALL_TOO_SLOW: &str =
 
 /// The environment according to its files.
 #[derive(Clone, Debug, Default)]
-pub(in crate::agent) struct Surroundings {
+pub(crate) struct Surroundings {
     pub environment: Environment,
     /// `SYSTEM.md` and `APPEND_SYSTEM.md`; `None` if reading timed out.
     pub files: Option<SystemFiles>,
@@ -119,7 +119,7 @@ impl Surroundings {
 
 /// A background look at the environment, started when the user types the first key.
 #[derive(Clone, Debug)]
-pub(in crate::agent) struct PlaceLook {
+pub(crate) struct PlaceLook {
     sources: InstructionSources,
     found: watch::Receiver<Found>,
 }
@@ -188,9 +188,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::agent::memory::{PromptOptions, SessionPrompts};
-    use crate::agent::toolbox::Toolbox;
-    use crate::llm::Api;
+    use crate::memory::{PromptOptions, SessionPrompts};
+    use crate::toolbox::Toolbox;
+    use tiller_llm::Api;
 
     /// One that was made while the disk of the user's files was slow, once it answers.
     #[test]

@@ -32,7 +32,7 @@ pub struct SystemFiles {
 
 impl SystemFiles {
     /// Reads them for a session in `cwd`.
-    pub(in crate::agent) fn read(sources: &InstructionSources, cwd: &Path) -> Self {
+    pub(crate) fn read(sources: &InstructionSources, cwd: &Path) -> Self {
         let mut files = Self::default();
         if let Some(folder) = &sources.user {
             files.add(folder, None);

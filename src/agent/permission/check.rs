@@ -5,7 +5,7 @@ use std::path::Path;
 use super::matching::{Holds, holds};
 use super::rule::{Action, Origin, Rule, path_pattern};
 use super::shell::{is_wrapper, read};
-use crate::agent::word_list::{WordList, like};
+use crate::word_list::{WordList, like};
 
 /// Programs that run any code they get.
 const INTERPRETERS: WordList =

@@ -9,7 +9,7 @@ use super::mode::PermissionMode;
 use super::policy::Policy;
 use super::rule::{Action, Rule};
 use super::suggest;
-use crate::agent::workspace::{Access, Zone};
+use crate::workspace::{Access, Zone};
 
 /// The text for the model when plan mode refuses a call.
 const PLAN: &str = "Plan mode changes nothing. Look around, then say what you would change, where and in \

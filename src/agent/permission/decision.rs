@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::rule::{Action, Rule};
-use crate::agent::tool::Effects;
-use crate::agent::workspace::{Access, GitRemotes, Zone};
+use crate::tool::Effects;
+use crate::workspace::{Access, GitRemotes, Zone};
 
 /// A description of what a call is about to do.
 #[derive(Clone, Debug)]

@@ -64,7 +64,7 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::permission::shell::read;
+    use crate::permission::shell::read;
 
     #[test]
     fn the_table_is_held_to_its_examples() {

@@ -2,7 +2,7 @@
 
 use super::rule::{Action, Origin, Rule};
 use super::shell::{SimpleCommand, Word};
-use crate::agent::word_list::like;
+use crate::word_list::like;
 
 /// How sure a match is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,7 +2,7 @@
 //! that there is nothing to interpret.
 
 use super::shell::{Line, Word};
-use crate::agent::word_list::WordList;
+use crate::word_list::WordList;
 
 /// Whether `text` is one simple command of literal words, perhaps after `cd FOLDER &&` and before `2>&1`.
 /// It has no variables, assignments, substitutions, file redirections or `&`. `line` is how the shell

@@ -2,7 +2,7 @@
 //! interpreters never are.
 
 use super::shell::{SimpleCommand, Word};
-use crate::agent::word_list::WordList;
+use crate::word_list::WordList;
 
 /// They change nothing with any arguments.
 const ALWAYS: WordList = WordList(

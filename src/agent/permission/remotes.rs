@@ -6,7 +6,7 @@
 
 use super::rule::{Action, Origin, Rule};
 use super::shell::{SimpleCommand, Word};
-use crate::agent::workspace::{FILTER, GitRemotes, TRANSPORT};
+use crate::workspace::{FILTER, GitRemotes, TRANSPORT};
 
 /// For each command: first the options that name no program or address, lose nothing on either side and
 /// take no value. Then the hooks it can run. For `push` those include the remote's (it may be the same

@@ -6,7 +6,7 @@ use std::path::Path;
 use globset::{GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::agent::word_list::like;
+use crate::word_list::like;
 
 /// Tools that write files: variants of one tool, of which a model gets some. A rule about one covers all.
 const WRITING: [&str; 4] = ["write", "edit", "replace", "apply_patch"];
@@ -85,7 +85,7 @@ pub struct Rule {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
     /// The repository's settings about its remotes when the user made the rule (see
-    /// [`GitRemotes`](crate::agent::workspace::GitRemotes)); empty for any.
+    /// [`GitRemotes`](crate::workspace::GitRemotes)); empty for any.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub fingerprint: String,
     /// The files it matches, with wildcards.

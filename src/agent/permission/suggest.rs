@@ -7,7 +7,7 @@ use super::exact::is_exact;
 use super::read_only::is_read_only;
 use super::rule::{Action, Origin, Rule};
 use super::shell::{SimpleCommand, Word, is_wrapper, read};
-use crate::agent::word_list::WordList;
+use crate::word_list::WordList;
 
 /// Programs for which a rule by name alone would allow anything.
 const INTERPRETERS: WordList = WordList(
@@ -194,7 +194,7 @@ fn same(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rul
 #[cfg(test)]
 mod tests {
     use super::wider;
-    use crate::agent::permission::Confinement;
+    use crate::permission::Confinement;
 
     #[test]
     fn no_rule_lets_what_a_command_can_write_out_of_the_sandbox() {

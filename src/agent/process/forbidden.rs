@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
 use super::sandbox::Sandbox;
-use crate::agent::aside::put_aside;
+use crate::aside::put_aside;
 
 /// Git files that contain settings or say where they are.
 const GIT_FOLLOWS: [&str; 3] = ["commondir", "config", "config.worktree"];

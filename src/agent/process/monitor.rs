@@ -213,8 +213,8 @@ mod tests {
     use tokio::process::Command;
 
     use super::*;
-    use crate::agent::process::registry::Orphans;
-    use crate::agent::process::wire;
+    use crate::process::registry::Orphans;
+    use crate::process::wire;
 
     /// Of a supervisor that does nothing.
     fn monitor(orders: &watch::Sender<Order>, network: Option<Slot>) -> Monitor {

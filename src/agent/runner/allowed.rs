@@ -7,11 +7,11 @@ use serde_json::Value;
 use super::call_ids;
 use super::link::{RunLink, Turn};
 use super::permissions::RunningCommand;
-use crate::agent::permission::PermissionMode;
-use crate::agent::process::sandbox::Sandbox;
-use crate::agent::tool::{Details, Effects, Progress, Tool, ToolContext, ToolError};
-use crate::agent::workspace::Reach;
-use crate::llm::ToolCall;
+use crate::permission::PermissionMode;
+use crate::process::sandbox::Sandbox;
+use crate::tool::{Details, Effects, Progress, Tool, ToolContext, ToolError};
+use crate::workspace::Reach;
+use tiller_llm::ToolCall;
 
 #[derive(Clone)]
 pub(super) struct Allowed {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::allowed::{Allowed, CallScope, Refusal};
 use super::execution::reason;
 use super::redaction;
-use crate::agent::event::AgentEvent;
-use crate::agent::permission::{Decision, Origin, Rule, rules_to_toml};
-use crate::agent::question::{Answer, PermissionSubject, Subject};
-use crate::agent::tool::{Progress, Rehearsal, ToolError};
+use crate::event::AgentEvent;
+use crate::permission::{Decision, Origin, Rule, rules_to_toml};
+use crate::question::{Answer, PermissionSubject, Subject};
+use crate::tool::{Progress, Rehearsal, ToolError};
 
 /// Asks whether `allowed` may run; `decision` says why the user must be asked.
 pub(super) async fn ask(

@@ -15,8 +15,8 @@ use super::env::RunEnv;
 use super::execution::panic_text;
 use super::link::{RunLink, RunMessage, Turn};
 use super::look_ahead::look_ahead;
-use crate::agent::event::{AgentEvent, NoticeLevel, Phase, now_ms};
-use crate::llm::{
+use crate::event::{AgentEvent, NoticeLevel, Phase, now_ms};
+use tiller_llm::{
     AssistantMessage, BlockKind, Content, ErrorClass, LlmError, Message, Model, Request,
     StopReason, StreamEvent, WindowSource, overflow, window_check,
 };

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::llm::{Content, Message, StreamEvent, ToolCall};
+use tiller_llm::{Content, Message, StreamEvent, ToolCall};
 
 /// Longest id in a file name, in characters.
 const MAX_NAME: usize = 100;
@@ -85,7 +85,7 @@ fn names(messages: &[Arc<Message>]) -> HashSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::AssistantMessage;
+    use tiller_llm::AssistantMessage;
 
     #[test]
     fn no_two_calls_share_an_id_or_a_file() {

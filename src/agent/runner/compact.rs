@@ -9,13 +9,13 @@ use super::cover::changed_by_commands;
 use super::link::{Change, CompactRequest, Opening, RunLink, Step, Summary, Turn};
 use super::lookout::Lookout;
 use super::summary::{COMPACTION, MAX_HALVINGS, Spent, ask, is_too_long};
-use crate::agent::event::{
+use crate::event::{
     AgentEvent, CompactionOutcome, CompactionReason, NoticeLevel, Phase, RunOutcome, now_ms,
 };
-use crate::agent::memory::compaction::{
+use crate::memory::compaction::{
     Cut, Pruned, Window, cut, makes_room, overhead, prune_cold, prune_full, question, size, tokens,
 };
-use crate::llm::{ErrorClass, LlmError, Message};
+use tiller_llm::{ErrorClass, LlmError, Message};
 
 /// Most compactions in a row. A conversation that doesn't fit the window is summarized in parts.
 const MAX_ROUNDS: usize = 16;
@@ -29,7 +29,7 @@ pub(super) enum NoSummary {
 }
 
 /// The run of `/compact`, which only compacts.
-pub(in crate::agent) async fn compact_now(
+pub(crate) async fn compact_now(
     link: &RunLink,
     opening: Opening,
     request: CompactRequest,

@@ -11,15 +11,13 @@ use super::dispatch::result_message;
 use super::execution::{CallOutcome, execute};
 use super::link::{LateNotices, RunMessage};
 use super::permissions::{Permissions, RunningCommand};
-use crate::agent::event::{NoticeLevel, ToolStatus};
-use crate::agent::permission::{Confinement, PermissionMode, suggest_wider};
-use crate::agent::process::ExitStatus;
-use crate::agent::process::sandbox::{
-    Confined, Network, Sandbox, files_git_left, signs_of_confinement,
-};
-use crate::agent::question::{Answer, PermissionSubject, Subject};
-use crate::agent::tool::Details;
-use crate::llm::Content;
+use crate::event::{NoticeLevel, ToolStatus};
+use crate::permission::{Confinement, PermissionMode, suggest_wider};
+use crate::process::ExitStatus;
+use crate::process::sandbox::{Confined, Network, Sandbox, files_git_left, signs_of_confinement};
+use crate::question::{Answer, PermissionSubject, Subject};
+use crate::tool::Details;
+use tiller_llm::Content;
 
 /// How long a command may still be counted as running after its processes have ended.
 const TIDYING: Duration = Duration::from_millis(50);

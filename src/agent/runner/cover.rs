@@ -7,17 +7,17 @@ use tokio::task::spawn_blocking;
 
 use super::allowed::CallScope;
 use super::link::{RunLink, RunMessage};
-use crate::agent::event::{NoticeLevel, ToolStatus};
-use crate::agent::paths::{Purpose, name_some, real, resolve};
-use crate::agent::tool::Effects;
-use crate::agent::undo::{Covered, Undo, UndoError};
+use crate::event::{NoticeLevel, ToolStatus};
+use crate::paths::{Purpose, name_some, real, resolve};
+use crate::tool::Effects;
+use crate::undo::{Covered, Undo, UndoError};
 
 /// Most files named in a notice.
 const NAMED: usize = 5;
 
 /// Closes the turn at the end of its run: later changes by the user aren't part of it. Stopping a run
 /// doesn't wait for this.
-pub(in crate::agent) async fn close_turn(link: &RunLink) {
+pub(crate) async fn close_turn(link: &RunLink) {
     let Some(undo) = link.env.undo.clone().filter(|undo| undo.is_open()) else {
         return;
     };
@@ -44,7 +44,7 @@ pub(super) async fn changed_by_commands(link: &RunLink) -> Option<Vec<String>> {
 }
 
 /// Covers the session's folder before a trial is kept.
-pub(in crate::agent) async fn cover_home(link: &RunLink) {
+pub(crate) async fn cover_home(link: &RunLink) {
     let effects = Effects::unknown();
     let covered = cover_in(link, link.env.home.clone(), &effects);
     link.unless_cancelled(covered).await;
@@ -168,7 +168,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::agent::undo::{Direction, Outcome};
+    use crate::undo::{Direction, Outcome};
 
     #[test]
     fn a_command_is_undone_in_every_folder_of_the_workspace() {

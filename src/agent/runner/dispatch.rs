@@ -17,11 +17,11 @@ use super::link::{RunLink, RunMessage, Turn};
 use super::loop_guard::LoopGuard;
 use super::redaction;
 use super::turn::Reply;
-use crate::agent::event::{AgentEvent, NOT_STARTED, Phase, ToolStatus, now_ms};
-use crate::agent::question::Asker;
-use crate::agent::tool::{Details, OtherDetails, ToolError};
-use crate::agent::toolbox::Lookup;
-use crate::llm::{Content, Message, StopReason, ToolCall, ToolResultMessage};
+use crate::event::{AgentEvent, NOT_STARTED, Phase, ToolStatus, now_ms};
+use crate::question::Asker;
+use crate::tool::{Details, OtherDetails, ToolError};
+use crate::toolbox::Lookup;
+use tiller_llm::{Content, Message, StopReason, ToolCall, ToolResultMessage};
 
 /// Most calls that run in parallel.
 const MAX_PARALLEL: usize = 16;

@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use super::permissions::Permissions;
-use crate::agent::budget::Account;
-use crate::agent::lock::lock;
-use crate::agent::options::LazyRedactor;
-use crate::agent::trial::Trial;
-use crate::agent::undo::Undo;
-use crate::llm::{Model, Provider, Usage};
+use crate::budget::Account;
+use crate::lock::lock;
+use crate::options::LazyRedactor;
+use crate::trial::Trial;
+use crate::undo::Undo;
+use tiller_llm::{Model, Provider, Usage};
 
 #[derive(Clone)]
-pub(in crate::agent) struct RunEnv {
+pub(crate) struct RunEnv {
     pub provider: Arc<dyn Provider>,
     /// The models to fall back to, in order.
     pub fallback: Vec<Arc<Model>>,

@@ -13,10 +13,10 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::allowed::{Allowed, CallScope};
 use super::link::RunLink;
 use super::redaction;
-use crate::agent::event::{AgentEvent, ToolStatus};
-use crate::agent::tool::{Details, Progress, ToolError, ToolOutput};
-use crate::llm::auth::Redactor;
-use crate::llm::{Content, ToolCall};
+use crate::event::{AgentEvent, ToolStatus};
+use crate::tool::{Details, Progress, ToolError, ToolOutput};
+use tiller_llm::auth::Redactor;
+use tiller_llm::{Content, ToolCall};
 
 /// Shortest time between two updates of a call.
 const UPDATE_EVERY: Duration = Duration::from_millis(50);

@@ -11,12 +11,12 @@ use tokio::task::spawn_blocking;
 use super::allowed::{Allowed, CallScope, Refusal};
 use super::ask::ask;
 use super::redaction;
-use crate::agent::event::{NOT_PERMITTED, NoticeLevel};
-use crate::agent::permission::{Confinement, Verdict};
-use crate::agent::tool::{Details, Effects, Tool};
-use crate::agent::toolbox::Lookup;
-use crate::agent::trial::refuse;
-use crate::llm::ToolCall;
+use crate::event::{NOT_PERMITTED, NoticeLevel};
+use crate::permission::{Confinement, Verdict};
+use crate::tool::{Details, Effects, Tool};
+use crate::toolbox::Lookup;
+use crate::trial::refuse;
+use tiller_llm::ToolCall;
 
 /// Characters of invalid arguments that are quoted back to the model.
 const QUOTED: usize = 200;

@@ -7,11 +7,11 @@ use std::{fs, io};
 use tokio::task::spawn_blocking;
 
 use super::permissions::Permissions;
-use crate::agent::paths::real;
-use crate::agent::permission::{Confinement, Decision, PermissionMode, Policy, Verdict, folders};
-use crate::agent::process::Processes;
-use crate::agent::tool::Effects;
-use crate::agent::workspace::{Access, GitRemotes, Workspace};
+use crate::paths::real;
+use crate::permission::{Confinement, Decision, PermissionMode, Policy, Verdict, folders};
+use crate::process::Processes;
+use crate::tool::Effects;
+use crate::workspace::{Access, GitRemotes, Workspace};
 
 /// Asks about a command that a rule lets out of the sandbox if it works in a folder outside the project.
 /// Git and other programs read settings there that name programs to run, and nobody knows who wrote them.

@@ -8,9 +8,9 @@ use super::attempt::request;
 use super::link::{Leave, Opening, RunLink, RunMessage, Step, Turn};
 use super::lookout::Lookout;
 use super::summary::{BRANCH_SUMMARY, MAX_HALVINGS, Spent, ask, is_too_long};
-use crate::agent::event::{NoticeLevel, Phase, RunOutcome, now_ms};
-use crate::agent::memory::compaction::{Window, overhead, size, tail, tokens};
-use crate::llm::{ErrorClass, LlmError, Message};
+use crate::event::{NoticeLevel, Phase, RunOutcome, now_ms};
+use crate::memory::compaction::{Window, overhead, size, tail, tokens};
+use tiller_llm::{ErrorClass, LlmError, Message};
 
 const QUESTION: &str = "[The conversation will continue from an earlier point. Everything since the \
     message quoted at the end becomes a separate branch; your answer to this message is all that remains \
@@ -22,11 +22,7 @@ const QUESTION: &str = "[The conversation will continue from an earlier point. E
 The branch begins with this message:
 ";
 
-pub(in crate::agent) async fn leave_branch(
-    link: &RunLink,
-    opening: Opening,
-    leave: Leave,
-) -> RunOutcome {
+pub(crate) async fn leave_branch(link: &RunLink, opening: Opening, leave: Leave) -> RunOutcome {
     Lookout::begin(link, opening).await;
     let Ok(turn) = link.next_turn(Step::Same).await else {
         return RunOutcome::Done;

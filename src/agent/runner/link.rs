@@ -11,24 +11,24 @@ use tokio_util::sync::CancellationToken;
 use super::allowed::Refusal;
 use super::env::RunEnv;
 use super::lookout::Folders;
-use crate::agent::event::{AgentEvent, CompactionReason, NoticeLevel, Phase, RunOutcome};
-use crate::agent::memory::compaction::{Carried, Pruned};
-use crate::agent::memory::{InstructionSources, PlaceLook, SessionPrompt, Surroundings};
-use crate::agent::process::Processes;
-use crate::agent::question::Asker;
-use crate::agent::rules::LoopRules;
-use crate::agent::session::NodeId;
-use crate::agent::session_work::ChangedFile;
-use crate::agent::toolbox::Toolbox;
-use crate::agent::trial::{Kept, Started};
-use crate::agent::undo::Direction;
-use crate::llm::{Content, Message, Model, ThinkingLevel, ToolResultMessage, Usage};
+use crate::event::{AgentEvent, CompactionReason, NoticeLevel, Phase, RunOutcome};
+use crate::memory::compaction::{Carried, Pruned};
+use crate::memory::{InstructionSources, PlaceLook, SessionPrompt, Surroundings};
+use crate::process::Processes;
+use crate::question::Asker;
+use crate::rules::LoopRules;
+use crate::session::NodeId;
+use crate::session_work::ChangedFile;
+use crate::toolbox::Toolbox;
+use crate::trial::{Kept, Started};
+use crate::undo::Direction;
+use tiller_llm::{Content, Message, Model, ThinkingLevel, ToolResultMessage, Usage};
 
 /// Capacity of the channel from the run to the actor, in messages.
 const MESSAGE_BUFFER: usize = 64;
 
 #[derive(Clone)]
-pub(in crate::agent) struct RunLink {
+pub(crate) struct RunLink {
     messages: mpsc::Sender<RunMessage>,
     cancel: CancellationToken,
     pub env: Arc<RunEnv>,
@@ -38,7 +38,7 @@ pub(in crate::agent) struct RunLink {
 }
 
 /// Sends notices while the run lasts, without keeping the run alive.
-pub(in crate::agent) struct LateNotices(mpsc::WeakSender<RunMessage>);
+pub(crate) struct LateNotices(mpsc::WeakSender<RunMessage>);
 
 impl LateNotices {
     /// Sends a warning. Returns the text if the run has ended.
@@ -58,7 +58,7 @@ impl LateNotices {
 
 /// A message from the run to the actor. The actor handles these in order, so its answer means that
 /// everything reported before has been stored and delivered.
-pub(in crate::agent) enum RunMessage {
+pub(crate) enum RunMessage {
     /// An event. `MessageEnd` is stored before delivery.
     Event(AgentEvent),
     Begun(AgentEvent, oneshot::Sender<Option<String>>),
@@ -83,13 +83,13 @@ pub(in crate::agent) enum RunMessage {
     ReleaseFollowUps(oneshot::Sender<Result<bool, RunOutcome>>),
 }
 
-pub(in crate::agent) enum TrialReport {
+pub(crate) enum TrialReport {
     Begun(Box<Started>, oneshot::Sender<(Arc<RunEnv>, Opening)>),
     Ended(Option<Kept>, oneshot::Sender<()>),
 }
 
 /// The effects of undoing or redoing file changes.
-pub(in crate::agent) struct Undone {
+pub(crate) struct Undone {
     /// What to tell the model, if the conversation stays.
     pub told: Option<String>,
     /// The prompt that the conversation goes back to before, if it goes back too.
@@ -98,7 +98,7 @@ pub(in crate::agent) struct Undone {
     pub files: Vec<ChangedFile>,
 }
 
-pub(in crate::agent) struct Opening {
+pub(crate) struct Opening {
     pub waits_for_git: bool,
     pub look: PlaceLook,
     /// Messages whose calls no run has examined yet.
@@ -114,7 +114,7 @@ pub(in crate::agent) struct Opening {
 }
 
 /// How a run gets its next turn. Everything the step stores is on disk before the turn is returned.
-pub(in crate::agent) enum Step {
+pub(crate) enum Step {
     /// Starts another turn: tiller's own messages to the model, this advice and the waiting
     /// steering messages join the conversation.
     Open(Option<String>),
@@ -130,7 +130,7 @@ pub(in crate::agent) enum Step {
 
 /// How an attempt differs from the previous one.
 #[derive(Debug)]
-pub(in crate::agent) enum Change {
+pub(crate) enum Change {
     None,
     /// Use this model for the rest of the run.
     Model(Arc<Model>),
@@ -140,13 +140,13 @@ pub(in crate::agent) enum Change {
 
 /// The user's request to compact the conversation.
 #[derive(Clone, Debug)]
-pub(in crate::agent) struct CompactRequest {
+pub(crate) struct CompactRequest {
     /// What the summary should focus on.
     pub focus: Option<String>,
 }
 
 #[derive(Debug)]
-pub(in crate::agent) struct Summary {
+pub(crate) struct Summary {
     pub reason: CompactionReason,
     pub text: String,
     /// Index of the first message of the turn that is kept.
@@ -159,7 +159,7 @@ pub(in crate::agent) struct Summary {
 
 /// Where the conversation continues, and the branch it leaves.
 #[derive(Debug)]
-pub(in crate::agent) struct Leave {
+pub(crate) struct Leave {
     /// The entry to continue from.
     pub target: Option<NodeId>,
     /// The id of the branch's last entry.
@@ -174,11 +174,11 @@ pub(in crate::agent) struct Leave {
 }
 
 /// The model's summary of a branch, and the tokens it used.
-pub(in crate::agent) type BranchText = (String, Usage);
+pub(crate) type BranchText = (String, Usage);
 
 /// One turn as it was opened: these choices hold until the next turn opens.
 #[derive(Clone)]
-pub(in crate::agent) struct Turn {
+pub(crate) struct Turn {
     /// Cuts the turn's model call or tools short: the user steers now, or stops the run.
     pub interrupt: CancellationToken,
     pub messages: Vec<Arc<Message>>,

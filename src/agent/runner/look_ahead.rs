@@ -7,8 +7,8 @@ use tokio::task::spawn_blocking;
 
 use super::gate;
 use super::link::{RunLink, Turn};
-use crate::agent::toolbox::Lookup;
-use crate::llm::{Content, StreamEvent};
+use crate::toolbox::Lookup;
+use tiller_llm::{Content, StreamEvent};
 
 /// Looks ahead if `event` starts a call that will run a command.
 pub(super) fn look_ahead(link: &RunLink, turn: &Turn, event: &StreamEvent) {

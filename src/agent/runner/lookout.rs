@@ -12,11 +12,11 @@ use tokio::time::timeout;
 
 use super::gate;
 use super::link::{Opening, RunLink, RunMessage};
-use crate::agent::memory::{InstructionSources, PlaceLook, Surroundings, project_root};
-use crate::agent::paths::expand;
-use crate::agent::tool::Effects;
-use crate::agent::toolbox::{Lookup, Toolbox};
-use crate::llm::{Message, ToolCall};
+use crate::memory::{InstructionSources, PlaceLook, Surroundings, project_root};
+use crate::paths::expand;
+use crate::tool::Effects;
+use crate::toolbox::{Lookup, Toolbox};
+use tiller_llm::{Message, ToolCall};
 
 /// How long to wait for the files of the user and the project.
 const FILES_LIMIT: Duration = Duration::from_secs(3);
@@ -27,7 +27,7 @@ const MAX_WORDS: usize = 100;
 
 /// The folders of the project that tools of a conversation have looked into, except those around the
 /// working folder. All its runs share them, so a look that took too long for one helps the next.
-pub(in crate::agent) type Folders = Arc<Mutex<BTreeSet<PathBuf>>>;
+pub(crate) type Folders = Arc<Mutex<BTreeSet<PathBuf>>>;
 
 /// What a run knows about its surroundings.
 #[derive(Clone)]

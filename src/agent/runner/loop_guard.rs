@@ -5,8 +5,8 @@
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::agent::rules::LoopGuardRules;
-use crate::llm::{Content, ToolCall};
+use crate::rules::LoopGuardRules;
+use tiller_llm::{Content, ToolCall};
 
 /// The `origin` of the advice in the conversation.
 pub const ORIGIN: &str = "loop_guard";

@@ -9,22 +9,20 @@ use tokio::sync::{OnceCell, watch};
 use tokio::task::spawn_blocking;
 
 use super::held::{held_outside, held_to_project, remotes, unusual};
-use crate::agent::lock::lock;
-use crate::agent::memory::{distrust_programs_in, project_root};
-use crate::agent::options::PermissionOptions;
-use crate::agent::permission::{
+use crate::lock::lock;
+use crate::memory::{distrust_programs_in, project_root};
+use crate::options::PermissionOptions;
+use crate::permission::{
     Confinement, Decision, PathUse, PermissionMode, Policy, Request, Verdict, decide, suggest_wider,
 };
-use crate::agent::process::Processes;
-use crate::agent::process::sandbox::{Network, Sandbox};
-use crate::agent::tool::Effects;
-use crate::agent::workspace::{
-    Access, Places, PrivateFolders, Reach, Repositories, Workspace, Zone,
-};
+use crate::process::Processes;
+use crate::process::sandbox::{Network, Sandbox};
+use crate::tool::Effects;
+use crate::workspace::{Access, Places, PrivateFolders, Reach, Repositories, Workspace, Zone};
 
 /// Judges the calls of an agent. Examines the file system at the first call.
 #[derive(Clone)]
-pub(in crate::agent) struct Permissions {
+pub(crate) struct Permissions {
     policy: watch::Receiver<Arc<Policy>>,
     pub(super) places: Places,
     workspace: OnceCell<Arc<Workspace>>,

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::execution::CallOutcome;
-use crate::agent::tool::{Details, Effects};
-use crate::llm::auth::Redactor;
-use crate::llm::{Content, ToolCall};
+use crate::tool::{Details, Effects};
+use tiller_llm::auth::Redactor;
+use tiller_llm::{Content, ToolCall};
 
 pub(super) fn redact(redactor: &Redactor, ended: &mut CallOutcome) {
     if redactor.is_empty() {

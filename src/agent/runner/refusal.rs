@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use super::link::{RunLink, Step, Turn};
-use crate::agent::event::is_from_user;
-use crate::agent::memory::compaction::Pruned;
-use crate::llm::{Content, LlmError, Message};
+use crate::event::is_from_user;
+use crate::memory::compaction::Pruned;
+use tiller_llm::{Content, LlmError, Message};
 
 /// Replaces the results that a model refused to continue with.
 const LEFT_OUT: &str = "[result left out: the model refused to continue with it]";

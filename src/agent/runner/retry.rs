@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::agent::rules::RetryRules;
-use crate::llm::{ErrorClass, LlmError, Model};
+use crate::rules::RetryRules;
+use tiller_llm::{ErrorClass, LlmError, Model};
 
 /// Counts the failures of one model call and knows the remaining options.
 #[derive(Debug)]
@@ -133,7 +133,7 @@ impl RetryPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::Api;
+    use tiller_llm::Api;
 
     fn rules() -> RetryRules {
         RetryRules {

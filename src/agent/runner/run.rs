@@ -18,13 +18,13 @@ use super::link::{Opening, RunLink, Step};
 use super::lookout::Lookout;
 use super::loop_guard::LoopGuard;
 use super::turn::{self, Reply};
-use crate::agent::event::{AgentEvent, RunOutcome};
-use crate::llm::{Message, StopReason};
+use crate::event::{AgentEvent, RunOutcome};
+use tiller_llm::{Message, StopReason};
 
 /// Runs until the model calls no more tools and no steering or follow-up waits; or until the user
 /// stops it, a model call fails, or the iteration limit or the budget is reached. First examines
 /// the surroundings, for the prompt and for changes since the last run.
-pub(in crate::agent) async fn run(link: &RunLink, opening: Opening) -> RunOutcome {
+pub(crate) async fn run(link: &RunLink, opening: Opening) -> RunOutcome {
     link.emit(AgentEvent::AgentStart).await;
     let mut lookout = Lookout::begin(link, opening).await;
     let mut guard = LoopGuard::default();

@@ -12,9 +12,9 @@ use super::env::RunEnv;
 use super::link::{RunLink, Turn};
 use super::retry::{RetryDecision, RetryPolicy};
 use super::wait::{CANCELLED, end_retries, jitter_fraction, wait};
-use crate::agent::event::{AgentEvent, NoticeLevel, Phase};
-use crate::llm::message::content_text;
-use crate::llm::{
+use crate::event::{AgentEvent, NoticeLevel, Phase};
+use tiller_llm::message::content_text;
+use tiller_llm::{
     AssistantMessage, Content, ErrorClass, LlmError, Message, Model, Request, StopReason,
     StreamEvent, Usage, overflow,
 };
@@ -28,7 +28,7 @@ pub(super) fn is_too_long(error: &LlmError) -> bool {
 }
 
 /// What tokens were spent on, as named in the session.
-pub(in crate::agent) const BRANCH_SUMMARY: &str = "branch_summary";
+pub(crate) const BRANCH_SUMMARY: &str = "branch_summary";
 pub(super) const COMPACTION: &str = "compaction";
 
 /// Follows the question if the previous answer was no summary.

@@ -8,10 +8,10 @@ use tokio::task::spawn_blocking;
 
 use super::link::RunLink;
 use super::run::run;
-use crate::agent::event::{NoticeLevel, Phase, RunOutcome, TrialStep};
-use crate::agent::paths::name_some;
-use crate::agent::process::Processes;
-use crate::agent::trial::{self, Trial, TrialError};
+use crate::event::{NoticeLevel, Phase, RunOutcome, TrialStep};
+use crate::paths::name_some;
+use crate::process::Processes;
+use crate::trial::{self, Trial, TrialError};
 
 /// Most files named in a notice.
 const NAMED: usize = 5;
@@ -19,7 +19,7 @@ const NAMED: usize = 5;
 /// Begins a trial of the folder `cwd` in a folder below `trials`, for the session in the given file, and
 /// answers the user in it. If it can't begin, the run ends as if it was stopped, and the user's message
 /// goes back to them.
-pub(in crate::agent) async fn try_out(
+pub(crate) async fn try_out(
     link: &RunLink,
     trials: PathBuf,
     cwd: PathBuf,
@@ -64,11 +64,7 @@ pub(in crate::agent) async fn try_out(
 }
 
 /// Applies the changes of `trial` and ends it, once `processes` have ended.
-pub(in crate::agent) async fn keep(
-    link: &RunLink,
-    trial: Arc<Trial>,
-    processes: Processes,
-) -> RunOutcome {
+pub(crate) async fn keep(link: &RunLink, trial: Arc<Trial>, processes: Processes) -> RunOutcome {
     link.phase(Phase::Trial(TrialStep::Keep)).await;
     if link.unless_cancelled(processes.empty()).await.is_none() {
         return RunOutcome::Aborted;
@@ -103,11 +99,7 @@ pub(in crate::agent) async fn keep(
 }
 
 /// Ends `trial` without its changes, once `processes` have ended.
-pub(in crate::agent) async fn discard(
-    link: &RunLink,
-    trial: Arc<Trial>,
-    processes: Processes,
-) -> RunOutcome {
+pub(crate) async fn discard(link: &RunLink, trial: Arc<Trial>, processes: Processes) -> RunOutcome {
     link.phase(Phase::Trial(TrialStep::Discard)).await;
     if link.unless_cancelled(processes.empty()).await.is_none() {
         return RunOutcome::Aborted;

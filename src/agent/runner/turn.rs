@@ -10,9 +10,9 @@ use super::link::{Change, RunLink, RunMessage, Step, Turn};
 use super::refusal;
 use super::retry::{RetryDecision, RetryPolicy};
 use super::wait::{CANCELLED, end_retries, jitter_fraction, reason, wait};
-use crate::agent::event::{AgentEvent, CompactionReason, NoticeLevel, RunOutcome};
-use crate::agent::memory::compaction::{overhead, size};
-use crate::llm::{ErrorClass, LlmError, Message, Model, StopReason, ToolCall, Usage};
+use crate::event::{AgentEvent, CompactionReason, NoticeLevel, RunOutcome};
+use crate::memory::compaction::{overhead, size};
+use tiller_llm::{ErrorClass, LlmError, Message, Model, StopReason, ToolCall, Usage};
 
 #[derive(Debug)]
 pub(super) struct Reply {

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
 use super::link::{RunLink, RunMessage, Undone};
-use crate::agent::event::{NoticeLevel, RunOutcome};
-use crate::agent::paths;
-use crate::agent::session_work::ChangedFile;
-use crate::agent::undo::{Direction, Kept, Outcome, Preview, Undo, UndoError};
+use crate::event::{NoticeLevel, RunOutcome};
+use crate::paths;
+use crate::session_work::ChangedFile;
+use crate::undo::{Direction, Kept, Outcome, Preview, Undo, UndoError};
 
 /// Most files named in a notice.
 const NAMED: usize = 8;
@@ -18,7 +18,7 @@ const NAMED: usize = 8;
 const QUOTED: usize = 60;
 
 /// Undoes or redoes `turn`, one of the turns in `path`.
-pub(in crate::agent) async fn undo_turn(
+pub(crate) async fn undo_turn(
     link: &RunLink,
     undo: Arc<Undo>,
     path: Vec<String>,
@@ -45,7 +45,7 @@ pub(in crate::agent) async fn undo_turn(
 }
 
 /// Undoes all of `turns` (listed oldest first), then continues from before the entry `to`, if given.
-pub(in crate::agent) async fn rewind(
+pub(crate) async fn rewind(
     link: &RunLink,
     undo: Arc<Undo>,
     path: Vec<String>,

@@ -8,8 +8,8 @@ use tokio::time::sleep;
 
 use super::link::{RunLink, Turn};
 use super::retry::Retry;
-use crate::agent::event::{AgentEvent, Phase, now_ms};
-use crate::llm::{LlmError, Model};
+use crate::event::{AgentEvent, Phase, now_ms};
+use tiller_llm::{LlmError, Model};
 
 /// The error of a retry that the user cancelled, worded as in pi.
 pub(super) const CANCELLED: &str = "Retry cancelled";

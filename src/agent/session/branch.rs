@@ -15,7 +15,7 @@ use super::lifecycle::{CallState, call_states};
 use super::reader;
 use super::store::Session;
 use super::tree::{NodeId, Place, Tree};
-use crate::llm::Message;
+use tiller_llm::Message;
 
 /// Size to assume for an entry in memory, in bytes.
 const IN_MEMORY: u64 = 512;
@@ -126,10 +126,12 @@ pub struct RunMessages {
 }
 
 impl RunMessages {
+    /// Number of messages.
     pub fn len(&self) -> usize {
         self.stored.len().max(self.end.len())
     }
 
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -168,11 +170,7 @@ impl From<Vec<Arc<Message>>> for RunMessages {
 
 impl Session {
     /// The run's messages at `nodes`, the last of which are in `end`.
-    pub(in crate::agent) fn run_messages(
-        &self,
-        nodes: &[NodeId],
-        end: &[Arc<Message>],
-    ) -> RunMessages {
+    pub(crate) fn run_messages(&self, nodes: &[NodeId], end: &[Arc<Message>]) -> RunMessages {
         let nodes = nodes.iter().copied();
         RunMessages {
             end: end.to_vec(),

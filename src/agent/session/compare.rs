@@ -10,9 +10,9 @@ use super::entry::Body;
 use super::fork_at::prompt_of;
 use super::snapshot::SessionSnapshot;
 use super::tree::{NodeId, Tree};
-use crate::agent::memory::compaction::Carried;
-use crate::llm::message::content_text;
-use crate::llm::{Message, Usage};
+use crate::memory::compaction::Carried;
+use tiller_llm::message::content_text;
+use tiller_llm::{Message, Usage};
 
 /// How two branches differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,11 +26,14 @@ pub struct Comparison {
     pub b: BranchTail,
 }
 
+/// An entry of a compared branch, with a text that identifies it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedEntry {
+    /// The entry's id.
     pub id: String,
     /// The user's label on it.
     pub label: Option<String>,
+    /// Its text. A result, or an answer without text, has the names of its tools instead.
     pub text: String,
 }
 

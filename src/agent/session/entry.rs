@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::kind::{PROMPT, THINKING_FROM, UNCOMPACTED, UNDO};
-use crate::agent::memory::SessionPrompt;
-use crate::agent::new_id::new_id;
-use crate::llm::{Content, Message, Model, ThinkingLevel, Usage};
+use crate::memory::SessionPrompt;
+use crate::new_id::new_id;
+use tiller_llm::{Content, Message, Model, ThinkingLevel, Usage};
 
 pub use super::kind::Kind;
 
-pub const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 3;
 /// `customType` of entries that move the leaf: the conversation continues from their parent.
 pub(super) const LEAF: &str = "tiller.leaf";
 
@@ -162,11 +162,13 @@ pub struct Compaction {
     /// The first entry that stays in the context; the compaction's own id if none does.
     #[serde(default)]
     pub first_kept_entry_id: String,
+    /// Approximate number of tokens in the context before; 0 if unknown.
     #[serde(default)]
     pub tokens_before: u64,
     /// `readFiles` and `modifiedFiles`, or another program's data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
+    /// Tokens and cost of the summary, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
@@ -185,10 +187,12 @@ pub struct BranchSummary {
     /// The leaf of that branch.
     #[serde(default)]
     pub from_id: Option<String>,
+    /// The text for the model.
     pub summary: String,
     /// `readFiles` and `modifiedFiles`, or another program's data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
+    /// Tokens and cost of the summary, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
@@ -197,12 +201,16 @@ pub struct BranchSummary {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageEntry {
+    /// Their purpose: `retry`, `compaction`, `branch_summary`, or another program's word.
     #[serde(default)]
     pub kind: String,
+    /// Provider id.
     #[serde(default)]
     pub provider: String,
+    /// Model id at that provider.
     #[serde(default)]
     pub model: String,
+    /// Tokens and cost.
     pub usage: Usage,
 }
 
@@ -210,9 +218,11 @@ pub struct UsageEntry {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CustomMessage {
+    /// The extension's name for this kind of message.
     #[serde(default)]
     pub custom_type: String,
-    #[serde(deserialize_with = "crate::llm::message::string_or_blocks")]
+    /// Text and images for the model. pi also writes a bare string; tiller reads both.
+    #[serde(deserialize_with = "tiller_llm::message::string_or_blocks")]
     pub content: Vec<Content>,
     /// Whether the user sees it.
     #[serde(default)]
@@ -223,6 +233,7 @@ pub struct CustomMessage {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextEdit {
+    /// The id of the entry to edit.
     pub target_id: String,
     /// The content from here on; `None` removes the entry from the context.
     pub replacement: Option<Replacement>,
@@ -231,7 +242,8 @@ pub struct ContextEdit {
 /// The content that a [`ContextEdit`] sets.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Replacement {
-    #[serde(deserialize_with = "crate::llm::message::string_or_blocks")]
+    /// The blocks for the model. pi also writes a bare string; tiller reads both.
+    #[serde(deserialize_with = "tiller_llm::message::string_or_blocks")]
     pub content: Vec<Content>,
 }
 
@@ -321,7 +333,7 @@ impl Body {
     }
 
     /// The facts that a summary preserves besides its text.
-    pub(in crate::agent) fn details(&self) -> Option<&Value> {
+    pub(crate) fn details(&self) -> Option<&Value> {
         match self {
             Self::Compaction(compaction) => compaction.details.as_ref(),
             Self::BranchSummary(branch) => branch.details.as_ref(),
@@ -335,7 +347,7 @@ impl Body {
     }
 
     /// The id of the turn that begins to change files here.
-    pub(in crate::agent) fn turn(&self) -> Option<String> {
+    pub(crate) fn turn(&self) -> Option<String> {
         match self {
             Self::Custom { custom_type, data } if custom_type == UNDO => {
                 Some(data["turn"].as_str()?.to_owned())

@@ -9,7 +9,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::entry::Body;
 use super::reader;
-use crate::llm::Message;
+use tiller_llm::Message;
 
 /// Longest line to search, in bytes. Longer ones are results and pictures.
 const LONGEST: u64 = 16 * 1024 * 1024;

@@ -9,8 +9,8 @@ use super::reader;
 use super::store::{OpenError, Session};
 use super::tree::NodeId;
 use super::view::SessionView;
-use crate::agent::event::is_from_user;
-use crate::llm::{Content, Message, Usage};
+use crate::event::is_from_user;
+use tiller_llm::{Content, Message, Usage};
 
 impl Session {
     /// Creates a session for the working folder `cwd` with the entries of `source` up to `leaf`.

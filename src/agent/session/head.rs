@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::Body;
 use super::reader;
-use crate::agent::event::is_from_user;
-use crate::llm::Message;
+use crate::event::is_from_user;
+use tiller_llm::Message;
 
 /// Bytes to search for the first message.
 const BEGINNING: u64 = 1024 * 1024;

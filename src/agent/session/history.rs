@@ -11,20 +11,22 @@ use super::entry::{Body, Compaction, Kind, Replacement};
 use super::history_facts::{HistoryFacts, begins_end};
 use super::store::Session;
 use super::tree::NodeId;
-use crate::agent::memory::SessionPrompt;
-use crate::agent::run_totals::RunEnd;
-use crate::llm::{Content, Message, Usage, UserMessage};
+use crate::memory::SessionPrompt;
+use crate::run_totals::RunEnd;
+use tiller_llm::{Content, Message, Usage, UserMessage};
 
-pub use crate::agent::memory::compaction::SUMMARY_ORIGIN;
+pub use crate::memory::compaction::SUMMARY_ORIGIN;
 
 const COMPACTED: &str = "The conversation before this point was replaced by the following summary:";
 const BRANCH_LEFT: &str =
     "The following is a summary of a branch of this conversation that was left:";
 
+/// The conversation at a leaf, as the model reads it.
 #[derive(Debug, Default)]
 pub struct History {
     /// The messages that the model reads.
     pub messages: Vec<Arc<Message>>,
+    /// The entries of `messages`, in the same order.
     pub nodes: Vec<NodeId>,
     /// How requests began, in entry order.
     pub prompts: Vec<SessionPrompt>,
@@ -241,7 +243,7 @@ impl History {
     }
 
     /// Appends the message of the entry at `node`.
-    pub(in crate::agent) fn push(&mut self, node: NodeId, message: Arc<Message>) {
+    pub(crate) fn push(&mut self, node: NodeId, message: Arc<Message>) {
         if let Some(folded) = &mut self.folded {
             folded.note_said(&message);
             if begins_end(&message) {

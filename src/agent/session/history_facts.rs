@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use crate::agent::event::is_from_user;
-use crate::agent::memory::NOTE_ORIGIN;
-use crate::agent::session_work::SessionWork;
-use crate::llm::{Message, StopReason, Usage};
+use crate::event::is_from_user;
+use crate::memory::NOTE_ORIGIN;
+use crate::session_work::SessionWork;
+use tiller_llm::{Message, StopReason, Usage};
 
 /// A conversation without its messages.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +43,7 @@ impl HistoryFacts {
     }
 
     /// Adds `message` as the last one.
-    pub(in crate::agent) fn note_said(&mut self, message: &Message) {
+    pub(crate) fn note_said(&mut self, message: &Message) {
         self.stopped &= is_told(message);
     }
 
@@ -58,13 +58,13 @@ impl HistoryFacts {
     }
 
     /// The same facts with an empty end.
-    pub(in crate::agent) fn without_end(self) -> Self {
+    pub(crate) fn without_end(self) -> Self {
         let last = Vec::new();
         Self { last, ..self }
     }
 
     /// Counts `messages`, but not their usage.
-    pub(in crate::agent) fn count(&mut self, messages: &[Arc<Message>]) {
+    pub(crate) fn count(&mut self, messages: &[Arc<Message>]) {
         self.count += messages.len();
         for message in messages {
             if let Message::Assistant(answer) = &**message {
@@ -78,7 +78,7 @@ impl HistoryFacts {
 }
 
 /// True if nothing before `message` affects what comes next.
-pub(in crate::agent) fn begins_end(message: &Message) -> bool {
+pub(crate) fn begins_end(message: &Message) -> bool {
     match message {
         Message::User(user) => is_from_user(user.origin.as_deref()),
         Message::Assistant(answer) => {
@@ -101,7 +101,7 @@ pub(super) fn is_failure(messages: &[Arc<Message>]) -> bool {
 
 /// True if a model owes an answer at the end of `messages`: to a prompt, to results, to calls cut
 /// off by the program's end. Also after a failed call.
-pub(in crate::agent) fn is_unanswered(messages: &[Arc<Message>]) -> bool {
+pub(crate) fn is_unanswered(messages: &[Arc<Message>]) -> bool {
     let says_something = |message: &&Arc<Message>| match &***message {
         Message::User(user) => is_from_user(user.origin.as_deref()),
         // A failed answer is never sent. Its prompt comes before it, unless that was removed.
@@ -121,7 +121,7 @@ pub(in crate::agent) fn is_unanswered(messages: &[Arc<Message>]) -> bool {
 }
 
 /// The start of the end: nothing before it affects what comes next.
-pub(in crate::agent) fn end_of(messages: &[Arc<Message>]) -> usize {
+pub(crate) fn end_of(messages: &[Arc<Message>]) -> usize {
     let begins = |message: &Arc<Message>| begins_end(message);
     messages.iter().rposition(begins).unwrap_or(0)
 }

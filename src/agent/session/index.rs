@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::head::SessionHead;
 use super::list::StoredSession;
-use crate::llm::replace_file::replace_file;
+use tiller_llm::replace_file::replace_file;
 
 const NAME: &str = ".index.json";
 /// Format version; other versions are ignored.

@@ -1,7 +1,7 @@
 //! One line about an iteration: figures and calls, without messages.
 
-use crate::agent::event::{ToolStatus, is_from_user};
-use crate::llm::{Message, Usage};
+use crate::event::{ToolStatus, is_from_user};
+use tiller_llm::{Message, Usage};
 
 use super::iterations::Iteration;
 
@@ -27,9 +27,12 @@ pub struct IterationSummary {
     pub calls: Vec<CallSummary>,
 }
 
+/// Figures of one tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallSummary {
+    /// The call's id.
     pub id: String,
+    /// The tool's name.
     pub name: String,
     /// How it ended; `None` without a result.
     pub status: Option<ToolStatus>,
@@ -42,7 +45,7 @@ impl IterationSummary {
     pub fn message(&mut self, message: &Message) {
         match message {
             Message::User(said) if is_from_user(said.origin.as_deref()) => {
-                let text = crate::llm::message::content_text(&said.content);
+                let text = tiller_llm::message::content_text(&said.content);
                 let line = text.lines().find(|line| !line.trim().is_empty());
                 let line = line.unwrap_or_default().trim();
                 line[..line.floor_char_boundary(PROMPT)].clone_into(&mut self.prompt);

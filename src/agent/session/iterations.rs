@@ -11,7 +11,7 @@ use super::entry::{Body, Kind};
 use super::history::message_of;
 use super::tree::{NodeId, Tree};
 use super::view::SessionView;
-use crate::llm::{AssistantMessage, Message, ToolCall, ToolResultMessage};
+use tiller_llm::{AssistantMessage, Message, ToolCall, ToolResultMessage};
 
 /// One model call with its input and results.
 #[derive(Clone, Debug, Serialize)]
@@ -30,10 +30,14 @@ pub struct Iteration {
     pub metadata: Map<String, Value>,
 }
 
+/// A tool call of an [`Iteration`].
 #[derive(Clone, Debug, Serialize)]
 pub struct IterationCall {
+    /// The call's id.
     pub id: String,
+    /// The tool's name.
     pub name: String,
+    /// The arguments as the model sent them.
     pub arguments: Value,
     /// Whether it failed; `None` without a result.
     pub is_error: Option<bool>,
@@ -42,6 +46,7 @@ pub struct IterationCall {
 }
 
 impl Tree {
+    /// The number of the next iteration on the path to the leaf, from 1.
     pub fn next_iteration(&self) -> usize {
         let path = self.leaf_to_root();
         1 + path.filter(|node| self.is_answer(*node)).count()

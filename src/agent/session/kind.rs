@@ -12,34 +12,46 @@ pub(super) const UNQUEUED: &str = "tiller.unqueued";
 
 pub(super) const RUN: &str = "tiller.run";
 
+/// The kind of an entry, which the tree knows without its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A message from the user, or from tiller in the user's role.
     User,
+    /// A model's answer.
     Assistant,
+    /// The result of a tool call.
     ToolResult,
     /// A message with another role, from pi or an extension.
     OtherMessage,
     /// A message that an extension added to the context.
     CustomMessage,
+    /// A summary that replaces the entries before it.
     Compaction,
+    /// A summary of an abandoned branch.
     BranchSummary,
     /// New content for an earlier entry, or its removal.
     ContextEdit,
+    /// Another model from here on.
     ModelChange,
+    /// Another thinking level from here on.
     ThinkingLevelChange,
     /// System prompt and tools for the requests from here on.
     Prompt,
     /// Earlier thinking is left out from here on.
     ThinkingFrom,
+    /// A trial began or ended.
     Trial,
+    /// The user undid the last compaction.
     Uncompacted,
     /// A turn began to change files.
     Undo,
     /// Tokens used outside the conversation.
     Usage,
+    /// How a run ended, with its totals.
     RunEnd,
+    /// A message waits in a queue.
     Queued,
+    /// Queued messages no longer wait.
     Unqueued,
     /// Anything else; not part of a context.
     Other,

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::entry::{Body, UsageEntry};
 use super::kind::RUN;
-use crate::agent::event::{AgentEvent, CompactionOutcome, RunOutcome};
-use crate::agent::run_totals::{RunEnd, RunTotals};
-use crate::llm::ToolResultMessage;
+use crate::event::{AgentEvent, CompactionOutcome, RunOutcome};
+use crate::run_totals::{RunEnd, RunTotals};
+use tiller_llm::ToolResultMessage;
 
 /// Their `customType`.
 const EVENT: &str = "tiller.event";
@@ -148,6 +148,7 @@ impl Body {
 pub enum CallState {
     /// It waited for the user before running.
     Waiting,
+    /// It had started but not ended.
     Running,
     /// It had ended. Older sessions have such calls, because they didn't store results first.
     Ended,

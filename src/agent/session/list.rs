@@ -12,12 +12,16 @@ use super::reader;
 /// Longest first line, in bytes.
 const LONGEST_HEADER: u64 = 1024 * 1024;
 
+/// A session file, known by its name, size and time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSession {
+    /// The session's id, from the file's name; empty if the name has none.
     pub id: String,
+    /// The file.
     pub path: PathBuf,
     /// Last change, as Unix time in milliseconds.
     pub changed: i64,
+    /// Size of the file in bytes.
     pub size: u64,
 }
 
@@ -69,6 +73,7 @@ pub fn all_sessions(root: &Path) -> io::Result<Vec<StoredSession>> {
 }
 
 impl StoredSession {
+    /// The session in the file at `path`, with 0 as time and size. Reads nothing.
     pub fn at(path: &Path) -> Self {
         Self {
             id: id_of(path).unwrap_or_default(),

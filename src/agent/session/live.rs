@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::folder::make_private;
-use crate::agent::event::{Phase, RunState, now_ms};
+use crate::event::{Phase, RunState, now_ms};
 
 /// The folder of the records, in the root of all sessions.
 const FOLDER: &str = ".live";

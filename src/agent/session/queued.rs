@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::entry::{Body, Kind};
 use super::kind::{QUEUED, UNQUEUED};
 use super::store::Session;
-use crate::agent::event::Queued;
-use crate::llm::Message;
+use crate::event::Queued;
+use tiller_llm::Message;
 
 /// The data of an entry about a queued message.
 #[derive(Deserialize, Serialize)]
@@ -30,13 +30,13 @@ struct Over {
 
 impl Body {
     /// Queues a message in the session with this id.
-    pub(in crate::agent) fn queued(session: &str, queued: &Queued) -> Self {
+    pub(crate) fn queued(session: &str, queued: &Queued) -> Self {
         let (session, queued) = (session.to_owned(), queued.clone());
         Self::custom(QUEUED, Waiting { session, queued })
     }
 
     /// These messages no longer wait; `left` others do.
-    pub(in crate::agent) fn unqueued(ids: Vec<u64>, left: usize) -> Self {
+    pub(crate) fn unqueued(ids: Vec<u64>, left: usize) -> Self {
         Self::custom(UNQUEUED, Over { ids, left })
     }
 }

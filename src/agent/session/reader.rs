@@ -13,7 +13,7 @@ use serde::de::IgnoredAny;
 
 use super::entry::{Body, Header, Kind, VERSION};
 use super::tree::{NodeId, Place, Tree};
-use crate::llm::Usage;
+use tiller_llm::Usage;
 
 const MIB: u64 = 1024 * 1024;
 /// Bytes to read at once.

@@ -15,8 +15,8 @@ use super::live::is_at;
 use super::outputs::{outputs_before, share_outputs};
 use super::reader::{self, Loaded};
 use super::tree::{NodeId, Place, Tree};
-use crate::agent::event::NoticeLevel;
-use crate::llm::{Model, ThinkingLevel, Usage};
+use crate::event::NoticeLevel;
+use tiller_llm::{Model, ThinkingLevel, Usage};
 
 /// One open session.
 #[derive(Debug)]
@@ -223,7 +223,7 @@ impl Session {
     }
 
     /// The folders with long outputs: `own`, and those of the sessions it was copied from.
-    pub(in crate::agent) fn outputs(&self, own: &Path) -> Vec<PathBuf> {
+    pub(crate) fn outputs(&self, own: &Path) -> Vec<PathBuf> {
         let mut folders = self.outputs_before.clone();
         folders.insert(0, own.to_owned());
         folders

@@ -39,11 +39,14 @@ impl NodeId {
     }
 }
 
+/// What the tree knows of an entry.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// The parent entry; `None` for a root.
     pub parent: Option<NodeId>,
+    /// The entry's kind.
     pub kind: Kind,
+    /// Where the entry's text is.
     pub place: Place,
 }
 
@@ -62,7 +65,7 @@ pub enum Place {
 }
 
 impl Place {
-    pub fn in_file(offset: u64, length: u64) -> Self {
+    pub(super) fn in_file(offset: u64, length: u64) -> Self {
         let length = u32::try_from(length).unwrap_or(u32::MAX);
         Self::File { offset, length }
     }
@@ -71,7 +74,13 @@ impl Place {
 impl Tree {
     /// Appends an entry below `parent` and makes it the leaf. A duplicate id gets a suffix, so that
     /// both entries are reachable.
-    pub fn push(&mut self, id: &str, parent: Option<NodeId>, kind: Kind, place: Place) -> NodeId {
+    pub(super) fn push(
+        &mut self,
+        id: &str,
+        parent: Option<NodeId>,
+        kind: Kind,
+        place: Place,
+    ) -> NodeId {
         let node = Node {
             parent,
             kind,
@@ -89,7 +98,7 @@ impl Tree {
         at
     }
 
-    pub fn fresh_id(&self) -> String {
+    pub(super) fn fresh_id(&self) -> String {
         loop {
             let id = format!("{:08x}", uuid::Uuid::new_v4().as_fields().0);
             if !self.nodes.contains_key(id.as_str()) {
@@ -98,16 +107,19 @@ impl Tree {
         }
     }
 
+    /// The entry with this id, if any.
     pub fn find(&self, id: &str) -> Option<NodeId> {
         self.nodes.get_index_of(id).map(NodeId::at)
     }
 
+    /// The entry's id within this tree, or an empty text if `node` isn't in it.
     pub fn id(&self, node: NodeId) -> &str {
         self.nodes
             .get_index(node.index())
             .map_or("", |(id, _)| id.as_str())
     }
 
+    /// The entry's parent, kind and place. Panics if `node` is from a larger tree.
     pub fn node(&self, node: NodeId) -> &Node {
         &self.nodes[node.index()]
     }
@@ -127,6 +139,7 @@ impl Tree {
         self.leaf.map(|leaf| self.path(leaf)).unwrap_or_default()
     }
 
+    /// The entries from the root to `node`.
     pub fn path(&self, node: NodeId) -> Vec<NodeId> {
         let mut path: Vec<NodeId> = self.ancestors(node).collect();
         path.reverse();
@@ -166,7 +179,7 @@ impl Tree {
         end
     }
 
-    pub fn common_ancestor(&self, one: NodeId, other: NodeId) -> Option<NodeId> {
+    pub(crate) fn common_ancestor(&self, one: NodeId, other: NodeId) -> Option<NodeId> {
         let of_one: HashSet<NodeId> = self.ancestors(one).collect();
         self.ancestors(other).find(|node| of_one.contains(node))
     }
@@ -176,19 +189,20 @@ impl Tree {
         self.labels.get(&node).map(String::as_str)
     }
 
-    pub fn set_label(&mut self, node: NodeId, label: Option<String>) {
+    pub(super) fn set_label(&mut self, node: NodeId, label: Option<String>) {
         match label {
             Some(label) => self.labels.insert(node, label),
             None => self.labels.remove(&node),
         };
     }
 
+    /// The name that the user gave the session.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
     /// Names the session; an empty name removes it.
-    pub fn set_name(&mut self, name: Option<String>) {
+    pub(super) fn set_name(&mut self, name: Option<String>) {
         self.name = name.filter(|name| !name.trim().is_empty());
     }
 

@@ -9,7 +9,7 @@ use super::entry::{Body, Kind};
 use super::kind::TRIAL;
 use super::store::Session;
 use super::tree::NodeId;
-use crate::agent::trial::{Trial, recover, remove};
+use crate::trial::{Trial, recover, remove};
 
 #[derive(Serialize, Deserialize)]
 struct Entry {
@@ -21,7 +21,7 @@ struct Entry {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::agent) enum State {
+pub(crate) enum State {
     Open,
     /// Ended; its changes are in the user's files.
     Kept,
@@ -74,7 +74,7 @@ pub fn ready_trial(session: &mut Session, trials: &Path) -> Option<String> {
 }
 
 /// The open trial of `session`, and its entry. A read-only session's trial is the writer's.
-pub(in crate::agent) fn open_trial(session: &Session) -> Option<(Trial, NodeId)> {
+pub(crate) fn open_trial(session: &Session) -> Option<(Trial, NodeId)> {
     if session.is_read_only() {
         return None;
     }
@@ -82,7 +82,7 @@ pub(in crate::agent) fn open_trial(session: &Session) -> Option<(Trial, NodeId)>
     (state == State::Open).then_some((trial, entry))
 }
 
-pub(in crate::agent) fn trial_entry(session: &Session, trial: &Trial, state: State) -> Body {
+pub(crate) fn trial_entry(session: &Session, trial: &Trial, state: State) -> Body {
     let entry = Entry {
         state,
         session: session.id().to_owned(),

@@ -12,7 +12,7 @@ use super::entry::{Body, Header, Kind, ModelChange};
 use super::reader::{self, Loaded};
 use super::snapshot::SessionSnapshot;
 use super::tree::{NodeId, Place, Tree};
-use crate::llm::Usage;
+use tiller_llm::Usage;
 
 /// A stored session, read-only.
 pub struct SessionView {
@@ -21,6 +21,7 @@ pub struct SessionView {
     loaded: Loaded,
 }
 
+/// An entry's time and content, as read from its line.
 #[derive(Debug)]
 pub struct StoredEntry {
     /// In ISO 8601, as in the file; empty if missing.
@@ -119,6 +120,10 @@ impl SessionView {
 }
 
 impl StoredEntry {
+    /// Parses an entry's line.
+    ///
+    /// # Errors
+    /// The line isn't JSON.
     pub fn read(line: &[u8]) -> serde_json::Result<Self> {
         let line: Value = serde_json::from_slice(line)?;
         let timestamp = line["timestamp"].as_str().unwrap_or_default().to_owned();

@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::agent::paths;
-use crate::agent::question::{Answer, ChoiceSubject, Subject};
-use crate::agent::tool::{Details, Effects, OtherDetails, ToolContext, ToolError, ToolOutput};
-use crate::agent::tools::call;
-use crate::agent::tools::typed::{self, TypedTool};
-use crate::llm::ToolSpec;
+use crate::paths;
+use crate::question::{Answer, ChoiceSubject, Subject};
+use crate::tool::{Details, Effects, OtherDetails, ToolContext, ToolError, ToolOutput};
+use crate::tools::call;
+use crate::tools::typed::{self, TypedTool};
+use tiller_llm::ToolSpec;
 
 const NAME: &str = "ask_user";
 

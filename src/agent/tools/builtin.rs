@@ -12,7 +12,7 @@ use super::search::{Find, Grep, Ls};
 use super::settings::ToolSettings;
 use super::todo::Todo;
 use super::typed::typed;
-use crate::agent::tool::Tool;
+use crate::tool::Tool;
 
 /// All built-in tools, in the order the model sees them.
 pub fn builtin(settings: &ToolSettings) -> Vec<Arc<dyn Tool>> {

@@ -2,7 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::tool::ToolError;
+use crate::tool::ToolError;
 
 /// A positive number; anything below 1 is treated as missing.
 pub fn positive(number: Option<i64>) -> Option<usize> {

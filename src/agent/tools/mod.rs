@@ -17,7 +17,7 @@ mod escape;
 mod call;
 mod typed;
 
-pub(crate) use bash::Output as CommandOutput;
+pub use bash::Output as CommandOutput;
 pub use builtin::builtin;
 pub use patch::{Marker, marker};
 pub use read::{MAX_PICTURE_FILE, image_of};

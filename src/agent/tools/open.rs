@@ -8,8 +8,8 @@ use std::path::Path;
 
 use nix::libc::ELOOP;
 
-use crate::agent::tool::ToolError;
-use crate::agent::workspace::Reach;
+use crate::tool::ToolError;
+use crate::workspace::Reach;
 
 /// Opens the file at `path` for reading. `shown` is the path as the model knows it.
 pub fn open(reach: &Reach, path: &Path, shown: &str) -> Result<(File, Metadata), ToolError> {

@@ -6,10 +6,10 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::agent::todo::{TodoDetails, TodoItem};
-use crate::agent::tool::{Details, Effects, ToolContext, ToolError, ToolOutput};
-use crate::agent::tools::typed::{self, TypedTool};
-use crate::llm::ToolSpec;
+use crate::todo::{TodoDetails, TodoItem};
+use crate::tool::{Details, Effects, ToolContext, ToolError, ToolOutput};
+use crate::tools::typed::{self, TypedTool};
+use tiller_llm::ToolSpec;
 
 const NAME: &str = "todo";
 

@@ -7,10 +7,10 @@ use futures_util::future::{BoxFuture, ready};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::agent::schema::{self, Schema};
-use crate::agent::tool::{Details, Effects, Rehearsal, Tool, ToolContext, ToolError, ToolOutput};
-use crate::agent::tools::call;
-use crate::llm::{EditFormat, ToolSpec};
+use crate::schema::{self, Schema};
+use crate::tool::{Details, Effects, Rehearsal, Tool, ToolContext, ToolError, ToolOutput};
+use crate::tools::call;
+use tiller_llm::{EditFormat, ToolSpec};
 
 pub trait TypedTool: Send + Sync + 'static {
     /// The arguments. Missing ones, and invalid ones before validation, have defaults.

@@ -16,7 +16,7 @@ use super::git::Git;
 use super::listing::Listing;
 use super::record::{Modules, RECORD, Trial};
 use super::repository::Repository;
-use crate::agent::session::folder::make_private;
+use crate::session::folder::make_private;
 
 /// Bytes that must stay free on the disk.
 const SPARE: u64 = 256 * 1024 * 1024;

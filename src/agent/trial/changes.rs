@@ -10,8 +10,8 @@ use super::listing::Listing;
 use super::objects::Objects;
 use super::record::Trial;
 use super::snapshot::{Entry, Snapshot};
-use crate::agent::stamp::Stamp;
-use crate::agent::tool::FileChange;
+use crate::stamp::Stamp;
+use crate::tool::FileChange;
 
 /// A file changed by the trial.
 #[derive(Clone, Debug, PartialEq, Eq)]

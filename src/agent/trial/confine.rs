@@ -1,12 +1,12 @@
 //! Which files tools may write while a trial is open: all but the user's originals of the files in it.
 
 use super::record::Trial;
-use crate::agent::paths::resolve;
-use crate::agent::workspace::{Access, destinations};
+use crate::paths::resolve;
+use crate::workspace::{Access, destinations};
 
 /// Fails with the reason, for the model, if a call that writes these paths must not run. Accesses
 /// the file system, which may block.
-pub(in crate::agent) fn refuse(trial: &Trial, paths: &[String]) -> Result<(), String> {
+pub(crate) fn refuse(trial: &Trial, paths: &[String]) -> Result<(), String> {
     for raw in paths {
         // No tool can write to a path that can't be resolved.
         let destinations = destinations(

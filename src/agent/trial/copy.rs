@@ -15,7 +15,7 @@ const SMALL: u64 = 128 * 1024;
 
 /// What is at a path.
 #[derive(Debug)]
-pub(in crate::agent) enum Found {
+pub(crate) enum Found {
     Nothing,
     File(Metadata),
     Link(PathBuf),
@@ -25,7 +25,7 @@ pub(in crate::agent) enum Found {
 }
 
 /// Examines paths below a folder. A path behind a link is not below it.
-pub(in crate::agent) struct Looker<'a> {
+pub(crate) struct Looker<'a> {
     root: &'a Path,
     /// Known folders.
     folders: BTreeSet<PathBuf>,
@@ -119,7 +119,7 @@ pub(super) fn is_executable(meta: &Metadata) -> bool {
     meta.permissions().mode() & 0o100 != 0
 }
 
-pub(in crate::agent) fn is_gone(error: &io::Error) -> bool {
+pub(crate) fn is_gone(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
@@ -127,7 +127,7 @@ pub(in crate::agent) fn is_gone(error: &io::Error) -> bool {
 }
 
 /// Writes a file atomically.
-pub(in crate::agent) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(Path::new("/")))?;
     file.write_all(bytes)?;
     file.as_file().sync_data()?;

@@ -95,10 +95,7 @@ pub struct Obstacle {
 
 impl TrialError {
     /// For `map_err`: builds the error of an operation on `path`.
-    pub(in crate::agent) fn io(
-        what: &'static str,
-        path: &Path,
-    ) -> impl FnOnce(io::Error) -> Self + use<> {
+    pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |error| Self::Io { what, path, error }
     }

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use super::error::TrialError;
-use crate::agent::memory::search_path;
+use crate::memory::search_path;
 
 /// Variables passed on to git: what it needs to find its settings, and no secrets.
 const VARIABLES: [&str; 3] = ["HOME", "XDG_CONFIG_HOME", "TMPDIR"];
@@ -29,7 +29,7 @@ const SETTINGS: [&str; 7] = [
 const MAX_TEXT: usize = 600;
 
 #[derive(Clone, Debug)]
-pub(in crate::agent) struct Git {
+pub(crate) struct Git {
     folder: PathBuf,
     variables: Vec<(OsString, OsString)>,
 }

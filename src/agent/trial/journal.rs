@@ -16,7 +16,7 @@ use super::objects::Objects;
 use super::record::Trial;
 use super::snapshot::{Entry, Snapshot};
 use super::write::{Staged, remove_file};
-use crate::agent::new_file::is_cut_off;
+use crate::new_file::is_cut_off;
 
 /// The state after the keep. Written last: it makes the journal valid.
 const AFTER: &str = "keep.after";

@@ -12,7 +12,7 @@ use super::objects::Objects;
 use super::record::Trial;
 use super::snapshot::Entry;
 use super::write::{Staged, remove_file};
-use crate::agent::stamp::Stamp;
+use crate::stamp::Stamp;
 
 /// The result of keeping a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

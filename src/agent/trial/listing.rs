@@ -130,7 +130,7 @@ impl Listing {
 
 /// Returns `true` if a path in an index leads to a file of the working tree. Git writes no others,
 /// but it also reads a crafted index.
-pub(in crate::agent) fn stays_within(path: &Path) -> bool {
+pub(crate) fn stays_within(path: &Path) -> bool {
     path.components().all(|part| match part {
         Component::Normal(name) => !name.eq_ignore_ascii_case(".git"),
         _ => false,

@@ -14,7 +14,7 @@ use super::git::Git;
 use super::objects::Objects;
 use super::record::Trial;
 use super::snapshot::{Entry, Snapshot};
-use crate::agent::stamp::Stamp;
+use crate::stamp::Stamp;
 
 /// The planned writes: the paths involved, before and after.
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::TrialError;
 use super::git::Git;
 use super::snapshot::{Entry, Snapshot};
-use crate::agent::stamp::Stamp;
+use crate::stamp::Stamp;
 
 /// Files passed to git at once.
 const BATCH: usize = 2000;

@@ -58,7 +58,7 @@ impl Trial {
     }
 
     /// Returns `true` if the record in its own folder below `home` is the same.
-    pub(in crate::agent) fn is_recorded(&self, home: &Path) -> bool {
+    pub(crate) fn is_recorded(&self, home: &Path) -> bool {
         Self::recorded(home, &self.id).as_ref() == Some(self)
     }
 

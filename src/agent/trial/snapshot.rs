@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::copy::{is_executable, write_whole};
 use super::error::TrialError;
-use crate::agent::stamp::Stamp;
-use crate::agent::stored_path;
+use crate::stamp::Stamp;
+use crate::stored_path;
 
 /// The content of one path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,9 +14,9 @@ use super::error::TrialError;
 use super::objects::Objects;
 use super::record::Trial;
 use super::snapshot::Entry;
-use crate::agent::new_file::{NewFile, overwrite, put_link};
-use crate::agent::stamp::Stamp;
-use crate::agent::workspace::Place;
+use crate::new_file::{NewFile, overwrite, put_link};
+use crate::stamp::Stamp;
+use crate::workspace::Place;
 
 /// Removes a file or link of the user, and the folders that become empty.
 pub(super) fn remove_file(trial: &Trial, path: &Path) -> Result<(), TrialError> {

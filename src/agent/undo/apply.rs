@@ -15,10 +15,10 @@ use super::git_contents::{GitContents, TOGETHER};
 use super::look::look;
 use super::state::{Content, State};
 use super::store::{Store, share_blocks};
-use crate::agent::new_file::{self, NewFile};
-use crate::agent::stamp::Stamp;
-use crate::agent::trial::is_gone;
-use crate::agent::workspace::Place;
+use crate::new_file::{self, NewFile};
+use crate::stamp::Stamp;
+use crate::trial::is_gone;
+use crate::workspace::Place;
 
 /// Why what others have changed stays.
 const OTHERS: &str = "changed since by someone else";

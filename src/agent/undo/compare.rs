@@ -13,7 +13,7 @@ use super::record::{Before, Change};
 use super::repository::read_blobs;
 use super::state::{Blob, Content, Lost, State};
 use super::tree::{Folder, Image, Kind, Seen, Tree};
-use crate::agent::hash;
+use crate::hash;
 
 /// All changes, by path. Excludes paths that only other sessions named. `afters` are the states
 /// right after writes, if the turn ran nothing since.

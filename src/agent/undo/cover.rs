@@ -14,7 +14,7 @@ use super::repository::{Repository, holds, index_stamp};
 use super::state::Lost;
 use super::store::Store;
 use super::tree::{Folder, Image, Kind, Seen, Tree, order};
-use crate::agent::trial::{Found, Looker, stays_within};
+use crate::trial::{Found, Looker, stays_within};
 
 /// Limits for copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,8 +17,8 @@ use super::quota::evict;
 use super::record::{Begun, Change, Record, Status, folders};
 use super::state::{self, Lost};
 use super::store::Store;
-use crate::agent::hash;
-use crate::agent::new_id::new_id;
+use crate::hash;
+use crate::new_id::new_id;
 
 /// One file may take an eighth of the limit, and the files of one tree a quarter.
 const FILE_PART: u64 = 8;

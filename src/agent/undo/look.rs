@@ -8,9 +8,9 @@ use super::cover::Limits;
 use super::error::UndoError;
 use super::state::{Content, Lost, State};
 use super::store::{Store, open_file};
-use crate::agent::hash;
-use crate::agent::stamp::Stamp;
-use crate::agent::trial::{Found, Looker};
+use crate::hash;
+use crate::stamp::Stamp;
+use crate::trial::{Found, Looker};
 
 /// Larger files are identified by modification time, not hash. Reading them takes too long, and
 /// sparse files may be endless.

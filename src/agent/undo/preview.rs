@@ -12,8 +12,8 @@ use super::look::look;
 use super::record::{Record, Status};
 use super::state::{Content, State};
 use super::store::Store;
-use crate::agent::diff::{self, DiffTag};
-use crate::agent::tool::FileChange;
+use crate::diff::{self, DiffTag};
+use crate::tool::FileChange;
 
 /// Larger files aren't compared line by line.
 const MAX_COMPARED: u64 = 1 << 20;

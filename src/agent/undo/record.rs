@@ -16,9 +16,9 @@ use super::listing_file;
 use super::state::State;
 use super::store::Store;
 use super::tree::Tree;
-use crate::agent::file_lock::FileLock;
-use crate::agent::stored_path;
-use crate::agent::trial::write_whole;
+use crate::file_lock::FileLock;
+use crate::stored_path;
+use crate::trial::write_whole;
 
 const JOURNAL: &str = "open";
 const RECORD: &str = "turn.json";

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use super::git_index::{self, Tracked};
 use super::tree::Tree;
-use crate::agent::hash;
-use crate::agent::stamp::Stamp;
-use crate::agent::trial::{Git, TrialError};
-use crate::agent::workspace::{GitFolders, git_folders};
-use crate::llm::read_small::read_plain;
+use crate::hash;
+use crate::stamp::Stamp;
+use crate::trial::{Git, TrialError};
+use crate::workspace::{GitFolders, git_folders};
+use tiller_llm::read_small::read_plain;
 
 /// Attributes that make a file differ from git's content in more than line ends.
 const CONVERTING: [&str; 3] = ["filter", "ident", "working-tree-encoding"];

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::stored_path;
+use crate::stored_path;
 
 /// The state of a path. Two are equal if the user would see no difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

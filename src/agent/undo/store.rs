@@ -14,10 +14,10 @@ use tempfile::NamedTempFile;
 
 use super::error::UndoError;
 use super::state::Lost;
-use crate::agent::file_lock::FileLock;
-use crate::agent::hash;
-use crate::agent::session::folder::make_private;
-use crate::agent::stamp::Stamp;
+use crate::file_lock::FileLock;
+use crate::hash;
+use crate::session::folder::make_private;
+use crate::stamp::Stamp;
 
 /// Larger files are never completely in memory.
 const SMALL: u64 = 1 << 20;

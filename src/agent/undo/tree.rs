@@ -10,9 +10,9 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::state::Lost;
-use crate::agent::stamp::Stamp;
-use crate::agent::stored_path;
-use crate::agent::tools::Rules;
+use crate::stamp::Stamp;
+use crate::stored_path;
+use crate::tools::Rules;
 
 /// Changes this close together may be indistinguishable.
 const TICK: Duration = Duration::from_millis(20);

@@ -12,9 +12,9 @@ use rustix::fs::{FileType, Stat};
 use tokio_util::sync::CancellationToken;
 
 use super::tree::{Folder, Image, Kind, Seen, Tree, file_time, order};
-use crate::agent::stamp::Stamp;
-use crate::agent::tools::{Budget, IgnoreLoader, Limits, Queue, Rules};
-use crate::agent::workspace::{Reach, git_folders};
+use crate::stamp::Stamp;
+use crate::tools::{Budget, IgnoreLoader, Limits, Queue, Rules};
+use crate::workspace::{Reach, git_folders};
 
 /// More threads only wait for each other.
 const MAX_THREADS: usize = 12;

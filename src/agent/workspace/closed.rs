@@ -10,7 +10,7 @@ use super::locate::Access;
 use super::reach::Limits;
 
 /// The unreadable places below a folder.
-pub(in crate::agent) struct Closed<'r> {
+pub(crate) struct Closed<'r> {
     /// `None` if everything may be read.
     pub(super) limits: Option<&'r Limits>,
     /// The last names of these places, folded.

@@ -17,7 +17,7 @@ use super::git_settings::{Setting, Settings, text_of};
 use super::hooks::hooks_folder;
 use super::places::Workspace;
 use super::repositories::{After, Found, Repositories, leads_to_repository};
-use crate::agent::aside::put_aside;
+use crate::aside::put_aside;
 
 /// What happens to something that would run programs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Workspace {
     }
 
     /// The first half of [`Self::after_command`].
-    pub(in crate::agent) fn look_after(&self, repositories: &mut Repositories) -> After {
+    pub(crate) fn look_after(&self, repositories: &mut Repositories) -> After {
         let found = repositories.look(self);
         let disarmed = self.judge_new(repositories, &found, &self.start_up_files());
         repositories.remember_made(&found);
@@ -174,7 +174,7 @@ fn check_hooks(hooks: &Path, said: &mut Said) {
     for entry in fs::read_dir(hooks).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if !name.ends_with(".sample") && !name.contains(crate::agent::aside::SUFFIX) {
+        if !name.ends_with(".sample") && !name.contains(crate::aside::SUFFIX) {
             said.set_aside(&entry.path(), "git would run it");
         }
     }

@@ -24,18 +24,18 @@ use rustix::io::Errno;
 use super::exact;
 
 #[derive(Debug)]
-pub(in crate::agent) struct Folder(OwnedFd);
+pub(crate) struct Folder(OwnedFd);
 
 /// A name in an open folder, whether or not something exists there.
 #[derive(Clone, Debug)]
-pub(in crate::agent) struct Place {
+pub(crate) struct Place {
     folder: Arc<Folder>,
     name: OsString,
 }
 
 /// A folder that was created for a file.
 #[derive(Debug)]
-pub(in crate::agent) struct MadeFolder(Place);
+pub(crate) struct MadeFolder(Place);
 
 impl From<OwnedFd> for Folder {
     fn from(folder: OwnedFd) -> Self {
@@ -241,7 +241,7 @@ impl Place {
 }
 
 /// Removes those of the created folders that are empty.
-pub(in crate::agent) fn remove_folders(made: &[MadeFolder]) {
+pub(crate) fn remove_folders(made: &[MadeFolder]) {
     for MadeFolder(place) in made.iter().rev() {
         let _ = place.remove_folder();
     }

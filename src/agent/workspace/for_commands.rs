@@ -11,8 +11,8 @@ use super::git_folders::{ALTERNATES, GitFolders, RUNS_CODE, git_folders, is_git_
 use super::places::Workspace;
 use super::repositories::{Found, Repositories};
 use super::zone::Zone;
-use crate::agent::paths::real;
-use crate::agent::process::sandbox::{Network, Sandbox};
+use crate::paths::real;
+use crate::process::sandbox::{Network, Sandbox};
 
 /// Files in a git folder that take effect as soon as they exist. An empty hooks folder has no effect.
 const FORBIDDEN_IN_GIT: [&str; 4] = ["config", "config.worktree", "commondir", ALTERNATES];

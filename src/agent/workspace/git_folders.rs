@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::git_settings::Settings;
 use super::places::Workspace;
-use crate::llm::read_small::read_plain;
+use tiller_llm::read_small::read_plain;
 
 /// Entries of a git folder that make code run, or point to what does.
 pub(super) const RUNS_CODE: [&str; 6] = [
@@ -24,7 +24,7 @@ pub(super) const GITDIR: &str = "gitdir: ";
 const MAX_FILE: u64 = 1024 * 1024;
 
 /// The git folders of a working tree.
-pub(in crate::agent) struct GitFolders {
+pub(crate) struct GitFolders {
     /// The folder of this working tree.
     pub own: PathBuf,
     /// The folder shared by all working trees. Differs from `own` only in a linked working tree.
@@ -32,7 +32,7 @@ pub(in crate::agent) struct GitFolders {
 }
 
 /// Returns the git folders of the working tree at `tree`, or `None` if there is no `.git`.
-pub(in crate::agent) fn git_folders(tree: &Path) -> Option<GitFolders> {
+pub(crate) fn git_folders(tree: &Path) -> Option<GitFolders> {
     let git = tree.join(".git");
     if git.is_dir() {
         return Some(GitFolders {
@@ -55,7 +55,7 @@ pub(super) fn is_git_folder(folder: &Path) -> bool {
 impl Workspace {
     /// Returns `true` if `path` is in a folder that git treats as its own, or will once `written` exist.
     /// Settings there run programs, regardless of the folder's name.
-    pub(in crate::agent) fn is_in_git_folder(&self, path: &Path, written: &[PathBuf]) -> bool {
+    pub(crate) fn is_in_git_folder(&self, path: &Path, written: &[PathBuf]) -> bool {
         let inside = |folder: &&Path| self.roots().iter().any(|root| folder.starts_with(root));
         path.ancestors().skip(1).take_while(inside).any(|folder| {
             let has = |name| {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::iter::Peekable;
 use std::str::Chars;
 
-use crate::agent::word_list::WordList;
+use crate::word_list::WordList;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Setting {

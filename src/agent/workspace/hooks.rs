@@ -9,9 +9,9 @@ use super::git_folders::{git_folders, is_git_folder, read_small};
 use super::git_settings::{Setting, Settings, text_of};
 use super::places::Workspace;
 use super::zone::Zone;
-use crate::agent::hash;
-use crate::agent::paths::real;
-use crate::agent::word_list::WordList;
+use crate::hash;
+use crate::paths::real;
+use crate::word_list::WordList;
 
 /// Returns the folder that `core.hooksPath` names for the working tree at `tree`, as set by the
 /// repository, the user or the machine. Doesn't follow included files.

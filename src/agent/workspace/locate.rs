@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::places::Workspace;
 use super::zone::Zone;
-use crate::agent::paths::{Purpose, real};
+use crate::paths::{Purpose, real};
 
 /// What a call does with a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Workspace {
 
 /// Returns the real paths that a tool may resolve a path to. A write also includes the path without
 /// following its last part, because removing a link removes the link itself.
-pub(in crate::agent) fn destinations(
+pub(crate) fn destinations(
     resolve: impl Fn(Purpose) -> PathBuf,
     access: Access,
 ) -> io::Result<Vec<PathBuf>> {

@@ -22,11 +22,11 @@ mod closed;
 mod disarm;
 mod for_commands;
 
-pub(in crate::agent) use closed::Closed;
-pub(in crate::agent) use folder::{MadeFolder, Place, remove_folders};
-pub(in crate::agent) use git_folders::{GitFolders, git_folders};
+pub(crate) use closed::Closed;
+pub(crate) use folder::{MadeFolder, Place, remove_folders};
+pub(crate) use git_folders::{GitFolders, git_folders};
 pub use hooks::{FILTER, GitRemotes, TRANSPORT};
-pub(in crate::agent) use locate::destinations;
+pub(crate) use locate::destinations;
 pub use locate::{Access, Located};
 pub use places::{Places, Workspace};
 pub use private::PrivateFolders;

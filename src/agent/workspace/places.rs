@@ -16,7 +16,7 @@ use super::git_folders::git_folders;
 use super::hooks::hooks_folder;
 use super::private::PrivateFolders;
 use super::zone::Zone;
-use crate::agent::paths::real;
+use crate::paths::real;
 
 /// Most files of a folder that are checked for links.
 const MAX_LINKED: usize = 10_000;

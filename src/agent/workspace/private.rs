@@ -8,8 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::places::Workspace;
-use crate::agent::file_lock::FileLock;
-use crate::agent::paths::{self, Purpose};
+use crate::file_lock::FileLock;
+use crate::paths::{self, Purpose};
 
 /// Where they appear, and their names in the session's folder.
 const PLACES: [(&str, &str); 3] = [
@@ -112,7 +112,7 @@ impl PrivateFolders {
 
 impl Workspace {
     /// Like [`paths::resolve`], with the session's folders in place of the shared temporary ones.
-    pub(in crate::agent) fn resolve(&self, raw: &str, cwd: &Path, purpose: Purpose) -> PathBuf {
+    pub(crate) fn resolve(&self, raw: &str, cwd: &Path, purpose: Purpose) -> PathBuf {
         let written = raw.strip_prefix('@').unwrap_or(raw);
         let named = without_dots(&cwd.join(paths::expand(written)));
         let own = self.visible().into_iter().chain(self.readable.clone());
@@ -127,7 +127,7 @@ impl Workspace {
     }
 
     /// Returns the name of `path` for the model: temporary files appear where commands see them.
-    pub(in crate::agent) fn named(&self, path: &Path) -> PathBuf {
+    pub(crate) fn named(&self, path: &Path) -> PathBuf {
         let seen = self.private().and_then(|private| private.seen(path));
         seen.unwrap_or_else(|| path.to_owned())
     }

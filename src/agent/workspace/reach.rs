@@ -15,7 +15,7 @@ use super::folder::Folder;
 use super::locate::Access;
 use super::places::Workspace;
 use super::zone::Zone;
-use crate::agent::paths::{Purpose, display, real, resolve};
+use crate::paths::{Purpose, display, real, resolve};
 
 /// Where a call may read and write. Tools resolve their paths themselves, after the decision, so
 /// each path is checked again and opened by its real path (see `exact`).
@@ -52,7 +52,7 @@ impl Reach {
     }
 
     /// Returns the file or folder that `raw` means to the call.
-    pub(in crate::agent) fn resolve(&self, raw: &str, cwd: &Path, purpose: Purpose) -> PathBuf {
+    pub(crate) fn resolve(&self, raw: &str, cwd: &Path, purpose: Purpose) -> PathBuf {
         match &self.0 {
             Some(limits) => limits.workspace.resolve(raw, cwd, purpose),
             None => resolve(raw, cwd, purpose),
@@ -60,12 +60,12 @@ impl Reach {
     }
 
     /// Returns `path` for users and the model, as [`display`] shows it.
-    pub(in crate::agent) fn display(&self, path: &Path, cwd: &Path) -> String {
+    pub(crate) fn display(&self, path: &Path, cwd: &Path) -> String {
         display(&self.named(path), cwd)
     }
 
     /// Returns the name that the call knows `path` by.
-    pub(in crate::agent) fn named(&self, path: &Path) -> PathBuf {
+    pub(crate) fn named(&self, path: &Path) -> PathBuf {
         match &self.0 {
             Some(limits) => limits.workspace.named(path),
             None => path.to_owned(),
@@ -73,7 +73,7 @@ impl Reach {
     }
 
     /// Fails unless the real path `path` may be read or written.
-    pub(in crate::agent) fn check(&self, path: &Path, access: Access) -> io::Result<()> {
+    pub(crate) fn check(&self, path: &Path, access: Access) -> io::Result<()> {
         match &self.0 {
             Some(limits) => limits.check(path, access),
             None => Ok(()),
@@ -81,7 +81,7 @@ impl Reach {
     }
 
     /// Returns the path to open instead of `path` for reading, if that is allowed.
-    pub(in crate::agent) fn follow<'p>(&self, path: &'p Path) -> io::Result<Cow<'p, Path>> {
+    pub(crate) fn follow<'p>(&self, path: &'p Path) -> io::Result<Cow<'p, Path>> {
         if self.0.is_none() {
             return Ok(path.into());
         }
@@ -92,25 +92,25 @@ impl Reach {
 
     /// Opens `path` for reading, without blocking on a pipe that has no writer yet. `path` must
     /// come from [`Self::follow`], or be below such a path without a link on the way.
-    pub(in crate::agent) fn open(&self, path: &Path) -> io::Result<File> {
+    pub(crate) fn open(&self, path: &Path) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         self.open_with(path, flags).map(File::from)
     }
 
     /// As [`Self::open`], a folder.
-    pub(in crate::agent) fn open_folder(&self, path: &Path) -> io::Result<Folder> {
+    pub(crate) fn open_folder(&self, path: &Path) -> io::Result<Folder> {
         self.open_with(path, OFlags::RDONLY | OFlags::DIRECTORY)
             .map(Folder::from)
     }
 
     /// Returns `true` if a file may be changed in place, even under its other names (hard links).
     /// Otherwise a new file replaces it.
-    pub(in crate::agent) fn may_write_in_place(&self) -> bool {
+    pub(crate) fn may_write_in_place(&self) -> bool {
         self.0.is_none()
     }
 
     /// Returns what must not be read below the folder `root`.
-    pub(in crate::agent) fn closed_below(&self, root: &Path) -> Closed<'_> {
+    pub(crate) fn closed_below(&self, root: &Path) -> Closed<'_> {
         let limits = self.0.as_deref();
         let (names, processes) = limits
             .map(|limits| limits.workspace.protected_below(root))

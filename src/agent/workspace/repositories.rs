@@ -47,7 +47,7 @@ pub struct Repositories {
 }
 
 /// The result of looking at what commands created.
-pub(in crate::agent) struct After {
+pub(crate) struct After {
     pub(super) found: Found,
     pub(super) disarmed: Vec<String>,
 }
@@ -98,7 +98,7 @@ type Code = Vec<Option<Id>>;
 
 impl Repositories {
     /// Adds texts for the next look to report first.
-    pub(in crate::agent) fn say_later(&mut self, said: Vec<String>) {
+    pub(crate) fn say_later(&mut self, said: Vec<String>) {
         self.unsaid.extend(said);
     }
 
@@ -110,17 +110,17 @@ impl Repositories {
     }
 
     /// Notes that a command's call has returned. It may have left processes.
-    pub(in crate::agent) fn call_returned(&mut self) {
+    pub(crate) fn call_returned(&mut self) {
         self.in_foreground = self.in_foreground.saturating_sub(1);
     }
 
     /// Notes that a command whose call had returned has ended, with everything it started.
-    pub(in crate::agent) fn command_ended(&mut self) {
+    pub(crate) fn command_ended(&mut self) {
         self.running = self.running.saturating_sub(1);
     }
 
     /// Returns what to report after a look.
-    pub(in crate::agent) fn say(&mut self, after: After) -> Vec<String> {
+    pub(crate) fn say(&mut self, after: After) -> Vec<String> {
         if after.disarmed.is_empty() && self.running == 0 {
             self.no_command_since(after.found);
         }
@@ -154,7 +154,7 @@ impl Repositories {
     }
 
     /// Forgets the last look: something outside the sandbox may have created repositories.
-    pub(in crate::agent) fn look_again(&mut self) {
+    pub(crate) fn look_again(&mut self) {
         self.last = None;
     }
 
@@ -164,7 +164,7 @@ impl Repositories {
     }
 
     /// Returns `true` if a look takes long.
-    pub(in crate::agent) fn take_time(&self) -> bool {
+    pub(crate) fn take_time(&self) -> bool {
         self.folders.iter().map(Vec::len).sum::<usize>() > MANY_FOLDERS
     }
 

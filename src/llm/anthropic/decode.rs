@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::llm::decoder::{Block, Decoder, EventWriter, non_empty};
-use crate::llm::event::BlockKind;
-use crate::llm::message::{PAUSED, Usage};
-use crate::llm::model::Billing;
+use crate::decoder::{Block, Decoder, EventWriter, non_empty};
+use crate::event::BlockKind;
+use crate::message::{PAUSED, Usage};
+use crate::model::Billing;
 
 /// The state of one response.
 #[derive(Default)]

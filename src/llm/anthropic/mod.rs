@@ -1,6 +1,6 @@
 //! Anthropic Messages, also on other hosts.
 
 pub mod request;
-pub(crate) mod decode;
+pub mod decode;
 
 pub use decode::AnthropicDecoder;

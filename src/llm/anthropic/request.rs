@@ -8,16 +8,16 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::llm::handoff::{self, SentBlock, ToolResult, Turn};
-use crate::llm::http;
-use crate::llm::message::Content;
-use crate::llm::model::{Model, ThinkingLevel};
-use crate::llm::provider::Request;
-use crate::llm::quirks::IdRule;
-use crate::llm::request_size;
+use crate::handoff::{self, SentBlock, ToolResult, Turn};
+use crate::http;
+use crate::message::Content;
+use crate::model::{Model, ThinkingLevel};
+use crate::provider::Request;
+use crate::quirks::IdRule;
+use crate::request_size;
 
 /// The API's version, a header of every request.
-pub(crate) const VERSION: &str = "2023-06-01";
+pub const VERSION: &str = "2023-06-01";
 /// The beta that lets models with a thinking budget think between tool calls.
 const INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
 /// The beta that lets a request choose what to do with thinking after its prefix has changed.
@@ -30,7 +30,7 @@ pub(crate) fn url(model: &Model) -> String {
 }
 
 /// The headers of `request`, besides the key's.
-pub(crate) fn headers(request: &Request) -> Vec<(&str, &str)> {
+pub fn headers(request: &Request) -> Vec<(&str, &str)> {
     let mut headers = vec![("anthropic-version", VERSION)];
     let beta = match thinking(request, request.model.max_output) {
         Some(Thinking::Enabled { .. }) => Some(INTERLEAVED),

@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::{Keys, Secret};
-use crate::llm::error::{ErrorClass, LlmError};
+use crate::error::{ErrorClass, LlmError};
 
 /// The facts that decide where a provider's key comes from.
 #[derive(Clone, Copy)]

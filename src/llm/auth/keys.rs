@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::OnceCell;
 
 use super::{KeyLocation, Redactor, Secret, Store};
-use crate::llm::error::{ErrorClass, LlmError};
+use crate::error::{ErrorClass, LlmError};
 
 /// Runs a command that prints a key, with a time limit. The error is a text for the user.
 pub type RunCommand = Arc<dyn Fn(&str) -> BoxFuture<'static, Result<Secret, String>> + Send + Sync>;

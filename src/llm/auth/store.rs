@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::Secret;
-use crate::llm::read_small::read_small;
-use crate::llm::replace_file::replace_file;
+use crate::read_small::read_small;
+use crate::replace_file::replace_file;
 
 /// The stored keys.
 #[derive(Clone, Debug, Default)]

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::pattern::Name;
-use crate::llm::api::Api;
-use crate::llm::model::EditFormat;
-use crate::llm::quirks::QuirksTable;
+use crate::api::Api;
+use crate::model::EditFormat;
+use crate::quirks::QuirksTable;
 
 /// A group of models with similar ids. All given rules must match.
 #[derive(Clone, Debug, Default, Deserialize)]

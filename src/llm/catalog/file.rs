@@ -9,11 +9,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use super::family::Family;
-use crate::llm::api::Api;
-use crate::llm::model::{EditFormat, InputLimits, Model, Prices, ThinkingLevel};
-use crate::llm::nearest::nearest;
-use crate::llm::options;
-use crate::llm::quirks::QuirksTable;
+use crate::api::Api;
+use crate::model::{EditFormat, InputLimits, Model, Prices, ThinkingLevel};
+use crate::nearest::nearest;
+use crate::options;
+use crate::quirks::QuirksTable;
 
 /// The request fields that options can't set.
 const OWN: [&str; 5] = ["model", "messages", "input", "contents", "stream"];

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::naming::{Named, Resolver};
 use super::snapshot::{CatalogOptions, Snapshot};
-use crate::llm::auth::Keys;
-use crate::llm::read_small::read_small;
+use crate::auth::Keys;
+use crate::read_small::read_small;
 
 /// All models the user can name. [`Catalog::take_trouble`] reports a broken `models.toml`.
 #[derive(Default)]

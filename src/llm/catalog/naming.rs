@@ -7,10 +7,10 @@ use std::fmt::Write;
 
 use super::pattern::{MatchQuality, Name, Pattern};
 use super::snapshot::Snapshot;
-use crate::llm::auth::Keys;
-use crate::llm::local::LocalServer;
-use crate::llm::model::{Model, ThinkingLevel};
-use crate::llm::nearest::{nearest, nearest_few};
+use crate::auth::Keys;
+use crate::local::LocalServer;
+use crate::model::{Model, ThinkingLevel};
+use crate::nearest::{nearest, nearest_few};
 
 /// Most candidates an error lists.
 const LISTED: usize = 12;

@@ -11,12 +11,12 @@ use super::builtin::BuiltIn;
 use super::family::Family;
 use super::file::{self, ModelEntry, ModelsFile, ProviderEntry};
 use super::pattern::Name;
-use crate::llm::api::Api;
-use crate::llm::auth::{KeyLocation, KeySpec, Keys, ProviderAuth, Secret};
-use crate::llm::model::Model;
-use crate::llm::options;
-use crate::llm::quirks::Quirks;
-use crate::llm::window;
+use crate::api::Api;
+use crate::auth::{KeyLocation, KeySpec, Keys, ProviderAuth, Secret};
+use crate::model::Model;
+use crate::options;
+use crate::quirks::Quirks;
+use crate::window;
 
 /// All models, until the file changes.
 #[derive(Default)]

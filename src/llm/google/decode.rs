@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::LOCAL_ID_PREFIX;
 use super::pieces::Pieces;
-use crate::llm::classify::OTHER_WORDS;
-use crate::llm::decoder::{Block, Decoder, EventWriter, FILTERED, non_empty};
-use crate::llm::error::ErrorClass;
-use crate::llm::event::BlockKind;
-use crate::llm::http;
-use crate::llm::message::Usage;
-use crate::llm::model::Billing;
+use crate::classify::OTHER_WORDS;
+use crate::decoder::{Block, Decoder, EventWriter, FILTERED, non_empty};
+use crate::error::ErrorClass;
+use crate::event::BlockKind;
+use crate::http;
+use crate::message::Usage;
+use crate::model::Billing;
 
 /// The state of one response.
 pub struct GoogleDecoder {

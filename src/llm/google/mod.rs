@@ -2,7 +2,7 @@
 
 pub mod request;
 mod thinking;
-pub(crate) mod decode;
+pub mod decode;
 mod pieces;
 
 pub use decode::GoogleDecoder;

@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 
 use super::LOCAL_ID_PREFIX;
 use super::thinking::{self, ThinkingConfig};
-use crate::llm::handoff::{self, SentBlock, ToolResult, Turn};
-use crate::llm::http;
-use crate::llm::message::{self, Image};
-use crate::llm::model::Model;
-use crate::llm::provider::Request;
-use crate::llm::quirks::{IdRule, Quirks};
-use crate::llm::request_size;
+use crate::handoff::{self, SentBlock, ToolResult, Turn};
+use crate::http;
+use crate::message::{self, Image};
+use crate::model::Model;
+use crate::provider::Request;
+use crate::quirks::{IdRule, Quirks};
+use crate::request_size;
 
 /// Google's documented signature for a call from another model.
 const SKIP_SIGNATURE: &str = "skip_thought_signature_validator";
@@ -302,7 +302,7 @@ fn function_name(name: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::api::Api;
+    use crate::api::Api;
 
     #[test]
     fn the_address_forgives_the_usual_slips() {

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::llm::model::{Model, ThinkingLevel};
-use crate::llm::quirks::{BudgetRange, ThinkingFormat};
+use crate::model::{Model, ThinkingLevel};
+use crate::quirks::{BudgetRange, ThinkingFormat};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::llm::quirks::IdRule;
+use crate::quirks::IdRule;
 
 /// Assigns ids to the calls of one conversation, in order.
 #[derive(Debug)]

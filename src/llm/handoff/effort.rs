@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::llm::message::Message;
-use crate::llm::model::{Model, ThinkingLevel};
-use crate::llm::provider::Request;
+use crate::message::Message;
+use crate::model::{Model, ThinkingLevel};
+use crate::provider::Request;
 
 /// The level in the requests of this conversation, regardless of later changes.
 pub fn base_effort(request: &Request) -> ThinkingLevel {

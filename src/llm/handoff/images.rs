@@ -6,9 +6,9 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::llm::api::Api;
-use crate::llm::message::{Content, Image, Message};
-use crate::llm::model::Model;
+use crate::api::Api;
+use crate::message::{Content, Image, Message};
+use crate::model::Model;
 
 const MIB: usize = 1024 * 1024;
 

@@ -18,9 +18,7 @@ mod effort;
 mod images;
 mod turns;
 
-pub use call_ids::valid_name;
-pub use effort::base_effort;
-pub use turns::{
-    CONTINUE_PROMPT, IMAGES_ABOVE, SentBlock, ToolResult, Turn, ends_with_answer, joined_text,
-    to_turns,
-};
+pub(super) use call_ids::valid_name;
+pub(super) use effort::base_effort;
+pub use turns::{CONTINUE_PROMPT, ends_with_answer};
+pub(super) use turns::{IMAGES_ABOVE, SentBlock, ToolResult, Turn, joined_text, to_turns};

@@ -6,13 +6,11 @@ use std::sync::Arc;
 use super::call_ids::{CallIds, valid_name};
 use super::effort::effort_of;
 use super::images::LeftOut;
-use crate::llm::api::Api;
-use crate::llm::message::{
-    AssistantMessage, Content, Image, Message, StopReason, Thinking, ToolCall,
-};
-use crate::llm::model::{Model, ThinkingLevel};
-use crate::llm::provider::Request;
-use crate::llm::quirks::IdRule;
+use crate::api::Api;
+use crate::message::{AssistantMessage, Content, Image, Message, StopReason, Thinking, ToolCall};
+use crate::model::{Model, ThinkingLevel};
+use crate::provider::Request;
+use crate::quirks::IdRule;
 
 /// The result for a call without one.
 pub const NO_RESULT: &str = "No result provided";

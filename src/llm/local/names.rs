@@ -5,9 +5,9 @@ use std::slice;
 use super::probe::{self, DiscoveredServer};
 use super::replies;
 use super::server::{LocalServer, ServerAddrs, ServerFacts};
-use crate::llm::catalog::Named;
-use crate::llm::catalog::pattern::Pattern;
-use crate::llm::model::{Model, ThinkingLevel};
+use crate::catalog::Named;
+use crate::catalog::pattern::Pattern;
+use crate::model::{Model, ThinkingLevel};
 
 /// The model that `name` means among `found`, and the thinking level in the name, if any. `None` if
 /// nothing matches.

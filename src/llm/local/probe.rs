@@ -14,9 +14,9 @@ use tokio::time::{Instant, timeout_at};
 
 use super::replies::{self, LocalModel};
 use super::server::{Address, LocalServer, ServerAddrs};
-use crate::llm::model::Model;
-use crate::llm::window::WindowSource;
-use crate::llm::window_check;
+use crate::model::Model;
+use crate::window::WindowSource;
+use crate::window_check;
 
 /// Time limit for local servers when the user is waiting.
 pub const DISCOVERY_TIMEOUT: Duration = Duration::from_millis(50);

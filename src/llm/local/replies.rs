@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::server::{Address, LocalServer};
-use crate::llm::api::Api;
-use crate::llm::model::{Model, ThinkingLevel};
-use crate::llm::window::WindowSource;
+use crate::api::Api;
+use crate::model::{Model, ThinkingLevel};
+use crate::window::WindowSource;
 
 /// Most models of one server, to keep the list readable.
 const MAX_MODELS: usize = 500;

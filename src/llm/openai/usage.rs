@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::llm::message::Usage;
+use crate::message::Usage;
 
 /// Where a usage object has each count: JSON pointers; the first that exists wins.
 pub struct UsageFields {

@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use super::position::position;
 use super::script::{ReplyStep, Script};
-use crate::llm::classify::ErrorContext;
-use crate::llm::decoder::EventWriter;
-use crate::llm::event::{BlockKind, StreamEvent};
-use crate::llm::message::{Message, Usage};
-use crate::llm::model::{Billing, Prices};
-use crate::llm::provider::{Provider, Request};
+use crate::classify::ErrorContext;
+use crate::decoder::EventWriter;
+use crate::event::{BlockKind, StreamEvent};
+use crate::message::{Message, Usage};
+use crate::model::{Billing, Prices};
+use crate::provider::{Provider, Request};
 
 /// Bytes per token, roughly.
 const BYTES_PER_TOKEN: u64 = 4;

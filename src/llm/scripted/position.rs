@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::llm::message::{self, AssistantMessage, Message, StopReason};
+use crate::message::{self, AssistantMessage, Message, StopReason};
 
 pub(super) struct Position {
     /// How many replies of the sequence are complete, calls included.

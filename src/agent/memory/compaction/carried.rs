@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::size::{of_bytes, text_size};
-use crate::agent::event::is_from_user;
-use crate::agent::todo::TodoDetails;
-use crate::llm::{Message, StopReason, ToolCall};
+use crate::event::is_from_user;
+use crate::todo::TodoDetails;
+use tiller_llm::{Message, StopReason, ToolCall};
 
 /// Most tokens of the user's own words.
 const WORDS: u64 = 4000;
@@ -28,7 +28,7 @@ const HEADING: &str = "## The user's messages, word for word";
 const TODO: &str = "## The current todo list";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::agent) struct Carried {
+pub(crate) struct Carried {
     /// Most recently read last.
     read: Vec<String>,
     /// Likewise. Modified files don't appear among those read.

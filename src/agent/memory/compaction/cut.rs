@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::SUMMARY_ORIGIN;
 use super::shorten::{Long, shortened};
 use super::size::{Window, message_size, overhead, size, tokens};
-use crate::agent::memory::SessionPrompt;
-use crate::llm::{AssistantMessage, Message, Model};
+use crate::memory::SessionPrompt;
+use tiller_llm::{AssistantMessage, Message, Model};
 
 /// The shortest time that a provider caches a prompt, in milliseconds.
 const WARM_MS: i64 = 5 * 60 * 1000;
@@ -23,7 +23,7 @@ pub(super) const SUMMARY: u64 = 1500;
 
 /// The messages to summarize and those to keep.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::agent) struct Cut {
+pub(crate) struct Cut {
     /// Number of messages that the summary replaces.
     pub kept_from: usize,
     /// Messages to send before the request; `None` for the unchanged conversation.
@@ -32,7 +32,7 @@ pub(in crate::agent) struct Cut {
 
 /// Where to cut `messages` for `model`, if the request for the summary at `now` (Unix ms) may have
 /// `room` tokens. `None` if nothing can be summarized.
-pub(in crate::agent) fn cut(
+pub(crate) fn cut(
     window: &Window,
     prompt: &SessionPrompt,
     messages: &[Arc<Message>],
@@ -145,7 +145,7 @@ pub(super) fn kept_from(
 /// True if compaction would free space: the part to replace, except an earlier summary, is larger
 /// than a summary. If prompt, tools and the latest messages fill the window, compactions would
 /// follow each other without effect.
-pub(in crate::agent) fn makes_room(
+pub(crate) fn makes_room(
     window: &Window,
     prompt: &SessionPrompt,
     messages: &[Arc<Message>],
@@ -200,8 +200,8 @@ mod tests {
 
     use super::super::kit::{answer, answer_at, model, result, summary, user};
     use super::*;
-    use crate::agent::rules::CompactionRules;
-    use crate::llm::Prices;
+    use crate::rules::CompactionRules;
+    use tiller_llm::Prices;
 
     fn window(tokens: u64, keep_recent_tokens: u64) -> Window {
         let rules = CompactionRules {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::SUMMARY_ORIGIN;
-use crate::llm::{
+use tiller_llm::{
     Api, AssistantMessage, Content, Message, Model, StopReason, ToolCall, ToolResultMessage, Usage,
     UserMessage, WindowSource,
 };

@@ -13,12 +13,12 @@ mod usage;
 #[cfg(test)]
 mod kit;
 
-pub(in crate::agent) use carried::Carried;
-pub(in crate::agent) use cut::{Cut, cut, makes_room};
-pub(in crate::agent) use prune::{Pruned, prune_cold, prune_full};
-pub(in crate::agent) use question::question;
-pub(in crate::agent) use size::{Window, overhead, size, tokens};
-pub(in crate::agent) use tail::tail;
+pub(crate) use carried::Carried;
+pub(crate) use cut::{Cut, cut, makes_room};
+pub(crate) use prune::{Pruned, prune_cold, prune_full};
+pub(crate) use question::question;
+pub(crate) use size::{Window, overhead, size, tokens};
+pub(crate) use tail::tail;
 pub use usage::{ContextKind, ContextPart, ContextUsage};
 
 /// The `origin` of messages with a summary of earlier ones.

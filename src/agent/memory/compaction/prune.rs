@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::cut::kept_from;
 use super::size::{Window, content_size, tokens};
-use crate::agent::memory::SessionPrompt;
-use crate::llm::{Content, Message, ToolResultMessage};
+use crate::memory::SessionPrompt;
+use tiller_llm::{Content, Message, ToolResultMessage};
 
 /// Keeps results up to this many tokens.
 const SMALL: u64 = 100;
@@ -20,7 +20,7 @@ const LEFT_OUT: &str = "[result left out to save room: ";
 
 /// A message whose content is pruned.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::agent) struct Pruned {
+pub(crate) struct Pruned {
     /// The message.
     pub at: usize,
     /// Its new content; `None` removes the message.
@@ -28,7 +28,7 @@ pub(in crate::agent) struct Pruned {
 }
 
 /// Prunes a conversation that fills the window, to at most three fifths full, or not at all.
-pub(in crate::agent) fn prune_full(
+pub(crate) fn prune_full(
     window: &Window,
     prompt: &SessionPrompt,
     messages: &[Arc<Message>],
@@ -40,7 +40,7 @@ pub(in crate::agent) fn prune_full(
 }
 
 /// Prunes a conversation that resumes at `now` (Unix ms) after a long pause, if that frees much.
-pub(in crate::agent) fn prune_cold(
+pub(crate) fn prune_cold(
     window: &Window,
     prompt: &SessionPrompt,
     messages: &[Arc<Message>],
@@ -97,7 +97,7 @@ mod tests {
 
     use super::super::kit::{answer, answer_at, model, result, user};
     use super::*;
-    use crate::agent::rules::CompactionRules;
+    use crate::rules::CompactionRules;
 
     fn window(tokens: u64) -> Window {
         Window::of(&model(tokens), &CompactionRules::default())

@@ -26,7 +26,7 @@ Keep exact names, paths, commands, numbers and \
     error messages. If the conversation contains an earlier summary, carry over what is still true.]";
 
 /// The request (F9), or the user's `own` wording (F11), with what the summary should focus on.
-pub(in crate::agent) fn question(own: &str, focus: Option<&str>) -> String {
+pub(crate) fn question(own: &str, focus: Option<&str>) -> String {
     let question = if own.trim().is_empty() { QUESTION } else { own };
     match focus.map(str::trim).filter(|focus| !focus.is_empty()) {
         Some(focus) => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::llm::{Content, Message, ToolCall};
+use tiller_llm::{Content, Message, ToolCall};
 
 /// Characters to keep of a shortened text.
 const SHORTENED: usize = 2000;

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::agent::memory::SessionPrompt;
-use crate::agent::rules::{CompactionRules, Threshold};
-use crate::llm::{AssistantMessage, Content, Message, Model, StopReason, Usage};
+use crate::memory::SessionPrompt;
+use crate::rules::{CompactionRules, Threshold};
+use tiller_llm::{AssistantMessage, Content, Message, Model, StopReason, Usage};
 
 /// Tokens of a picture.
 const IMAGE_TOKENS: u64 = 1600;
@@ -23,7 +23,7 @@ pub(super) fn text_size(text: &str) -> u64 {
     of_bytes(text.len())
 }
 
-pub(in crate::agent) fn tokens(prompt: &SessionPrompt, messages: &[Arc<Message>]) -> u64 {
+pub(crate) fn tokens(prompt: &SessionPrompt, messages: &[Arc<Message>]) -> u64 {
     match reported(prompt, messages) {
         Some((at, usage)) => usage.context_tokens() + size(&messages[at + 1..], 0),
         None => overhead(prompt) + size(messages, prompt.thinking_from),
@@ -52,7 +52,7 @@ fn counts(answer: &AssistantMessage) -> bool {
 }
 
 /// Tokens of a request with `prompt` before any message.
-pub(in crate::agent) fn overhead(prompt: &SessionPrompt) -> u64 {
+pub(crate) fn overhead(prompt: &SessionPrompt) -> u64 {
     of_bytes(prompt.system.len()) + tools_size(prompt)
 }
 
@@ -65,7 +65,7 @@ pub(super) fn tools_size(prompt: &SessionPrompt) -> u64 {
 }
 
 /// Tokens of `messages`; the first `thinking_from` are sent without thinking.
-pub(in crate::agent) fn size(messages: &[Arc<Message>], thinking_from: usize) -> u64 {
+pub(crate) fn size(messages: &[Arc<Message>], thinking_from: usize) -> u64 {
     let sizes = messages.iter().enumerate();
     sizes
         .map(|(at, message)| message_size(message, at >= thinking_from))
@@ -99,7 +99,7 @@ pub(super) fn content_size(content: &[Content], thinking: bool) -> u64 {
 
 /// A model's window, and how much of it the rules let a conversation fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::agent) struct Window {
+pub(crate) struct Window {
     /// The whole window; 0 if unknown.
     pub tokens: u64,
     /// Limit for the last prompt.

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::cut::{MOST_SCALE, is_summary, may_cut};
 use super::shorten::{Long, shortened};
 use super::size::{message_size, overhead, size, tokens};
-use crate::agent::memory::SessionPrompt;
-use crate::llm::Message;
+use crate::memory::SessionPrompt;
+use tiller_llm::Message;
 
 const LEFT_OUT: &str = "[Some messages are left out here: the branch is too long]";
 
 /// Shortens the messages from `first` on to `room` tokens, including `prompt`: an initial summary,
 /// and the latest ones. `None` if there is no room for any.
-pub(in crate::agent) fn tail(
+pub(crate) fn tail(
     prompt: &SessionPrompt,
     messages: &[Arc<Message>],
     first: usize,

@@ -7,11 +7,11 @@ use super::SUMMARY_ORIGIN;
 use super::cut::{SUMMARY, kept_from};
 use super::prune::prune;
 use super::size::{Window, content_size, of_bytes, overhead, size, tokens, tools_size};
-use crate::agent::event::is_from_user;
-use crate::agent::memory::SessionPrompt;
-use crate::agent::memory::instructions::rendered_in;
-use crate::agent::rules::CompactionRules;
-use crate::llm::{Content, Message, Model, StopReason};
+use crate::event::is_from_user;
+use crate::memory::SessionPrompt;
+use crate::memory::instructions::rendered_in;
+use crate::rules::CompactionRules;
+use tiller_llm::{Content, Message, Model, StopReason};
 
 /// Window usage in tokens. The estimates add up to the provider's last report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub enum ContextKind {
 
 impl ContextUsage {
     /// Usage of a request with `prompt` and `messages` to `model`; `compacts` means automatically.
-    pub(in crate::agent) fn of(
+    pub(crate) fn of(
         model: &Model,
         rules: &CompactionRules,
         compacts: bool,
@@ -178,7 +178,7 @@ mod tests {
 
     use super::super::kit::{answer, model, result, summary, user};
     use super::*;
-    use crate::llm::{ToolSpec, UserMessage};
+    use tiller_llm::{ToolSpec, UserMessage};
 
     #[test]
     fn every_part_is_counted_and_together_they_are_what_was_reported() {

@@ -2,7 +2,7 @@
 
 use super::inner::{Inner, Through, fill};
 use super::word::{Atom, Word};
-use crate::agent::word_list::WordList;
+use crate::word_list::WordList;
 
 /// `find`: what `-exec` starts, what `-delete` removes, and the files it writes.
 pub(super) fn find(words: &[Word]) -> Through {

@@ -2,7 +2,7 @@
 
 use super::inner::{Inner, Through, as_script};
 use super::word::Word;
-use crate::agent::word_list::WordList;
+use crate::word_list::WordList;
 
 /// Global options that take the next word.
 const VALUED: WordList =

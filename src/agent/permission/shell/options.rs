@@ -2,7 +2,7 @@
 //! decides which word is the command, it is a doubt.
 
 use super::word::Word;
-use crate::agent::word_list::WordList;
+use crate::word_list::WordList;
 
 /// The options that a program knows.
 #[derive(Clone, Copy)]

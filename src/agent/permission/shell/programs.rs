@@ -3,7 +3,7 @@
 use super::inner::{Inner, Through, as_script, is_name};
 use super::word::Word;
 use super::{git, sed};
-use crate::agent::word_list::WordList;
+use crate::word_list::WordList;
 
 /// Variables whose value is a command.
 const COMMANDS: WordList = WordList(

@@ -1,7 +1,7 @@
 //! Data: wrappers whose operands are a command, and the options before it.
 
 use super::options::{Options, options};
-use crate::agent::word_list::WordList;
+use crate::word_list::WordList;
 
 /// Programs with a sub-command that runs a command in their environment. Each has its name, the
 /// sub-command, the options after it, and the number of operands before the command.

@@ -6,7 +6,7 @@ use super::options::{Parsed, options};
 use super::word::{Atom, Word};
 use super::wrapper_table::{LOOSE, RUNNERS, WRAPPERS, Wrapper};
 use super::{find, programs};
-use crate::agent::word_list::WordList;
+use crate::word_list::WordList;
 
 /// Shells that read commands nearly like bash.
 const SHELLS: [&str; 8] = ["bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash"];

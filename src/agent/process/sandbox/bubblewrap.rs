@@ -32,7 +32,7 @@ pub(super) fn find() -> Option<PathBuf> {
 
 /// Arguments of `bwrap` that start `program` in `cwd` inside the sandbox, followed by the program's
 /// own. Fails if `program` no longer exists.
-pub(in crate::agent::process) fn arguments(
+pub(in crate::process) fn arguments(
     sandbox: &Sandbox,
     is_trial: bool,
     program: &Path,

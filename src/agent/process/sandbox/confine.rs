@@ -21,7 +21,7 @@ use super::{mounts, namespaces, rules, sockets, system_calls};
 const NO_PROFILE: &str = "only on macOS";
 
 /// A process in its new namespaces, not confined yet.
-pub(in crate::agent::process) struct Entered {
+pub(in crate::process) struct Entered {
     namespaces: Result<(), String>,
     processes: Result<(), String>,
     /// Whether everything is already mounted.
@@ -36,7 +36,7 @@ pub(in crate::agent::process) struct Entered {
 }
 
 /// Moves this process, which must be single-threaded, into new namespaces.
-pub(in crate::agent::process) fn enter(sandbox: &Sandbox, share: Share) -> Result<Entered, String> {
+pub(in crate::process) fn enter(sandbox: &Sandbox, share: Share) -> Result<Entered, String> {
     let entered = try_to_enter(sandbox, share);
     match &entered.namespaces {
         Err(reason) if !sandbox.without.contains(&Layer::Namespaces) => Err(reason.clone()),

@@ -11,18 +11,18 @@ use super::spec::Sandbox;
 use super::support::Support;
 
 /// This process stays unconfined; `sandbox-exec` starts the shell.
-pub(in crate::agent::process) struct Entered {
+pub(in crate::process) struct Entered {
     pub made: Option<Namespaces>,
 }
 
 /// Which process continues; here there is only one.
-pub(in crate::agent::process) enum Side {
+pub(in crate::process) enum Side {
     Inside,
     #[allow(dead_code, reason = "on Linux")]
     Outside(nix::unistd::Pid),
 }
 
-pub(in crate::agent::process) fn enter(_: &Sandbox, _: Share) -> Result<Entered, String> {
+pub(in crate::process) fn enter(_: &Sandbox, _: Share) -> Result<Entered, String> {
     Ok(Entered { made: None })
 }
 
@@ -46,7 +46,7 @@ impl Entered {
 }
 
 /// There is none.
-pub(in crate::agent::process) fn bubblewrap_arguments(
+pub(in crate::process) fn bubblewrap_arguments(
     _: &Sandbox,
     _: bool,
     _: &Path,

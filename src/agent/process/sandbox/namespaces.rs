@@ -20,7 +20,7 @@ use super::shared::{Namespaces, Share};
 use super::spec::Network;
 
 /// Which process continues after [`fork()`].
-pub(in crate::agent::process) enum Side {
+pub(in crate::process) enum Side {
     /// The one that confines itself and starts the command.
     Inside,
     /// The one that waits for this child.

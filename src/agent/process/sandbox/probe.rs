@@ -14,12 +14,12 @@ use super::spec::Layer;
 use super::support::Support;
 
 /// Second argument of a supervisor that only probes.
-pub(in crate::agent::process) const TRIAL: &str = "trial";
+pub(in crate::process) const TRIAL: &str = "trial";
 /// Last argument of a supervisor started by `bwrap`.
-pub(in crate::agent::process) const WITHIN: &str = "within";
+pub(in crate::process) const WITHIN: &str = "within";
 
 /// Starts `program` as a probe and reports what works. Blocks for some milliseconds.
-pub(in crate::agent::process) fn probe(program: &Path) -> Support {
+pub(in crate::process) fn probe(program: &Path) -> Support {
     let mut alone = Command::new(program);
     alone.args(["__supervise", TRIAL]);
     let support = ask(alone);
@@ -66,14 +66,14 @@ fn ask(mut program: Command) -> io::Result<Support> {
 }
 
 /// True if `bwrap` started this supervisor.
-pub(in crate::agent::process) fn is_within() -> bool {
+pub(in crate::process) fn is_within() -> bool {
     std::env::args_os()
         .next_back()
         .is_some_and(|last| last == WITHIN)
 }
 
 /// The main function of the probe: sends one answer on its standard input, a socket.
-pub(in crate::agent::process) fn answer_trial() -> io::Result<()> {
+pub(in crate::process) fn answer_trial() -> io::Result<()> {
     let mut stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     stream.peer_addr()?;
     trial(is_within(), |support| {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use super::spec::{Network, Sandbox, between};
 
 /// The program that applies a profile, independent of PATH.
-pub(in crate::agent::process) const PROGRAM: &str = "/usr/bin/sandbox-exec";
+pub(in crate::process) const PROGRAM: &str = "/usr/bin/sandbox-exec";
 
 const DEVICES: [&str; 8] = [
     "/dev/null",
@@ -27,7 +27,7 @@ const DEVICES: [&str; 8] = [
 ];
 
 /// The profile for `sandbox`. The last matching rule wins.
-pub(in crate::agent::process) fn profile(sandbox: &Sandbox) -> String {
+pub(in crate::process) fn profile(sandbox: &Sandbox) -> String {
     let mut text = "(version 1)\n(allow default)\n(deny file-write*)\n".to_owned();
     let devices = DEVICES.map(PathBuf::from);
     rule(&mut text, "allow file-write*", "literal", &devices);

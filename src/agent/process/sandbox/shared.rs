@@ -30,14 +30,14 @@ const CLOSED_IN_PROGRAMS: RecvFlags = RecvFlags::empty();
 /// A network and its user namespace.
 #[derive(Debug)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there are none"))]
-pub(in crate::agent::process) struct Namespaces {
+pub(in crate::process) struct Namespaces {
     pub user: OwnedFd,
     pub network: OwnedFd,
 }
 
 /// The role of a command in the shared network.
 #[derive(Clone, Debug)]
-pub(in crate::agent::process) enum Share {
+pub(in crate::process) enum Share {
     /// Nothing; it has its own.
     Alone,
     /// Creates it for all of them.
@@ -47,11 +47,11 @@ pub(in crate::agent::process) enum Share {
 }
 
 /// Holds the namespaces once created. The command that creates them locks it.
-pub(in crate::agent::process) type Slot = Arc<Mutex<Option<Arc<Namespaces>>>>;
+pub(in crate::process) type Slot = Arc<Mutex<Option<Arc<Namespaces>>>>;
 
 /// The networks of one program, by rights: commands must not reach servers with more rights.
 #[derive(Debug, Default)]
-pub(in crate::agent::process) struct Networks(Vec<(Rights, Slot)>);
+pub(in crate::process) struct Networks(Vec<(Rights, Slot)>);
 
 type Rights = (Vec<PathBuf>, Vec<PathBuf>, Option<PathBuf>);
 
@@ -108,7 +108,7 @@ impl Namespaces {
 }
 
 /// Reads available data into `bytes`, and its descriptors into `descriptors`.
-pub(in crate::agent::process) fn receive(
+pub(in crate::process) fn receive(
     from: impl AsFd,
     bytes: &mut [u8],
     descriptors: &mut Vec<OwnedFd>,

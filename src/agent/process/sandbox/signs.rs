@@ -1,7 +1,7 @@
 //! Guesses from its output whether a command failed because of the sandbox. Sandbox errors look
 //! like ordinary system errors.
 
-use crate::agent::process::ExitStatus;
+use crate::process::ExitStatus;
 
 /// The kind of access that seems to have been blocked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

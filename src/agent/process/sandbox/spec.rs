@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::support::Support;
-use crate::agent::word_list::WordList;
+use crate::word_list::WordList;
 
 /// An environment variable that turns layers off, for tests: `landlock,seccomp`.
 const WITHOUT: &str = "TILLER_SANDBOX_WITHOUT";
@@ -124,7 +124,7 @@ impl fmt::Display for Layer {
 
 impl Sandbox {
     /// Missing paths that need an empty folder so that no command creates something there.
-    pub(in crate::agent::process) fn to_be_held(&self) -> impl Iterator<Item = &Path> {
+    pub(in crate::process) fn to_be_held(&self) -> impl Iterator<Item = &Path> {
         let kept = self.read_only.iter().chain(&self.hidden);
         kept.map(PathBuf::as_path).filter(|path| {
             let stands_in = path.parent().is_some_and(Path::is_dir);
@@ -145,13 +145,13 @@ impl Sandbox {
     }
 
     /// True if its command has a pid namespace, with this program as init.
-    pub(in crate::agent::process) fn has_init(&self) -> bool {
+    pub(in crate::process) fn has_init(&self) -> bool {
         let left_out = |layer| self.without.contains(&layer);
         cfg!(target_os = "linux") && !left_out(Layer::Namespaces) && !left_out(Layer::Processes)
     }
 
     /// The version for the supervisor, by what works on this machine.
-    pub(in crate::agent::process) fn on(&self, machine: Option<&Support>) -> Self {
+    pub(in crate::process) fn on(&self, machine: Option<&Support>) -> Self {
         let mut sandbox = self.clone();
         sandbox.without.extend(Layer::switched_off());
         if let Some(support) = machine {
@@ -189,7 +189,7 @@ const NO_RETRIES: [&str; 4] = [
 
 impl Sandbox {
     /// Changes to the command's environment; the value `None` removes a variable.
-    pub(in crate::agent::process) fn environment(
+    pub(in crate::process) fn environment(
         &self,
     ) -> impl Iterator<Item = (&'static str, Option<&Path>)> {
         let tmp = self.tmp.as_deref().map(|folder| {

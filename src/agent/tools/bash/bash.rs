@@ -14,12 +14,12 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::output::Output;
-use crate::agent::process::{ExitStatus, Processes, Running, Secrets, Spawn, Status};
-use crate::agent::tool::{CommandDetails, Details, Effects, ToolContext, ToolError, ToolOutput};
-use crate::agent::tools::ToolSettings;
-use crate::agent::tools::call;
-use crate::agent::tools::typed::{self, TypedTool};
-use crate::llm::{Content, ToolSpec};
+use crate::process::{ExitStatus, Processes, Running, Secrets, Spawn, Status};
+use crate::tool::{CommandDetails, Details, Effects, ToolContext, ToolError, ToolOutput};
+use crate::tools::ToolSettings;
+use crate::tools::call;
+use crate::tools::typed::{self, TypedTool};
+use tiller_llm::{Content, ToolSpec};
 
 /// Live output goes to the screen at most this often.
 const PROGRESS: Duration = Duration::from_millis(50);

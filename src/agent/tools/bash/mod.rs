@@ -13,4 +13,4 @@ mod excerpt;
 mod spill;
 
 pub use bash::Bash;
-pub(crate) use output::Output;
+pub use output::Output;

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use super::clean::Cleaner;
 use super::excerpt::{Excerpt, Limits};
 use super::spill::Spill;
-use crate::agent::tool::CommandDetails;
-use crate::agent::tools::ToolSettings;
-use crate::llm::auth::{RedactStream, Redactor};
+use crate::tool::CommandDetails;
+use crate::tools::ToolSettings;
+use tiller_llm::auth::{RedactStream, Redactor};
 
 /// Lines for the screen while the command runs.
 const LIVE_LINES: usize = 100;
@@ -45,6 +45,7 @@ impl Output {
         }
     }
 
+    /// Takes the next bytes of the output, split anywhere. Waits for the spill file.
     pub async fn push(&mut self, bytes: &[u8]) {
         self.redacted_raw.push(bytes, &mut self.passing_bytes);
         self.spill.push(&self.passing_bytes).await;

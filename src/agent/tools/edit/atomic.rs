@@ -16,9 +16,9 @@ use nix::libc::ETXTBSY;
 use rustix::fs::{OFlags, Stat};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::new_file::{NewFile, PREFIX, SUFFIX, name, overwrite};
-use crate::agent::paths;
-use crate::agent::workspace::{MadeFolder, Place, Reach, remove_folders};
+use crate::new_file::{NewFile, PREFIX, SUFFIX, name, overwrite};
+use crate::paths;
+use crate::workspace::{MadeFolder, Place, Reach, remove_folders};
 
 /// The prefix for files that a patch removes. A leftover is the user's only copy: never delete it.
 const ASIDE_PREFIX: &str = ".tiller.removed-";

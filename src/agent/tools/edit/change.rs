@@ -2,7 +2,7 @@
 
 use super::atomic;
 use super::locked_file::{CurrentFile, LockedFile};
-use crate::agent::tool::{Details, DiffDetails, Rehearsal, ToolError, ToolOutput};
+use crate::tool::{Details, DiffDetails, Rehearsal, ToolError, ToolOutput};
 
 /// A change that is possible, as far as that can be known beforehand.
 pub struct Change {

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use similar::group_diff_ops;
 
 use super::index::body;
-use crate::agent::diff::{self, DiffOp, DiffTag, lines};
-use crate::agent::tool::DiffDetails;
+use crate::diff::{self, DiffOp, DiffTag, lines};
+use crate::tool::DiffDetails;
 
 /// Unchanged lines shown on either side of a change.
 const CONTEXT: usize = 4;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use crate::agent::paths::is_odd_blank;
+use crate::paths::is_odd_blank;
 
 /// A folded text, and where each of its bytes comes from.
 pub struct Folded {

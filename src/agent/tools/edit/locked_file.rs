@@ -14,11 +14,11 @@ use tokio_util::sync::CancellationToken;
 use super::atomic::{self, Staged, WriteError};
 use super::diff;
 use super::seen_files::{Freshness, SeenFiles, Stamp, hash};
-use crate::agent::paths;
-use crate::agent::paths::Purpose;
-use crate::agent::tool::{ToolContext, ToolError};
-use crate::agent::tools::{call, kind, open};
-use crate::agent::workspace::{Access, Reach};
+use crate::paths;
+use crate::paths::Purpose;
+use crate::tool::{ToolContext, ToolError};
+use crate::tools::{call, kind, open};
+use crate::workspace::{Access, Reach};
 
 /// Lines of a diff shown to the model.
 const MAX_DIFF_LINES: usize = 60;

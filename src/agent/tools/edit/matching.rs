@@ -7,7 +7,7 @@ use memchr::memmem;
 
 use super::fold::Folded;
 use super::index::{Fuzz, Index, LineEnds, body};
-use crate::agent::diff::lines;
+use crate::diff::lines;
 
 /// Larger files are searched only for exact matches.
 const MAX_FUZZY: usize = 4 * 1024 * 1024;

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use tokio::sync::OwnedMutexGuard;
 
-use crate::agent::lock::lock;
+use crate::lock::lock;
 
 /// The largest file whose text stays in memory, to show later what changed.
 pub const MAX_TEXT: usize = 256 * 1024;

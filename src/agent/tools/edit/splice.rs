@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::diff;
 use super::index::Fuzz;
 use super::matching::Found;
-use crate::agent::diff::{DiffOp, DiffTag, lines};
+use crate::diff::{DiffOp, DiffTag, lines};
 
 /// An old text and its replacement. They are compared once, however many places match.
 pub struct Replacement<'a> {

@@ -11,10 +11,10 @@ use super::index::Fuzz;
 use super::locked_file::{CurrentFile, LockedFile};
 use super::matching::{Found, NoMatch, Normal, Scope, find};
 use super::splice::Replacement;
-use crate::agent::diff::lines as split_lines;
-use crate::agent::tool::ToolError;
-use crate::agent::tools::escape::unescape;
-use crate::agent::tools::kind;
+use crate::diff::lines as split_lines;
+use crate::tool::ToolError;
+use crate::tools::escape::unescape;
+use crate::tools::kind;
 
 const MAX_FILE: u64 = 64 * 1024 * 1024;
 /// Nor can an edit make a file larger than this.

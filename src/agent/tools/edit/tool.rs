@@ -10,15 +10,13 @@ use super::matching::Scope;
 use super::seen_files::SeenFiles;
 use super::text_edits::{TextEdits, plan_edits};
 use super::write;
-use crate::agent::paths;
-use crate::agent::paths::Purpose;
-use crate::agent::schema::Schema;
-use crate::agent::tool::{
-    Details, DiffDetails, Effects, Rehearsal, ToolContext, ToolError, ToolOutput,
-};
-use crate::agent::tools::call;
-use crate::agent::tools::typed::{self, TypedTool};
-use crate::llm::{EditFormat, ToolSpec};
+use crate::paths;
+use crate::paths::Purpose;
+use crate::schema::Schema;
+use crate::tool::{Details, DiffDetails, Effects, Rehearsal, ToolContext, ToolError, ToolOutput};
+use crate::tools::call;
+use crate::tools::typed::{self, TypedTool};
+use tiller_llm::{EditFormat, ToolSpec};
 
 pub struct Edit {
     format: EditFormat,

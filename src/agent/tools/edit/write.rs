@@ -7,15 +7,13 @@ use super::change::Change;
 use super::diff;
 use super::locked_file::{CurrentFile, LockedFile};
 use super::seen_files::SeenFiles;
-use crate::agent::paths;
-use crate::agent::paths::Purpose;
-use crate::agent::tool::{
-    Details, DiffDetails, Effects, Rehearsal, ToolContext, ToolError, ToolOutput,
-};
-use crate::agent::tools::call;
-use crate::agent::tools::kind;
-use crate::agent::tools::typed::{self, TypedTool};
-use crate::llm::ToolSpec;
+use crate::paths;
+use crate::paths::Purpose;
+use crate::tool::{Details, DiffDetails, Effects, Rehearsal, ToolContext, ToolError, ToolOutput};
+use crate::tools::call;
+use crate::tools::kind;
+use crate::tools::typed::{self, TypedTool};
+use tiller_llm::ToolSpec;
 
 /// Larger files are replaced without showing a diff.
 const MAX_DIFF: u64 = 8 * 1024 * 1024;

@@ -5,8 +5,8 @@
 use super::explain::explain;
 use super::parse::{Hunk, HunkLine, Sign};
 use super::seek::{Position, old_lines, seek};
-use crate::agent::tools::edit::index::{Fuzz, Index, LineEnds};
-use crate::agent::tools::edit::splice::line_end_for;
+use crate::tools::edit::index::{Fuzz, Index, LineEnds};
+use crate::tools::edit::splice::line_end_for;
 
 pub struct Applied {
     pub bytes: Vec<u8>,

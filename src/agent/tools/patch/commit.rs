@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 use std::io;
 
 use super::plan::{After, File, Plan};
-use crate::agent::tool::ToolError;
-use crate::agent::tools::edit::atomic::{self, SetAside, Staged, WriteError};
-use crate::agent::workspace::{MadeFolder, remove_folders};
+use crate::tool::ToolError;
+use crate::tools::edit::atomic::{self, SetAside, Staged, WriteError};
+use crate::workspace::{MadeFolder, remove_folders};
 
 /// Carries out `plan`.
 ///

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::parse::{Hunk, Sign};
 use super::seek::{NoMatch, old_lines};
-use crate::agent::tools::edit::index::{Fuzz, Index};
+use crate::tools::edit::index::{Fuzz, Index};
 
 /// Lines of the file shown on each side of the first difference.
 const AROUND: usize = 3;

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use super::apply::{apply, is_exact_and_unique};
 use super::parse::{Change, Hunk, Section};
-use crate::agent::paths::Purpose;
-use crate::agent::tool::{DiffDetails, FileChange, ToolError};
-use crate::agent::tools::edit::locked_file::{Caller, CurrentFile, LockedFile, ResolvedPath};
-use crate::agent::tools::edit::seen_files::Freshness;
-use crate::agent::tools::edit::{atomic, diff};
-use crate::agent::tools::kind;
+use crate::paths::Purpose;
+use crate::tool::{DiffDetails, FileChange, ToolError};
+use crate::tools::edit::locked_file::{Caller, CurrentFile, LockedFile, ResolvedPath};
+use crate::tools::edit::seen_files::Freshness;
+use crate::tools::edit::{atomic, diff};
+use crate::tools::kind;
 
 /// Larger files can't be patched.
 const MAX_FILE: u64 = 64 * 1024 * 1024;

@@ -3,7 +3,7 @@
 //! line, hunks out of order. Those match only if the hunk's lines are in just one place of the file.
 
 use super::parse::{Hunk, Sign};
-use crate::agent::tools::edit::index::{Fuzz, Index};
+use crate::tools::edit::index::{Fuzz, Index};
 
 /// Where a hunk is in the file.
 #[derive(Clone, Copy, Default)]

@@ -9,16 +9,16 @@ use serde_json::json;
 use super::commit::commit;
 use super::parse::{Change, Section, parse};
 use super::plan::{Plan, paths_of, plan, resolve};
-use crate::agent::paths;
-use crate::agent::tool::{
+use crate::paths;
+use crate::tool::{
     Details, DiffDetails, Effects, FileChange, Rehearsal, ToolContext, ToolError, ToolOutput,
 };
-use crate::agent::tools::call;
-use crate::agent::tools::edit::change::must_be_shown;
-use crate::agent::tools::edit::locked_file::{Caller, lock_files};
-use crate::agent::tools::edit::seen_files::SeenFiles;
-use crate::agent::tools::typed::{self, TypedTool};
-use crate::llm::{CustomFormat, EditFormat, ToolSpec};
+use crate::tools::call;
+use crate::tools::edit::change::must_be_shown;
+use crate::tools::edit::locked_file::{Caller, lock_files};
+use crate::tools::edit::seen_files::SeenFiles;
+use crate::tools::typed::{self, TypedTool};
+use tiller_llm::{CustomFormat, EditFormat, ToolSpec};
 
 /// The grammar of a custom tool's text, for servers that enforce one.
 const GRAMMAR: &str = include_str!("grammar.lark");

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
 use std::time::{Duration, Instant};
 
-use crate::agent::tools::escape;
+use crate::tools::escape;
 
 /// Time for counting the lines after the page.
 const COUNT_TIME: Duration = Duration::from_secs(10);

@@ -9,8 +9,8 @@ use base64::prelude::BASE64_STANDARD;
 use image::codecs::jpeg::JpegEncoder;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
-use crate::agent::tools::kind::{self, Kind};
-use crate::llm::Image;
+use crate::tools::kind::{self, Kind};
+use tiller_llm::Image;
 
 /// Longest side in pixels.
 const MAX_SIDE: u32 = 2000;

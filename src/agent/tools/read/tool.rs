@@ -16,15 +16,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::page::{Page, Wanted};
 use super::pictures;
-use crate::agent::paths::{self, Purpose};
-use crate::agent::tool::{Details, Effects, TextDetails, ToolContext, ToolError, ToolOutput};
-use crate::agent::tools::edit::seen_files::{MAX_TEXT, SeenFiles, Stamp};
-use crate::agent::tools::kind::{self, Kind};
-use crate::agent::tools::settings::ToolSettings;
-use crate::agent::tools::typed::{self, TypedTool};
-use crate::agent::tools::{call, escape, open};
-use crate::agent::workspace::Reach;
-use crate::llm::{Content, ToolSpec};
+use crate::paths::{self, Purpose};
+use crate::tool::{Details, Effects, TextDetails, ToolContext, ToolError, ToolOutput};
+use crate::tools::edit::seen_files::{MAX_TEXT, SeenFiles, Stamp};
+use crate::tools::kind::{self, Kind};
+use crate::tools::settings::ToolSettings;
+use crate::tools::typed::{self, TypedTool};
+use crate::tools::{call, escape, open};
+use crate::workspace::Reach;
+use tiller_llm::{Content, ToolSpec};
 
 /// Lines of a page in the details.
 const DETAIL_LINES: usize = 200;

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::tool::ToolError;
-use crate::agent::tools::settings::ToolSettings;
-use crate::agent::tools::{call, kind};
+use crate::tool::ToolError;
+use crate::tools::settings::ToolSettings;
+use crate::tools::{call, kind};
 
 /// The longest part of a line that is searched.
 pub const MAX_LINE: usize = 8 << 20;

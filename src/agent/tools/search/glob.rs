@@ -5,8 +5,8 @@ use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::agent::tool::ToolError;
-use crate::agent::tools::call;
+use crate::tool::ToolError;
+use crate::tools::call;
 
 pub struct Glob {
     matcher: GlobMatcher,

@@ -18,12 +18,12 @@ use super::hits::{Hit, Hits, Line};
 use super::results::{Results, line_text};
 use super::root::SearchRoot;
 use super::walk::{self, Entry};
-use crate::agent::paths;
-use crate::agent::tool::{Details, Effects, MatchesDetails, ToolContext, ToolError, ToolOutput};
-use crate::agent::tools::settings::ToolSettings;
-use crate::agent::tools::typed::{self, TypedTool};
-use crate::agent::tools::{call, kind, open};
-use crate::llm::ToolSpec;
+use crate::paths;
+use crate::tool::{Details, Effects, MatchesDetails, ToolContext, ToolError, ToolOutput};
+use crate::tools::settings::ToolSettings;
+use crate::tools::typed::{self, TypedTool};
+use crate::tools::{call, kind, open};
+use tiller_llm::ToolSpec;
 
 /// Files up to this size are searched in one piece.
 const PIECE: usize = 1 << 20;

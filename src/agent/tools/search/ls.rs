@@ -9,12 +9,12 @@ use super::budget::{self, Budget, Limits};
 use super::hits::{Hit, Hits, Line};
 use super::results::Results;
 use super::root::SearchRoot;
-use crate::agent::paths;
-use crate::agent::tool::{Details, Effects, FilesDetails, ToolContext, ToolError, ToolOutput};
-use crate::agent::tools::open;
-use crate::agent::tools::settings::ToolSettings;
-use crate::agent::tools::typed::{self, TypedTool};
-use crate::llm::ToolSpec;
+use crate::paths;
+use crate::tool::{Details, Effects, FilesDetails, ToolContext, ToolError, ToolOutput};
+use crate::tools::open;
+use crate::tools::settings::ToolSettings;
+use crate::tools::typed::{self, TypedTool};
+use tiller_llm::ToolSpec;
 
 /// Names shown by default.
 const LIMIT: usize = 500;

@@ -2,7 +2,7 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use crate::agent::lock::lock;
+use crate::lock::lock;
 
 /// Tasks to do. The newest comes first, so that it stays short.
 pub struct Queue<T> {

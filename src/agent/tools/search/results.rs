@@ -3,8 +3,8 @@
 use super::budget::Budget;
 use super::hits::Line;
 use super::root::SearchRoot;
-use crate::agent::tool::{Details, FilesDetails, ToolError, ToolOutput};
-use crate::agent::tools::{call, escape};
+use crate::tool::{Details, FilesDetails, ToolError, ToolOutput};
+use crate::tools::{call, escape};
 
 const MAX_LINE_CHARS: usize = 500;
 

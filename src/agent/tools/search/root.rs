@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::agent::paths;
-use crate::agent::tool::{ToolContext, ToolError};
-use crate::agent::tools::open;
-use crate::agent::workspace::{Access, Reach};
+use crate::paths;
+use crate::tool::{ToolContext, ToolError};
+use crate::tools::open;
+use crate::workspace::{Access, Reach};
 
 pub struct SearchRoot {
     pub reach: Reach,

@@ -12,8 +12,8 @@ use super::hits::Hits;
 use super::ignores::{IgnoreLoader, Rules};
 use super::queue::Queue;
 use super::root::SearchRoot;
-use crate::agent::paths;
-use crate::agent::workspace::{Closed, Reach};
+use crate::paths;
+use crate::workspace::{Closed, Reach};
 use rustix::fs::FileType;
 
 /// More threads would only wait for each other.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-use crate::llm::http::percent_encoded;
+use crate::http::percent_encoded;
 
 /// Shorter secrets appear in too many words.
 const SHORTEST: usize = 4;

@@ -10,7 +10,7 @@ use memchr::memmem;
 
 use super::form::{Form, LONGEST_TOKEN, forms, token_letters, tokens};
 use super::stream::RedactStream;
-use crate::llm::auth::Secret;
+use crate::auth::Secret;
 
 /// Replaces a key without naming it.
 const REDACTED: &str = "***";

@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::reasoning::{self, Details, FIELDS};
 use super::tags::{Segment, ThinkTagParser};
-use crate::llm::decoder::{Block, Decoder, EventWriter, FILTERED, non_empty};
-use crate::llm::error::ErrorClass;
-use crate::llm::event::BlockKind;
-use crate::llm::model::Billing;
-use crate::llm::openai::usage::{UsageFields, billed, tier, usage};
+use crate::decoder::{Block, Decoder, EventWriter, FILTERED, non_empty};
+use crate::error::ErrorClass;
+use crate::event::BlockKind;
+use crate::model::Billing;
+use crate::openai::usage::{UsageFields, billed, tier, usage};
 
 const USAGE: UsageFields = UsageFields {
     input: "/prompt_tokens",

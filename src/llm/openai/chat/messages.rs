@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::reasoning::{FIELDS, Form};
-use crate::llm::handoff::{IMAGES_ABOVE, SentBlock, ToolResult, Turn, joined_text, valid_name};
-use crate::llm::message::{Content, Image, Thinking, ToolCall};
-use crate::llm::provider::{Request, ToolSpec};
-use crate::llm::quirks::Quirks;
+use crate::handoff::{IMAGES_ABOVE, SentBlock, ToolResult, Turn, joined_text, valid_name};
+use crate::message::{Content, Image, Thinking, ToolCall};
+use crate::provider::{Request, ToolSpec};
+use crate::quirks::Quirks;
 
 const DETAILS: &str = "reasoning_details";
 /// The model's line between tool results and a user message.

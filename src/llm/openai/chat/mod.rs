@@ -4,6 +4,6 @@ mod reasoning;
 pub mod request;
 mod messages;
 mod tags;
-pub(crate) mod decode;
+pub mod decode;
 
 pub use decode::ChatDecoder;

@@ -7,13 +7,13 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::messages::{self, ChatMessage, Function};
-use crate::llm::handoff;
-use crate::llm::http;
-use crate::llm::message::Message;
-use crate::llm::model::{Model, ThinkingLevel};
-use crate::llm::provider::Request;
-use crate::llm::quirks::{Quirks, ThinkingFormat};
-use crate::llm::request_size;
+use crate::handoff;
+use crate::http;
+use crate::message::Message;
+use crate::model::{Model, ThinkingLevel};
+use crate::provider::Request;
+use crate::quirks::{Quirks, ThinkingFormat};
+use crate::request_size;
 
 pub(crate) fn url(model: &Model) -> String {
     http::join(&model.base_url, "/chat/completions")

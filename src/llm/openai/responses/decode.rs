@@ -6,11 +6,11 @@
 use serde_json::{Value, json};
 
 use super::item::{Item, Kind, Part};
-use crate::llm::classify;
-use crate::llm::decoder::{Decoder, EventWriter, FILTERED, non_empty};
-use crate::llm::error::{ErrorClass, LlmError};
-use crate::llm::model::Billing;
-use crate::llm::openai::usage::{UsageFields, billed, tier, usage};
+use crate::classify;
+use crate::decoder::{Decoder, EventWriter, FILTERED, non_empty};
+use crate::error::{ErrorClass, LlmError};
+use crate::model::Billing;
+use crate::openai::usage::{UsageFields, billed, tier, usage};
 
 const USAGE: UsageFields = UsageFields {
     input: "/input_tokens",

@@ -7,8 +7,8 @@
 use serde_json::{Value, json};
 
 use super::items::{ID_LENGTH, TextSignature};
-use crate::llm::decoder::{Block, EventWriter, non_empty};
-use crate::llm::event::BlockKind;
+use crate::decoder::{Block, EventWriter, non_empty};
+use crate::event::BlockKind;
 
 /// The type of an item. Other types are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::llm::handoff::{IMAGES_ABOVE, SentBlock, ToolResult, Turn};
-use crate::llm::message::{Content, Image, Text, ToolCall};
-use crate::llm::model::Model;
-use crate::llm::quirks::Quirks;
+use crate::handoff::{IMAGES_ABOVE, SentBlock, ToolResult, Turn};
+use crate::message::{Content, Image, Text, ToolCall};
+use crate::model::Model;
+use crate::quirks::Quirks;
 
 /// Longest id of an item, in bytes. Some hosts make up much longer ones, which none accepts back.
 pub(super) const ID_LENGTH: usize = 64;

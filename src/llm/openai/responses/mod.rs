@@ -3,8 +3,8 @@
 
 pub mod request;
 mod items;
-pub(crate) mod decode;
+pub mod decode;
 mod item;
 
 pub use decode::ResponsesDecoder;
-pub(crate) use request::{explained, refuses_effort_updates, refuses_summaries};
+pub use request::{explained, refuses_effort_updates, refuses_summaries};

@@ -4,14 +4,14 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::items::{self, Item};
-use crate::llm::api::Api;
-use crate::llm::error::{ErrorClass, LlmError};
-use crate::llm::handoff;
-use crate::llm::http;
-use crate::llm::model::{Model, ThinkingLevel};
-use crate::llm::provider::{Request, ToolSpec};
-use crate::llm::quirks::{IdRule, Quirks};
-use crate::llm::request_size;
+use crate::api::Api;
+use crate::error::{ErrorClass, LlmError};
+use crate::handoff;
+use crate::http;
+use crate::model::{Model, ThinkingLevel};
+use crate::provider::{Request, ToolSpec};
+use crate::quirks::{IdRule, Quirks};
+use crate::request_size;
 
 /// The smallest output limit the API takes, in tokens.
 const SMALLEST_LIMIT: u64 = 16;
