@@ -327,6 +327,7 @@ fn settings_take_effect_at_once_where_possible() {
 /// Neither a key nor a typed value sets full mode without asking.
 #[test]
 fn full_mode_asks_before_it_is_saved() {
+    let mut asked = 0;
     for keys in [&["right"][..], &["left"], &["enter"]] {
         for mode in ["plan", "ask", "auto"] {
             let mut tui = TestTui::new(80, 24);
@@ -348,6 +349,7 @@ fn full_mode_asks_before_it_is_saved() {
                 );
             }
             if tui.frame().contains("Turn off all safety checks?") {
+                asked += 1;
                 assert_eq!(tui.key("enter"), []);
                 tui.key("up");
                 tui.now += 500;
@@ -355,4 +357,6 @@ fn full_mode_asks_before_it_is_saved() {
             }
         }
     }
+    // To the right of auto, and to the left of plan.
+    assert_eq!(asked, 2);
 }
