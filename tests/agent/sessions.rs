@@ -104,6 +104,7 @@ async fn a_disk_that_refuses_is_told_once_and_the_run_goes_on() {
         permission: crate::support::everything_allowed(),
         rules: LoopRules::default(),
         budget: agent::Budget::default(),
+        budget_flags: [false; 2],
         redactor: agent::LazyRedactor::default(),
     });
     let mut events = handle.subscribe(SlowReader::Drop);

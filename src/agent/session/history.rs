@@ -152,6 +152,7 @@ impl History {
                     | Kind::Uncompacted
                     | Kind::ModelChange
                     | Kind::ThinkingLevelChange
+                    | Kind::Budget
                     | Kind::Queued
                     | Kind::Unqueued
             ) {

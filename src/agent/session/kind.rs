@@ -12,6 +12,8 @@ pub(super) const UNQUEUED: &str = "tiller.unqueued";
 
 pub(super) const RUN: &str = "tiller.run";
 
+pub(super) const BUDGET: &str = "tiller.budget";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A message from the user, or from tiller in the user's role.
@@ -39,6 +41,7 @@ pub enum Kind {
     /// Tokens used outside the conversation.
     Usage,
     RunEnd,
+    Budget,
     Queued,
     Unqueued,
     /// Anything else; not part of a context.
@@ -66,6 +69,7 @@ impl Kind {
             | Self::Undo
             | Self::Usage
             | Self::RunEnd
+            | Self::Budget
             | Self::Queued
             | Self::Unqueued
             | Self::Other => false,
@@ -100,6 +104,7 @@ impl Kind {
             ("custom", _, Some(UNCOMPACTED)) => Self::Uncompacted,
             ("custom", _, Some(UNDO)) => Self::Undo,
             ("custom", _, Some(RUN)) => Self::RunEnd,
+            ("custom", _, Some(BUDGET)) => Self::Budget,
             ("custom", _, Some(QUEUED)) => Self::Queued,
             ("custom", _, Some(UNQUEUED)) => Self::Unqueued,
             _ => Self::Other,
