@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
+use serde::{Deserialize, Serialize};
+
 use super::lock::lock;
 use tiller_llm::local::LocalServer;
 use tiller_llm::{Model, Usage};
@@ -13,7 +15,7 @@ use tiller_llm::{Model, Usage};
 const NOTICE_AT: f64 = 0.8;
 
 /// Spending limits. 0 means no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     /// US dollars.
     pub usd: f64,
@@ -62,6 +64,8 @@ pub(super) struct Account(Arc<Mutex<State>>);
 struct State {
     /// The budget of every session.
     budget: Budget,
+    /// Whether a flag set its dollars, and its tokens.
+    flags: [bool; 2],
     /// The amount by which a limit is raised.
     step: Budget,
     limit: Budget,
@@ -73,21 +77,34 @@ struct State {
 }
 
 impl Account {
-    pub fn new(budget: Budget) -> Self {
-        Self::with_spent(budget, Budget::default())
-    }
-
-    /// Returns an account with the same budget, for a session that has already used `usage`.
-    pub(super) fn for_session(&self, usage: &Usage) -> Self {
-        Self::with_spent(lock(&self.0).budget, amount(usage))
-    }
-
-    fn with_spent(budget: Budget, spent: Budget) -> Self {
+    /// `flags` says whether a flag set the dollars, and the tokens.
+    pub fn new(budget: Budget, flags: [bool; 2]) -> Self {
         Self(Arc::new(Mutex::new(State {
             budget,
+            flags,
             step: budget,
             limit: budget,
-            spent,
+            ..State::default()
+        })))
+    }
+
+    /// Returns an account for a session that has already used `usage`. What the user said in the session
+    /// replaces the budget, except for what a flag said since.
+    pub(super) fn for_session(&self, usage: &Usage, said: Option<Budget>) -> Self {
+        let State { budget, flags, .. } = *lock(&self.0);
+        let mut limit = said.unwrap_or(budget);
+        if flags[0] {
+            limit.usd = budget.usd;
+        }
+        if flags[1] {
+            limit.tokens = budget.tokens;
+        }
+        Self(Arc::new(Mutex::new(State {
+            budget,
+            flags,
+            step: limit,
+            limit,
+            spent: amount(usage),
             ..State::default()
         })))
     }
@@ -96,6 +113,7 @@ impl Account {
     pub(super) fn set_limit(&self, limit: Budget) {
         let mut state = lock(&self.0);
         (state.step, state.limit, state.told) = (limit, limit, false);
+        state.flags = [false; 2];
     }
 
     pub fn limit(&self) -> Budget {
@@ -260,7 +278,7 @@ mod tests {
 
     #[test]
     fn a_limit_is_announced_reached_and_raised_by_whole_budgets() {
-        let account = Account::new(dollars(0.1));
+        let account = Account::new(dollars(0.1), [false; 2]);
         let shared = account.clone();
         for (usd, told, expected) in [
             (0.07, &[][..], ""),
@@ -281,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_budget_below_the_precision_of_prices_can_be_raised() {
-        let account = Account::new(dollars(1e-7));
+        let account = Account::new(dollars(1e-7), [false; 2]);
         account.spend(&model("lab"), &usage(0.01, 10));
         account.raise();
         assert_eq!(reached(&account), "");
@@ -293,7 +311,7 @@ mod tests {
             usd: 1.0,
             tokens: 1000,
         };
-        let account = Account::new(budget).for_session(&usage(0.0, 900));
+        let account = Account::new(budget, [false; 2]).for_session(&usage(0.0, 900), None);
         let told = account.spend(&model("ollama"), &usage(0.0, 50));
         assert_eq!(
             told,
@@ -304,7 +322,7 @@ mod tests {
             reached(&account),
             "Budget of 1000 tokens reached, next 4000 tokens"
         );
-        let fresh = account.for_session(&Usage::default());
+        let fresh = account.for_session(&Usage::default(), None);
         assert_eq!(reached(&fresh), "");
         account.set_limit(Budget {
             usd: 0.0,
@@ -317,15 +335,45 @@ mod tests {
         let told = account.spend(&model("lab"), &usage(9.0, 1));
         assert!(told.is_empty(), "{told:?}");
         // Another session gets the budget it would have had.
-        assert_eq!(account.for_session(&Usage::default()).limit(), budget);
+        let other = account.for_session(&Usage::default(), None);
+        assert_eq!(other.limit(), budget);
         let none = Account::default();
         none.spend(&model("lab"), &usage(1e9, u64::MAX));
         assert_eq!(reached(&none), "");
     }
 
     #[test]
+    fn the_last_word_about_a_session_counts() {
+        let budget = Budget {
+            usd: 1.0,
+            tokens: 1000,
+        };
+        let said = Budget {
+            usd: 5.0,
+            tokens: 0,
+        };
+        let limit = |account: &Account, said| {
+            let account = account.for_session(&Usage::default(), said);
+            let Budget { usd, tokens } = account.limit();
+            (usd, tokens)
+        };
+        for (flags, expected) in [
+            ([false, false], (5.0, 0)),
+            ([true, false], (1.0, 0)),
+            ([false, true], (5.0, 1000)),
+        ] {
+            let account = Account::new(budget, flags);
+            assert_eq!(limit(&account, Some(said)), expected);
+            assert_eq!(limit(&account, None), (1.0, 1000));
+        }
+        let account = Account::new(budget, [true, true]);
+        account.set_limit(said);
+        assert_eq!(limit(&account, Some(said)), (5.0, 0), "said after the flag");
+    }
+
+    #[test]
     fn a_model_without_a_price_is_reported_once() {
-        let account = Account::new(dollars(2.0));
+        let account = Account::new(dollars(2.0), [false; 2]);
         let told = |provider: &str| account.spend(&model(provider), &usage(0.0, 10)).len();
         assert_eq!(
             [told("lab"), told("lab"), told("x"), told("ollama")],

@@ -339,6 +339,18 @@ impl RunOutcome {
     pub fn has_answer(&self) -> bool {
         matches!(self, Self::Done | Self::Truncated)
     }
+
+    /// Its name in sessions and records.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Truncated => "truncated",
+            Self::Aborted => "aborted",
+            Self::LimitReached { .. } => "limit_reached",
+            Self::BudgetReached(_) => "budget_reached",
+            Self::Failed { .. } => "failed",
+        }
+    }
 }
 
 /// A queued message. Its serde form is part of the stored entry's data.

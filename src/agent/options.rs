@@ -78,8 +78,10 @@ pub struct AgentOptions {
     pub permission: PermissionOptions,
     /// The rules of the loop.
     pub rules: LoopRules,
-    /// The budget of each of its sessions.
+    /// The budget of each of its sessions, unless the session has its own.
     pub budget: Budget,
+    /// Whether a flag set its dollars, and its tokens; a session's own budget doesn't replace these.
+    pub budget_flags: [bool; 2],
     /// Removes secrets from tool output.
     pub redactor: LazyRedactor,
 }

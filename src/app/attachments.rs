@@ -179,6 +179,16 @@ pub(crate) fn as_command_block(block: &Content) -> Option<String> {
     }
 }
 
+/// The command line, how it ended, and the output in a block about the user's command.
+pub(crate) fn read_command_block(block: &str) -> Option<(String, String, &str)> {
+    let (line, rest) = block.strip_prefix(COMMAND)?.split_once("\" by=\"user\" ")?;
+    let (ended, output) = rest.split_once("\">\n")?;
+    let line = line.replace("&#10;", "\n").replace("&quot;", "\"");
+    // `exit="1"` or `failed="why"`.
+    let ended = ended.replace("failed=\"", "").replace("=\"", " ");
+    Some((line, ended, output.strip_suffix("\n</command>")?))
+}
+
 /// The typed part of a message, without attachments.
 pub(crate) fn typed_text(content: &[Content]) -> String {
     let mut texts = Vec::new();
@@ -352,7 +362,9 @@ mod tests {
     #[test]
     fn output_of_a_command_is_no_typed_text() {
         let block = Content::text(command_block("echo \"a\"\nb", "exit=\"0\"", "a\nb\n"));
-        assert!(as_command_block(&block).is_some());
+        let read = as_command_block(&block).unwrap();
+        let expected = ("echo \"a\"\nb".to_owned(), "exit 0".to_owned(), "a\nb");
+        assert_eq!(read_command_block(&read), Some(expected));
         let content = [Content::text("look"), block];
         assert_eq!(typed_text(&content), "look");
         // Typed text never passes for one.

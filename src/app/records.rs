@@ -9,16 +9,26 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::agent::{AgentEvent, CompactionOutcome, CompactionReason, Details, Event, Queued};
+use crate::agent::event::NOT_PERMITTED;
+use crate::agent::{
+    AgentEvent, CompactionOutcome, CompactionReason, Details, Event, Queued, RunOutcome,
+};
 use crate::app::attachments::typed_text;
 use crate::app::sanitize::is_hostile;
+use crate::llm::message::content_text;
 use crate::llm::{AssistantMessage, BlockKind, Content, Message, StreamEvent, ToolCall};
+
+/// The notice before `--timeout` stops a run.
+pub const TIMED_OUT: &str = "--timeout ran out; tiller stopped the run";
 
 /// Turns events into records. Remembers the streaming message and the arguments of running calls.
 #[derive(Debug, Default)]
 pub struct Recorder {
     streaming: AssistantMessage,
     calls: HashMap<String, (String, Arc<Value>)>,
+    timed_out: bool,
+    /// Whether a call of this run was refused.
+    refused: bool,
 }
 
 impl Recorder {
@@ -33,8 +43,21 @@ impl Recorder {
     fn body(&mut self, event: &AgentEvent) -> Option<Value> {
         Some(match event {
             AgentEvent::AgentStart => json!({"type": "agent_start"}),
-            AgentEvent::AgentEnd { messages, .. } => {
-                json!({"type": "agent_end", "messages": messages.read(), "willRetry": false})
+            AgentEvent::AgentEnd {
+                messages, outcome, ..
+            } => {
+                let outcome = match outcome {
+                    RunOutcome::Aborted if self.timed_out => "timed_out",
+                    RunOutcome::Done if self.refused => "refused",
+                    outcome => outcome.name(),
+                };
+                self.refused = false;
+                json!({
+                    "type": "agent_end",
+                    "messages": messages.read(),
+                    "willRetry": false,
+                    "outcome": outcome,
+                })
             }
             AgentEvent::AgentSettled { aborted } => {
                 json!({"type": "agent_settled", "aborted": aborted})
@@ -100,6 +123,7 @@ impl Recorder {
                 duration_ms,
             } => {
                 self.calls.remove(call_id);
+                self.refused |= content_text(content).starts_with(NOT_PERMITTED);
                 let mut record = json!({
                     "type": "tool_execution_end",
                     "toolCallId": call_id,
@@ -152,6 +176,7 @@ impl Recorder {
             }
             AgentEvent::CompactionEnd { reason, outcome } => compaction_end(*reason, outcome),
             AgentEvent::Notice { level, text } => {
+                self.timed_out |= text == TIMED_OUT;
                 json!({"type": "notice", "level": level, "text": text})
             }
             AgentEvent::PermissionMode(mode) => {
@@ -165,7 +190,10 @@ impl Recorder {
                 let texts: Vec<String> = texts.collect();
                 json!({"type": "queue_returned", "messages": texts})
             }
-            AgentEvent::Refused(question) => json!({"type": "refused", "question": question}),
+            AgentEvent::Refused(question) => {
+                self.refused = true;
+                json!({"type": "refused", "question": question})
+            }
             AgentEvent::Questions { open } => json!({"type": "questions", "open": open}),
             AgentEvent::ApiCallStart { .. }
             | AgentEvent::ApiCallEnd { .. }
@@ -288,7 +316,7 @@ fn compaction_end(reason: CompactionReason, outcome: &CompactionOutcome) -> Valu
 fn texts(queued: &[Queued]) -> Vec<String> {
     queued
         .iter()
-        .map(|message| crate::llm::message::content_text(&message.content))
+        .map(|message| content_text(&message.content))
         .collect()
 }
 

@@ -117,6 +117,36 @@ async fn a_resumed_session_counts_the_cost_of_all_branches() {
 }
 
 #[tokio::test]
+async fn what_the_user_says_about_a_session_is_kept_with_it() {
+    let answers = || vec![costs(0.6, say("ok")), say("ok")];
+    let mut agent = setup(usd(0.5), answers()).start();
+    // Before there is a file.
+    agent.handle.set_budget(usd(2.0));
+    agent.prompt("first");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    agent.handle.shutdown().await;
+    let again = |flags| Setup {
+        resume: Some((agent.folder.clone(), agent.session.clone())),
+        budget_flags: flags,
+        ..setup(usd(0.5), answers())
+    };
+    let mut resumed = again([false; 2]).start();
+    resumed.prompt("second");
+    assert_eq!(resumed.settled().await, RunOutcome::Done);
+    let mut seen = resumed.seen.iter();
+    assert!(seen.any(|it| matches!(it.kind, AgentEvent::Budget(budget) if budget == usd(2.0))));
+    resumed.handle.shutdown().await;
+    // A flag was said later.
+    let mut limited = again([true, false]).start();
+    limited.prompt("third");
+    assert_eq!(limited.settled().await, reached(0.5, 1.5));
+    limited.handle.raise_budget();
+    limited.handle.shutdown().await;
+    let (session, _) = Session::open(agent.folder.path(), &agent.session).unwrap();
+    assert_eq!(session.budget(), Some(usd(1.5)), "raised in the session");
+}
+
+#[tokio::test]
 async fn a_retry_checks_the_budget() {
     let mut failing = costs(0.2, say("half"));
     failing.pop();

@@ -424,6 +424,7 @@ pub struct Setup {
     pub tools: Vec<(&'static str, bool, Act)>,
     pub rules: LoopRules,
     pub budget: Budget,
+    pub budget_flags: [bool; 2],
     pub redactor: LazyRedactor,
     pub fallback: Vec<Model>,
     /// Replaces the script.
@@ -534,6 +535,7 @@ impl Setup {
             },
             rules: self.rules,
             budget: self.budget,
+            budget_flags: self.budget_flags,
             redactor: self.redactor,
         });
         TestAgent {

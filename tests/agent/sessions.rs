@@ -107,6 +107,7 @@ async fn a_disk_error_is_reported_once_and_the_run_continues() {
         permission: crate::support::everything_allowed(),
         rules: LoopRules::default(),
         budget: agent::Budget::default(),
+        budget_flags: [false; 2],
         redactor: agent::LazyRedactor::default(),
     });
     let mut events = handle.subscribe(SlowReader::Drop);

@@ -60,6 +60,7 @@ async fn the_demo_does_what_it_claims() {
         permission: crate::support::everything_allowed(),
         rules: LoopRules::default(),
         budget: tiller::agent::Budget::default(),
+        budget_flags: [false; 2],
         redactor: tiller::agent::LazyRedactor::default(),
     });
     let mut events = handle.subscribe(SlowReader::Drop);

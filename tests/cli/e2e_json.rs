@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::job;
-use crate::support::model_server::{Failure, Reply, Wire};
+use crate::support::model_server::{Failure, Reply, Usage, Wire};
 
 fn kinds(records: &[Value]) -> Vec<String> {
     let mut kinds: Vec<String> = records
@@ -140,10 +140,67 @@ fn every_record_of_a_run_has_its_required_fields() {
             message_update text_end\n\
             message_end assistant\n\
             turn_end assistant 0\n\
-            agent_end 6\n\
+            agent_end 6 done\n\
             agent_settled"
         );
         assert_eq!(told.join("\n"), expected, "{wire:?}");
+    }
+}
+
+#[test]
+fn a_damaged_call_names_its_file() {
+    let call = Reply::default().call_text("edit", "{\"file_path\": \"a,b.rs\", \"old_te");
+    let (_server, sandbox) = job::stage_with(vec![call, Reply::text("ok")]);
+    let ran = sandbox.run(&["--mode", "json", "-m", Wire::Anthropic.model(), "go"]);
+    let records = ran.records();
+    let is_end = |record: &&Value| record["type"] == "tool_execution_end";
+    let result = &records.iter().find(is_end).unwrap()["result"];
+    assert_eq!(result["details"]["path"], "a,b.rs", "{result}");
+}
+
+/// On stdout as in the file of `--events`.
+#[test]
+fn the_end_of_a_run_says_why_it_ended() {
+    let ls = || {
+        let usage = Usage {
+            output: 1_000_000,
+            ..Usage::default()
+        };
+        vec![Reply::call("ls", json!({})).usage(usage).repeat()]
+    };
+    let bash = |command: &str| {
+        let call = Reply::call("bash", json!({"command": command}));
+        vec![call, Reply::text("ok")]
+    };
+    let deny = "permission.rules=[{tool=\"bash\",prefix=[\"make\"],action=\"deny\"}]";
+    for (replies, flag, value, code, outcome) in [
+        (vec![Reply::text("ok")], "--tools", "all", 0, "done"),
+        (ls(), "--budget-usd", "0.5", 1, "budget_reached"),
+        (ls(), "--max-iterations", "2", 1, "limit_reached"),
+        (bash("sleep 1000"), "--timeout", "2", 124, "timed_out"),
+        (bash("make all"), "--config", deny, 3, "refused"),
+        (bash("make all"), "--permission", "ask", 3, "refused"),
+        (
+            vec![Reply::error(Failure::Auth)],
+            "--tools",
+            "all",
+            1,
+            "failed",
+        ),
+    ] {
+        let (_server, sandbox) = job::stage_with(replies);
+        let events = sandbox.path().join("events").display().to_string();
+        let model = Wire::Anthropic.model();
+        let args = ["--mode", "json", "-m", model, "--events", &events];
+        let ran = sandbox.run(&[&args[..], &[flag, value, "go"]].concat());
+        assert_eq!(ran.code, Some(code), "{ran:#?}");
+        let is_end = |record: &&Value| record["type"] == "agent_end";
+        let end = ran.records().iter().find(is_end).unwrap().clone();
+        assert_eq!(end["outcome"], outcome, "{ran:#?}");
+        let written = sandbox.read("events");
+        let written = written.lines().map(|it| serde_json::from_str(it).unwrap());
+        let written: Vec<Value> = written.collect();
+        assert_eq!(*written.iter().find(is_end).unwrap(), end);
     }
 }
 
@@ -193,7 +250,9 @@ fn one_line(record: &Value) -> String {
         }
         "agent_end" => {
             let messages = record["messages"].as_array().unwrap().len();
-            (&["messages", "willRetry"], messages.to_string())
+            let outcome = record["outcome"].as_str().unwrap();
+            let form = &["messages", "willRetry", "outcome"];
+            (form, format!("{messages} {outcome}"))
         }
         "agent_settled" => (&["aborted"], String::new()),
         other => panic!("unexpected record: {other}"),

@@ -27,7 +27,10 @@ fn meaning(event: &AgentEvent) -> Option<&'static str> {
     Some(match event {
         AgentEvent::AgentStart => "A run starts.",
         AgentEvent::AgentEnd { .. } => {
-            "A run ended. `messages` holds every message that it added to the conversation."
+            "A run ended. `messages` holds every message that it added to the conversation. `outcome` says why \
+             it ended: `done`; `refused` (done, but a call wasn't permitted); `truncated` (the answer reached \
+             the output limit); `limit_reached` (`agent.max_iterations`); `budget_reached`; `timed_out` \
+             (`--timeout`); `aborted` (you stopped it); or `failed`."
         }
         AgentEvent::AgentSettled { .. } => {
             "Nothing is left to do: no queued message, no retry, no compaction. `aborted` is true if you \

@@ -9,9 +9,12 @@ use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::{InputEvent, KeyCode, KeyPress};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::overlay::Overlay;
+use tiller::app::tui::transcript::Transcript;
+use tiller::llm::Message;
 
 use super::app_kit::*;
 use super::app_questions::{ask, command};
+use super::transcript_support::branch;
 
 /// These would run as commands if the user typed them.
 const LIKE_COMMANDS: [&str; 4] = [
@@ -339,6 +342,37 @@ fn a_call_that_waits_for_the_user_shows_no_time() {
     let frame = tui.frame();
     let row = frame.lines().find(|row| row.contains("● bash  git push"));
     assert!(row.is_some_and(|row| row.contains("3 s")), "{frame}");
+}
+
+/// The program was killed before it removed the draft.
+#[test]
+fn a_draft_that_was_sent_does_not_come_back() {
+    let sent = Arc::new(Message::user("Fix the bug", 0));
+    for (text, queue, back) in [
+        ("Fix the bug", &[][..], ""),
+        ("Fix the bug, please", &[], "Fix the bug, please"),
+        ("Fix the bug", &["wait"], "wait\n\nFix the bug"),
+    ] {
+        let mut tui = TestTui::new(80, 24);
+        tui.app.transcript = Transcript::of_branch(branch(&[Arc::clone(&sent)]));
+        let draft = SavedDraft {
+            text: text.to_owned(),
+            queue: queue.iter().map(|&it| it.to_owned()).collect(),
+            told: vec!["sent along".to_owned()],
+            ..SavedDraft::default()
+        };
+        tui.send(Msg::Done(EffectResult::Draft(draft)));
+        assert_eq!(tui.text(), back);
+        tui.now += 1000;
+        let saved = tui.send_all(Msg::Tick);
+        let Some(Effect::SaveDraft(draft)) = saved.first() else {
+            panic!("{saved:?}");
+        };
+        assert_eq!(
+            (&*draft.text, draft.told.is_empty()),
+            (back, back.is_empty())
+        );
+    }
 }
 
 #[test]

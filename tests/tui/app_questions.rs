@@ -789,6 +789,22 @@ fn a_long_command_shows_the_reason_for_asking_first() {
 }
 
 #[test]
+fn a_small_screen_says_what_confirms() {
+    let mut tui = TestTui::new(40, 12);
+    ask(&mut tui, &[command(1, "git push\ngit fetch\ngit pull")]);
+    tui.frame();
+    tui.now += 500;
+    tui.key("2");
+    assert!(!tui.frame().contains("confirm"), "not yet");
+    tui.wait(500);
+    let frame = tui.frame();
+    assert!(
+        frame.contains("› 2 No, and say why  Enter confirm"),
+        "{frame}"
+    );
+}
+
+#[test]
 fn hidden_rows_are_counted_even_within_one_long_line() {
     let one = "word ".repeat(2000);
     for text in [one.clone(), format!("ls\n{one}\nls"), "ls\n".repeat(500)] {

@@ -1,5 +1,7 @@
 //! The user's own `!` commands, and pictures.
 
+use std::sync::Arc;
+
 use insta::assert_snapshot;
 use tiller::agent::tool::CommandDetails;
 use tiller::agent::{AgentEvent, Phase, QueueKind, RunOutcome, RunState, RunTotals};
@@ -7,10 +9,12 @@ use tiller::app::tui::composer::SavedDraft;
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, Msg, ShellEnd};
-use tiller::llm::Content;
+use tiller::app::tui::transcript::Transcript;
 use tiller::llm::message::content_text;
+use tiller::llm::{Content, Message, UserMessage};
 
 use super::app_kit::{TestTui, prompt, queued};
+use super::transcript_support::branch;
 
 fn test_tui() -> TestTui {
     TestTui::new(80, 24)
@@ -187,6 +191,55 @@ fn command_output_is_saved_when_the_program_exits() {
         panic!("{effects:?}");
     };
     assert!(draft.told[0].contains("half"), "{draft:?}");
+}
+
+#[test]
+fn a_resumed_session_shows_the_commands_that_its_prompts_took_along() {
+    let mut tui = test_tui();
+    for (id, command, output, code) in [
+        ("shell-1", "echo \"a\"", "a\n", 0),
+        ("shell-2", "make", "one\ntwo\n", 2),
+        ("shell-3", "true", "", 0),
+    ] {
+        run(&mut tui, &format!("!{command}"));
+        ended(&mut tui, id, command, output, code);
+    }
+    run(&mut tui, "!sleep 60");
+    let details = CommandDetails {
+        command: "sleep 60".to_owned(),
+        output: "half".to_owned(),
+        ..CommandDetails::default()
+    };
+    let wrote = EffectResult::ShellOutput("shell-4".to_owned(), details);
+    tui.send(Msg::Done(wrote));
+    tui.key("esc");
+    let draft = tui.app.draft();
+    let sent = run(&mut tui, "why?");
+    let [Effect::Prompt(content)] = &sent[..] else {
+        panic!("{sent:?}");
+    };
+    let prompt = Arc::new(Message::User(UserMessage {
+        content: content.clone(),
+        ..UserMessage::default()
+    }));
+    tui.state(RunState::Idle);
+    let cells = |tui: &mut TestTui| -> Vec<String> {
+        let frame = tui.frame();
+        let end = frame.lines().position(|line| line.contains('╭')).unwrap();
+        let rows = frame.lines().take(end).map(|row| row.trim_end().to_owned());
+        rows.filter(|row| !row.is_empty() && !row.contains("The model sees"))
+            .collect()
+    };
+    let before = cells(&mut tui);
+    assert!(before.concat().contains("make  exit 2"), "{before:#?}");
+    let mut resumed = test_tui();
+    resumed.app.transcript = Transcript::of_branch(branch(&[prompt]));
+    assert_eq!(cells(&mut resumed), before);
+
+    // The prompt never came to be sent.
+    let mut unsent = test_tui();
+    unsent.send(Msg::Done(EffectResult::Draft(draft)));
+    assert_eq!(cells(&mut unsent), before[..before.len() - 1]);
 }
 
 #[test]

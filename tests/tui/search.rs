@@ -81,6 +81,35 @@ fn keys_move_through_matches_from_the_end_and_open_folds() {
 }
 
 #[test]
+fn without_a_match_the_view_is_where_it_was() {
+    let mut tui = conversation();
+    let before = tui.frame();
+    tui.write("draft");
+    tui.key("ctrl+f");
+    tui.write("nee");
+    let found = tui.frame();
+    assert!(found.contains("It is the needle in hay."), "{found}");
+    tui.write("x");
+    assert!(tui.frame().contains("no match"));
+    tui.key("esc");
+    let after = tui.frame();
+    assert_eq!(
+        after.replace("draft           ", "Ask for anything"),
+        before
+    );
+    tui.key("ctrl+f");
+    tui.write("needle");
+    tui.key("enter");
+    // What it opened is closed again.
+    for _ in 0.."needle".len() {
+        tui.frame();
+        tui.key("backspace");
+    }
+    tui.key("esc");
+    assert_eq!(tui.frame(), after);
+}
+
+#[test]
 fn a_prompt_sent_after_a_search_is_visible() {
     for running in [false, true] {
         let mut tui = conversation();

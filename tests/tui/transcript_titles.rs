@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tiller::agent::tool::{CommandDetails, MatchesDetails, TextDetails};
+use tiller::agent::tool::{CommandDetails, DiffDetails, MatchesDetails, TextDetails};
 use tiller::agent::{AgentEvent, Details, RunOutcome, ToolStatus};
 use tiller::app::tui::transcript::{CellClass, Fold};
 use tiller::llm::{BlockKind, Content, Message, StopReason, StreamEvent, ToolCall};
@@ -15,6 +15,67 @@ fn command(text: &str) -> Details {
         exit_code: Some(0),
         ..CommandDetails::default()
     })
+}
+
+#[test]
+fn a_failure_says_each_fact_once_also_when_it_is_opened() {
+    let ended = |exit_code, signal, timed_out| {
+        Details::Command(CommandDetails {
+            command: "sleep 9".to_owned(),
+            exit_code,
+            signal,
+            timed_out,
+            ..CommandDetails::default()
+        })
+    };
+    let text = Details::Text(TextDetails {
+        path: "src/a b.rs".to_owned(),
+        ..TextDetails::default()
+    });
+    let found = Details::Matches(MatchesDetails {
+        pattern: "x".to_owned(),
+        path: "src/a b.rs".to_owned(),
+        ..MatchesDetails::default()
+    });
+    let diff = Details::Diff(DiffDetails::of("src/a b.rs".to_owned()));
+    let missing = "File not found: src/a b.rs";
+    let mixed = "Not a text file: it holds binary data";
+    for (name, details, failure, once) in [
+        ("bash", ended(Some(4), None, false), "[exit code 4]", "exit"),
+        (
+            "bash",
+            ended(None, Some(9), false),
+            "[killed by signal 9]",
+            "signal",
+        ),
+        (
+            "bash",
+            ended(Some(-1), None, true),
+            "[timed out after 1 s]",
+            "timed out",
+        ),
+        ("read", text.clone(), missing, "src/a b.rs"),
+        ("grep", found, missing, "src/a b.rs"),
+        ("edit", diff, missing, "src/a b.rs"),
+        ("read", text, mixed, "binary"),
+    ] {
+        let mut stage = Stage::new(60, 12);
+        stage.tool_end("1", name, ToolStatus::Error, failure, details, None);
+        for fold in [Fold::Folded, Fold::Open] {
+            stage.transcript.set_all(CellClass::Tool, fold);
+            let shown = stage.text();
+            assert_eq!(shown.matches(once).count(), 1, "{name} {fold:?}:\n{shown}");
+            let said = failure.split_once(": ").map_or(once, |(why, _)| why);
+            assert_eq!(shown.matches(said).count(), 1, "{name} {fold:?}:\n{shown}");
+        }
+    }
+    // The title has no room for all of it.
+    let long = "No such thing: ".to_owned() + &"why ".repeat(30);
+    let mut stage = Stage::new(60, 12);
+    let text = Details::Text(TextDetails::default());
+    stage.tool_end("1", "read", ToolStatus::Error, &long, text, None);
+    stage.transcript.set_all(CellClass::Tool, Fold::Open);
+    assert!(stage.text().matches("why").count() > 30, "all of it below");
 }
 
 #[test]

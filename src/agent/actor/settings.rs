@@ -52,6 +52,13 @@ impl Actor {
         }
     }
 
+    /// Stores the budget that the user has set for this session.
+    pub(super) fn keep_budget(&mut self) {
+        let notice = (self.conversation.session).set_budget(self.env.account.limit());
+        self.conversation.report(notice);
+        self.show_budget();
+    }
+
     pub(super) fn show_budget(&mut self) {
         let limit = self.env.account.limit();
         self.conversation.send(AgentEvent::Budget(limit));

@@ -87,7 +87,8 @@ impl Actor {
             conversation_id: options.session.id().to_owned(),
             spill_dir: options.spill_dir,
             warned: Arc::default(),
-            account: Account::new(options.budget).for_session(options.session.usage()),
+            account: Account::new(options.budget, options.budget_flags)
+                .for_session(options.session.usage(), options.session.budget()),
             redactor: options.redactor,
         };
         let mut queues = Queues::default();
@@ -196,11 +197,11 @@ impl Actor {
             }
             Command::RaiseBudget => {
                 self.env.account.raise();
-                self.show_budget();
+                self.keep_budget();
             }
             Command::SetBudget(budget) => {
                 self.env.account.set_limit(budget);
-                self.show_budget();
+                self.keep_budget();
             }
             Command::SetModel(model) => self.choose_model(*model),
             Command::SetThinking(level) => {
@@ -225,6 +226,9 @@ impl Actor {
             Command::Subscribe(sender, slow) => {
                 self.conversation.subscribers.join(sender, slow);
                 self.show_trial();
+                if self.conversation.session.budget().is_some() {
+                    self.show_budget();
+                }
                 if self.queues.anything_waits() {
                     self.show_queues();
                 }
@@ -250,9 +254,7 @@ impl Actor {
         self.leave_messages();
         self.model = open.model.unwrap_or_else(|| Arc::clone(&self.model));
         self.thinking = open.thinking.unwrap_or(self.thinking);
-        let (id, usage) = (open.session.id(), open.session.usage());
-        let outputs = open.session.outputs(&open.spill_dir);
-        self.env = Arc::new((self.env).for_session(id, open.spill_dir, outputs, usage));
+        self.env = Arc::new((self.env).for_session(&open.session, open.spill_dir));
         self.queues.restore(open.session.queued());
         let mut before = (self.conversation).open(open.session, open.facts, &self.model);
         self.show_model();

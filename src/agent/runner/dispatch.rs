@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
+use serde_json::Value;
 
 use super::allowed::{CallScope, Refusal};
 use super::confined;
@@ -200,7 +201,7 @@ async fn emit_start(link: &RunLink, turn: &Turn, call: &ToolCall) -> Begun {
 
 fn preview(turn: &Turn, call: &ToolCall) -> Details {
     if let Lookup::Tool(tool) = turn.toolbox.find(&call.name)
-        && let Ok(details) = catch_unwind(AssertUnwindSafe(|| tool.preview(&call.arguments)))
+        && let Ok(details) = catch_unwind(AssertUnwindSafe(|| tool.preview(&readable(call))))
     {
         return details;
     }
@@ -208,6 +209,15 @@ fn preview(turn: &Turn, call: &ToolCall) -> Details {
         title: String::new(),
         value: call.arguments.clone(),
     })
+}
+
+/// The arguments of `call`. If their text is damaged, those of its first few that can be read.
+fn readable(call: &ToolCall) -> Value {
+    let text = &call.partial_arguments;
+    let ends = text.match_indices(',').take(8).map(|(at, _)| at);
+    let begins = ends.map(|end| format!("{}}}", &text[..end]));
+    let found = begins.filter_map(|it| serde_json::from_str(&it).ok());
+    found.last().unwrap_or_else(|| call.arguments.clone())
 }
 
 /// How a call ended, and its result.

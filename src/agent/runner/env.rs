@@ -9,9 +9,10 @@ use super::permissions::Permissions;
 use crate::budget::Account;
 use crate::lock::lock;
 use crate::options::LazyRedactor;
+use crate::session::Session;
 use crate::trial::Trial;
 use crate::undo::Undo;
-use tiller_llm::{Model, Provider, Usage};
+use tiller_llm::{Model, Provider};
 
 #[derive(Clone)]
 pub(crate) struct RunEnv {
@@ -37,21 +38,15 @@ pub(crate) struct RunEnv {
 }
 
 impl RunEnv {
-    /// Returns this environment for another session, which has used `usage` so far. `outputs` are the
-    /// folders with its long outputs.
-    pub fn for_session(
-        &self,
-        id: &str,
-        spill_dir: PathBuf,
-        outputs: Vec<PathBuf>,
-        usage: &Usage,
-    ) -> Self {
+    /// Returns this environment for another session.
+    pub fn for_session(&self, session: &Session, spill_dir: PathBuf) -> Self {
+        let outputs = session.outputs(&spill_dir);
         Self {
             permissions: self.permissions.for_session(&self.home, outputs),
-            account: self.account.for_session(usage),
+            account: (self.account).for_session(session.usage(), session.budget()),
             cwd: self.home.clone(),
             trial: None,
-            conversation_id: id.to_owned(),
+            conversation_id: session.id().to_owned(),
             spill_dir,
             warned: Arc::default(),
             ..self.clone()

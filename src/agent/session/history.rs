@@ -154,6 +154,7 @@ impl History {
                     | Kind::Uncompacted
                     | Kind::ModelChange
                     | Kind::ThinkingLevelChange
+                    | Kind::Budget
                     | Kind::Queued
                     | Kind::Unqueued
             ) {

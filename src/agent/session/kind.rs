@@ -12,6 +12,8 @@ pub(super) const UNQUEUED: &str = "tiller.unqueued";
 
 pub(super) const RUN: &str = "tiller.run";
 
+pub(super) const BUDGET: &str = "tiller.budget";
+
 /// The kind of an entry, which the tree knows without its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -49,6 +51,8 @@ pub enum Kind {
     Usage,
     /// How a run ended, with its totals.
     RunEnd,
+    /// The budget that the user set.
+    Budget,
     /// A message waits in a queue.
     Queued,
     /// Queued messages no longer wait.
@@ -78,6 +82,7 @@ impl Kind {
             | Self::Undo
             | Self::Usage
             | Self::RunEnd
+            | Self::Budget
             | Self::Queued
             | Self::Unqueued
             | Self::Other => false,
@@ -112,6 +117,7 @@ impl Kind {
             ("custom", _, Some(UNCOMPACTED)) => Self::Uncompacted,
             ("custom", _, Some(UNDO)) => Self::Undo,
             ("custom", _, Some(RUN)) => Self::RunEnd,
+            ("custom", _, Some(BUDGET)) => Self::Budget,
             ("custom", _, Some(QUEUED)) => Self::Queued,
             ("custom", _, Some(UNQUEUED)) => Self::Unqueued,
             _ => Self::Other,

@@ -16,8 +16,6 @@ use tiller_llm::ToolResultMessage;
 /// Their `customType`.
 const EVENT: &str = "tiller.event";
 const ASKED: &str = "tool_call_asked";
-const ABORTED: &str = "aborted";
-const FAILED: &str = "failed";
 const ANSWERED: &str = "tool_call_answered";
 const STARTED: &str = "tool_call_start";
 const ENDED: &str = "tool_call_end";
@@ -127,8 +125,8 @@ impl Body {
             return None;
         }
         let end = match data["outcome"].as_str() {
-            Some(ABORTED) => RunEnd::Stopped,
-            Some(FAILED) => RunEnd::Failed,
+            Some("aborted") => RunEnd::Stopped,
+            Some("failed") => RunEnd::Failed,
             _ => RunEnd::Done,
         };
         Some((end, RunTotals::deserialize(data).ok()?))
@@ -186,17 +184,10 @@ pub(super) fn call_states<'a>(
 
 fn agent_end(outcome: &RunOutcome, totals: &RunTotals) -> Vec<Body> {
     let mut bodies = Vec::new();
-    let name = match outcome {
-        RunOutcome::Done => "done",
-        RunOutcome::Truncated => "truncated",
-        RunOutcome::Aborted => ABORTED,
-        RunOutcome::LimitReached { .. } => "limit_reached",
-        RunOutcome::BudgetReached(_) => "budget_reached",
-        RunOutcome::Failed { message } => {
-            bodies.push(entry(json!({"event": "error", "errorMessage": message})));
-            FAILED
-        }
-    };
+    let name = outcome.name();
+    if let RunOutcome::Failed { message } = outcome {
+        bodies.push(entry(json!({"event": "error", "errorMessage": message})));
+    }
     bodies.push(entry(json!({"event": "agent_end", "outcome": name})));
     // Plain data, so serializing can't fail.
     let mut data = serde_json::to_value(totals).unwrap_or_default();

@@ -6,15 +6,17 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::entry::{Body, Entry, Header, Kind, LEAF, ModelChange, VERSION, timestamp};
 use super::file::{self, SessionFile, Sync};
 use super::folder::{file_name, folder_for, make_private};
+use super::kind::BUDGET;
 use super::live::is_at;
 use super::outputs::{outputs_before, share_outputs};
 use super::reader::{self, Loaded};
 use super::tree::{NodeId, Place, Tree};
+use crate::budget::Budget;
 use crate::event::NoticeLevel;
 use tiller_llm::{Model, ThinkingLevel, Usage};
 
@@ -299,6 +301,21 @@ impl Session {
     /// The current thinking level at the leaf, if set.
     pub fn thinking(&self) -> Option<ThinkingLevel> {
         self.thinking
+    }
+
+    /// Stores the budget that the user sets, for all its branches.
+    pub fn set_budget(&mut self, budget: Budget) -> SaveNotice {
+        self.append(Body::custom(BUDGET, budget))
+    }
+
+    /// The budget that the user last set in it, if any.
+    pub fn budget(&self) -> Option<Budget> {
+        let is_budget = |node: &NodeId| self.tree.node(*node).kind == Kind::Budget;
+        let last = self.tree.nodes().filter(is_budget).last()?;
+        match &*self.load(last).ok()? {
+            Body::Custom { data, .. } => Budget::deserialize(data).ok(),
+            _ => None,
+        }
     }
 
     /// The content of the entry at `node`.

@@ -185,6 +185,7 @@ impl RunContext {
             permission: self.permission(plan, dirs),
             rules: settings.rules.clone(),
             budget: settings.budget,
+            budget_flags: [args.budget_usd.is_some(), args.budget_tokens.is_some()],
             redactor: redactor(plan),
         }))
     }

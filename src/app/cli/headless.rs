@@ -13,8 +13,11 @@ use super::out::{self, Writer};
 use super::refusal::{denial, refusal};
 use crate::agent::event::NOT_PERMITTED;
 use crate::agent::process::Processes;
-use crate::agent::{AgentEvent, AgentHandle, BudgetLimit, Event, RunOutcome, SlowReader};
+use crate::agent::{
+    AgentEvent, AgentHandle, BudgetLimit, Event, NoticeLevel, RunOutcome, SlowReader,
+};
 use crate::app::outcome::Outcome;
+use crate::app::records::TIMED_OUT;
 use crate::app::signals::Signals;
 use crate::llm::Content;
 use crate::llm::message::content_text;
@@ -136,6 +139,10 @@ impl Ends<'_> {
                 },
                 value = &mut work => return Ok(value),
             };
+            if stop == Outcome::TimedOut {
+                // For the records of the run.
+                self.handle.notify(NoticeLevel::Info, TIMED_OUT.to_owned());
+            }
             self.stopped = Some(stop);
             self.deadline = Some(Instant::now() + GRACE);
             self.handle.abort();
@@ -261,7 +268,7 @@ impl<'a> Run<'a> {
 
     async fn say_last(&mut self, mut last: Said) {
         if self.ends.stopped == Some(Outcome::TimedOut) {
-            last.tell("--timeout ran out; tiller stopped the run");
+            last.tell(TIMED_OUT);
         }
         let stopped = self.ends.stopped.is_some();
         let stderr = &mut self.stderr;

@@ -120,6 +120,7 @@ fn branches(tree: &Tree) -> usize {
             Kind::Uncompacted,
             Kind::Usage,
             Kind::RunEnd,
+            Kind::Budget,
             Kind::Queued,
             Kind::Unqueued,
         ];

@@ -119,6 +119,14 @@ impl ToolCell {
         }
     }
 
+    /// The failure without the path at its end, which the subject names.
+    pub fn reason(&self) -> &str {
+        match self.failure.rsplit_once(": ") {
+            Some((reason, path)) if self.subject().ends_with(path) => reason,
+            _ => &self.failure,
+        }
+    }
+
     /// Whether the user runs it, not the agent.
     pub fn is_of_user(&self) -> bool {
         self.name == USER_COMMAND

@@ -321,6 +321,11 @@ pub(super) fn put_back(mut unstored: Vec<(usize, Cell)>, cells: &mut Vec<Cell>) 
         let same = stored.iter().position(|body| **body == cell.body);
         same.map(|at| stored.remove(at)).is_none()
     });
+    // These have the commands whose output messages took along, where they ran.
+    let is_command = |cell: &Cell| matches!(&cell.body, CellBody::Tool(it) if it.is_of_user());
+    if unstored.iter().any(|(_, cell)| is_command(cell)) {
+        cells.retain(|cell| !is_command(cell));
+    }
     for (place, cell) in unstored {
         cells.insert(place.min(cells.len()), cell);
     }

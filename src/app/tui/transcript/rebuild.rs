@@ -7,16 +7,17 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::apply::{close_open_cells, finish_message};
-use super::cell::{Cell, CellBody, CompactionCell};
+use super::cell::{Cell, CellBody, CompactionCell, USER_COMMAND};
 use super::cells::Cells;
 use super::pictures::{attach, user_cell, user_text};
 use super::{calls, notices, turn};
 use crate::agent::NoticeLevel;
 use crate::agent::event::{ToolStatus, is_from_user};
 use crate::agent::session::{Body, SessionBranch};
-use crate::agent::tool::{Details, TextDetails};
+use crate::agent::tool::{CommandDetails, Details, TextDetails};
+use crate::app::attachments::{as_command_block, read_command_block};
 use crate::llm::message::content_text;
-use crate::llm::{Message, ToolResultMessage};
+use crate::llm::{Content, Message, ToolResultMessage};
 
 pub(super) fn cells_of(branch: &SessionBranch, entries: Range<usize>) -> Vec<Cell> {
     let mut cells = Cells::default();
@@ -74,6 +75,8 @@ fn push_message(cells: &mut Cells, whole: &Arc<Message>) {
             notices::push_advice(cells, message);
         }
         Message::User(message) => {
+            let blocks = message.content.iter().skip(1);
+            push_commands(cells, blocks.filter_map(as_command_block));
             cells.push(user_cell(whole, message));
         }
         Message::Assistant(message) => {
@@ -94,6 +97,30 @@ fn push_message(cells: &mut Cells, whole: &Arc<Message>) {
             );
             attach(cells, whole, result);
         }
+    }
+}
+
+/// Shows the user's commands again, from the blocks about them.
+pub(super) fn push_commands(cells: &mut Cells, blocks: impl Iterator<Item = String>) {
+    for block in blocks {
+        let Some((command, ended, output)) = read_command_block(&block) else {
+            continue;
+        };
+        let exit_code = ended.strip_prefix("exit ").and_then(|it| it.parse().ok());
+        let status = match exit_code {
+            Some(0) => ToolStatus::Ok,
+            Some(_) => ToolStatus::Error,
+            None => ToolStatus::Cancelled,
+        };
+        let details = Arc::new(Details::Command(CommandDetails {
+            command,
+            output: output.to_owned(),
+            total_lines: output.lines().count() as u64,
+            exit_code,
+            ..CommandDetails::default()
+        }));
+        let (id, said) = (format!("told-{}", cells.end()), [Content::text(ended)]);
+        calls::end(cells, (&id, USER_COMMAND), status, &said, &details, None);
     }
 }
 

@@ -11,6 +11,7 @@ use regex::{Regex, RegexBuilder};
 use super::cell::{Cell, CellBody, ToolCell};
 use super::pages::{cell_at, page_of};
 use super::reading::PageRequest;
+use super::viewport::Position;
 use crate::agent::Details;
 use crate::app::tui::text::markdown::PlainText;
 
@@ -140,6 +141,8 @@ pub struct Search {
     pub(super) unread: usize,
     /// The cell opened to show the match.
     pub(super) opened: Option<usize>,
+    /// The position before the first match was shown.
+    pub(super) before: Option<Position>,
 }
 
 /// A search to run in pages that aren't loaded.

@@ -81,12 +81,15 @@ impl Transcript {
         }
     }
 
-    /// Scrolls to the match and opens its cell. Folds the cell opened for the previous match.
+    /// Scrolls to the match and opens its cell, or returns if there is none. Folds the cell opened for
+    /// the previous match.
     fn show_match(&mut self) {
+        let position = self.viewport.position();
         let Some(search) = &mut self.search else {
             return;
         };
         let found = search.current().cloned();
+        let before = *search.before.get_or_insert(position);
         let cell = found.as_ref().map(|found| found.cell);
         if let Some(opened) = search.opened.take_if(|opened| Some(*opened) != cell)
             && matches!(self.cell(opened), Some(cell) if cell.fold == Fold::Open)
@@ -100,6 +103,10 @@ impl Transcript {
                 cell: found.cell,
                 byte,
             });
+        } else {
+            self.viewport.drawn.position = before;
+            self.viewport.pending_scrolls.clear();
+            self.search.iter_mut().for_each(|it| it.before = None);
         }
     }
 

@@ -226,6 +226,11 @@ impl Transcript {
         );
     }
 
+    /// Shows the commands of an earlier run whose output waits for the next message.
+    pub(crate) fn push_commands(&mut self, blocks: &[String]) {
+        rebuild::push_commands(&mut self.cells, blocks.iter().cloned());
+    }
+
     /// Sets the text that tells how to open folded cells.
     pub fn set_fold_key(&mut self, key: String) {
         self.fold_key = key;

@@ -8,6 +8,7 @@ use crate::app::tui::app::App;
 use crate::app::tui::composer::SavedDraft;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::overlay::Overlay;
+use crate::app::tui::transcript::CopySource;
 
 pub fn insert(app: &mut App, c: char) {
     end_double_press(app);
@@ -71,7 +72,17 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
 pub fn restore(app: &mut App, draft: &SavedDraft) -> Vec<Effect> {
     app.start.demo = None;
     app.drafts_taken += 1;
+    let last = (app.transcript.copy_sources()).find(|it| matches!(it, CopySource::Prompt(_)));
+    if let Some(CopySource::Prompt(text)) = last
+        && text == draft.text
+        && draft.queue.is_empty()
+    {
+        // It was sent, but the program died before it removed the draft.
+        app.draft_changed();
+        return Vec::new();
+    }
     app.told.extend_from_slice(&draft.told);
+    app.transcript.push_commands(&draft.told);
     if let Some(notice) = &draft.notice {
         app.start.notices.push(notice.clone());
         // Saved again without the notice.

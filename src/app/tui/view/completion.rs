@@ -50,7 +50,7 @@ pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (R
         0 => [format!(" {esc} close "), String::new()],
         _ => [
             format!(" {enter}{tab} complete · {esc} close "),
-            format!(" {tab} complete "),
+            format!(" {enter}{tab} complete "),
         ],
     };
     let title = match list.kind {

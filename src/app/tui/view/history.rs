@@ -45,7 +45,7 @@ pub fn draw(popup: &mut Popup<'_>, picker: &Picker) -> Option<PopupDrawn> {
         [Action::Accept, Action::HistorySearch, Action::Back].map(|it| app.key(it));
     let notes = [
         format!(" {enter} select · {older} older · {esc} close "),
-        format!(" {enter} select "),
+        format!(" {enter} select · {esc} close "),
     ];
     let area = popup.open("Earlier prompts", 1 + rows + preview, &notes)?;
     let below = popup.query(picker, area);

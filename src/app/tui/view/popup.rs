@@ -243,9 +243,13 @@ impl<'a> Popup<'a> {
         }
     }
 
-    /// Draws the beginning of a text in `area`.
+    /// Draws the beginning of a text in `area`, with an ellipsis if there is more.
     pub fn text(&mut self, lines: &[StyledLine], area: Rect) {
         self.page(lines, Pager::default(), area);
+        let shown = lines.iter().zip(area.rows()).last();
+        if let Some((line, row)) = shown.filter(|_| lines.len() > usize::from(area.height)) {
+            self.line(&line.clone().with(" …", self.quiet()), row);
+        }
     }
 
     /// Draws the part of a text that `area` has room for.

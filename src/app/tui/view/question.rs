@@ -157,8 +157,15 @@ fn foot(
             _ => vec![answers::row(&short, selected, styles)],
         };
     }
+    let offer = app.strip.offer(question);
     if rows.len() + least < height {
-        rows.push(list_keys(app, app.strip.offer(question), columns));
+        rows.push(list_keys(app, offer, columns));
+    } else if let Some(last) = rows.last_mut() {
+        let left = columns.saturating_sub(last.width());
+        let keys = list_keys(app, offer, left);
+        if keys.width() + 2 <= left {
+            *last = last.clone().then(&keys);
+        }
     }
     rows
 }

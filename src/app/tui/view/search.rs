@@ -4,7 +4,7 @@ use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn};
 use crate::app::action::Action;
 use crate::app::tui::overlay::Picker;
-use crate::app::tui::text::width::fit_end;
+use crate::app::tui::text::width::{fit_end, width};
 
 /// Draws the line in the last row of the room.
 pub fn draw(popup: &mut Popup<'_>, bar: &Picker) -> Option<PopupDrawn> {
@@ -21,9 +21,13 @@ pub fn draw(popup: &mut Popup<'_>, bar: &Picker) -> Option<PopupDrawn> {
             format!("{at} of {count}{more}")
         }
     };
-    let keys = format!("   {enter}/↑ earlier · ↓ later · {esc} close ");
+    let keys = [
+        format!("   {enter}/↑ earlier · ↓ later · {esc} close "),
+        format!("   ↑↓ · {esc} close "),
+    ];
     let mut right = StyledLine::of(&found, theme.popup);
-    if usize::from(area.width) >= right.width() + keys.len() + 24 {
+    let left = usize::from(area.width).saturating_sub(right.width() + 16);
+    if let Some(keys) = keys.into_iter().find(|keys| width(keys) <= left) {
         right.push(keys, popup.quiet());
     }
     let title = StyledLine::of(" Find ", theme.popup_title);

@@ -105,7 +105,9 @@ pub fn write_below(
     let is_silent = body.rows.len() == from_row;
     if let ToolState::Finished(status) = tool.state {
         let failure = failure(tool, is_silent);
-        body.failure(failure, failure_style(context, status));
+        if !body.rows[title].text.contains(failure) {
+            body.failure(failure, failure_style(context, status));
+        }
     }
     if body.hides || fold == Fold::Open {
         rows[title].opens = Opens::Cell;

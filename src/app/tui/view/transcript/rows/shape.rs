@@ -2,6 +2,7 @@
 
 use ratatui::style::Style;
 
+use super::title::command_summary;
 use crate::agent::ToolStatus;
 use crate::agent::tool::{Details, DiffDetails};
 use crate::app::tui::text::RenderContext;
@@ -61,7 +62,8 @@ pub fn is_undone(tool: &ToolCell, first: &DiffDetails) -> bool {
 }
 
 /// Results of stopped or skipped calls, as the model reads them.
-const ENDS: [&str; 3] = [
+const ENDS: [&str; 4] = [
+    "stopped",
     "Execution cancelled",
     "Execution cancelled before start",
     "Skipped due to user message",
@@ -77,11 +79,15 @@ pub fn failure(tool: &ToolCell, is_silent: bool) -> &str {
         {
             ""
         }
-        _ if is_silent => &tool.failure,
+        // The rows show its output, the title how it ended.
+        (ToolState::Finished(ToolStatus::Error), Details::Command(it))
+            if !is_silent || tool.failure == first_line && !command_summary(it).0.is_empty() =>
+        {
+            ""
+        }
+        _ if is_silent => tool.reason(),
         // The details show what the model requested, not what happened.
         (ToolState::Finished(ToolStatus::Error), Details::Other(_)) => &tool.failure,
-        // The rows show its output, the title its exit.
-        (ToolState::Finished(ToolStatus::Error), Details::Command(_)) => "",
         // For a call cut short: the reason, then the output so far.
         _ => first_line,
     }

@@ -319,7 +319,7 @@ fn summary(tool: &ToolCell) -> (String, Tone) {
     let failed = tool.state == ToolState::Finished(ToolStatus::Error);
     match &*tool.details {
         _ if failed && tool.looks() => {
-            let text = tool.failure.lines().next().unwrap_or_default();
+            let text = tool.reason().lines().next().unwrap_or_default();
             (visible_line(text).into_owned(), Tone::Bad)
         }
         // For a failed call, only the end of a command is a result.
@@ -377,7 +377,7 @@ pub fn counts(added: u64, removed: u64) -> (String, Tone) {
     (text, Tone::Change)
 }
 
-fn command_summary(command: &CommandDetails) -> (String, Tone) {
+pub fn command_summary(command: &CommandDetails) -> (String, Tone) {
     if command.timed_out {
         return ("timed out".to_owned(), Tone::Bad);
     }
