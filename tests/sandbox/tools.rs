@@ -26,7 +26,9 @@ async fn works(needs: &str, script: &str) {
 #[tokio::test]
 async fn cargo_builds_tests_and_runs() {
     let script = r#"
-        cargo init -q --vcs none --name thing crate; cd crate
+        mkdir -p crate/src; cd crate
+        # A workspace of its own: `cargo init` would join the one above.
+        printf '[package]\nname = "thing"\nedition = "2024"\n[workspace]\n' > Cargo.toml
         cat > src/main.rs <<'END'
 fn main() { println!("built"); }
 #[test]

@@ -481,6 +481,38 @@ fn title_matches_rank_above_text_and_text_above_letters() {
 }
 
 #[test]
+fn the_best_match_stays_selected_until_the_user_selects_another() {
+    let mut tui = stored();
+    let closed = SessionState::Closed;
+    let rows = [
+        ("0", "Tidy up"),
+        ("1", "Idea of two"),
+        ("2", "To do it all"),
+    ];
+    let rows = rows.map(|(id, title)| row(id, title, closed, 0));
+    listed(&mut tui, rows.into());
+    tui.write("tdo");
+    assert_eq!(fitting(&tui), ["To do it all"]);
+    let found = Found {
+        entry: "e".into(),
+        role: "user",
+        line: "tdo".into(),
+        at: 0,
+    };
+    let found = vec![(PathBuf::from("/s/1.jsonl"), found)];
+    tui.send(result(SessionResult::Found(
+        "tdo".into(),
+        found,
+        TextSearch::Done,
+    )));
+    assert_eq!(fitting(&tui), ["Idea of two", "To do it all"]);
+    let Some(Overlay::Sessions(list)) = tui.app.overlays.last() else {
+        panic!("the list must be open");
+    };
+    assert_eq!(list.chosen().map(SessionRow::label), Some("Idea of two"));
+}
+
+#[test]
 fn the_selected_sessions_preview_shows_once_read() {
     let mut tui = TestTui::new(100, 40);
     tui.app.status.session = stored().app.status.session;

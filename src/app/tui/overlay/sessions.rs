@@ -113,7 +113,9 @@ impl SessionPicker {
         }
         self.found.extend(found);
         self.search = search;
-        self.arrange(self.chosen_path(), now);
+        // The best match stays selected until the user selects another.
+        let chosen = self.chosen_path().filter(|_| self.picker.selected() > 0);
+        self.arrange(chosen, now);
     }
 
     pub fn set_states(&mut self, states: &HashMap<PathBuf, SessionState>, now: i64) {
