@@ -761,6 +761,10 @@ fn the_demo_starts_automatically_unless_the_user_types() {
     assert!(tui.frame().contains("Enter play the demo"));
     assert_eq!(tui.key("enter"), [prompt("show me")]);
     assert_eq!(tui.key("enter"), [], "once");
+    assert!(
+        tui.app.start.demo_asked,
+        "it answers what the user types now"
+    );
 }
 
 /// A terminal that answers the protocol query but sends legacy keys must not delay Esc.

@@ -112,6 +112,8 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             let is_free = app.composer.is_empty() && app.overlays.is_empty();
             let plays = is_free && key.action == Some(Action::Submit);
             let prompt = key.demo.take().filter(|_| plays)?;
+            // It invites the user to type something, and answers.
+            app.start.demo_asked = true;
             Some(queue::send(app, vec![Content::text(prompt)]))
         }
         Context::Selection => {
