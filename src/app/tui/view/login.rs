@@ -40,7 +40,7 @@ pub fn draw(popup: &mut Popup<'_>, login: &Login) -> Option<PopupDrawn> {
     }
     let none = match login.providers {
         None => "Reading…",
-        Some(_) => "No match",
+        Some(_) => "No match. Choose the provider first, then paste the key",
     };
     Some(popup.matches(&login.picker, none, list, |at, style| {
         let provider = login.providers.as_ref()?.get(at)?;
