@@ -457,7 +457,8 @@ fn completions_and_man_pages_include_subcommands() {
         }
     }
     for (arguments, word) in [
-        (&["man"][..], "Exit codes"),
+        (&["man"][..], "\n.SH \"EXIT STATUS\"\n  0 "),
+        (&["man"], "\n.SH EXAMPLES\n"),
         (&["man", "config"], "tiller\\-config\\-set(1)"),
         (&["man", "config", "set"], "tiller config set"),
     ] {

@@ -28,5 +28,7 @@ pub fn man(path: &[String]) -> Result<String, StartError> {
     let mut text = Vec::new();
     let rendered = clap_mangen::Man::new(named.clone()).render(&mut text);
     rendered.map_err(|error| StartError::failed(error.to_string()))?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    // clap_mangen puts all that follows the options under "EXTRA".
+    let text = String::from_utf8_lossy(&text).replace(".SH EXTRA\nExamples:", ".SH EXAMPLES");
+    Ok(text.replace("\nExit codes:", "\n.SH \"EXIT STATUS\""))
 }
