@@ -211,8 +211,9 @@ pub(super) fn has_wildcard(word: &str) -> bool {
     parts.any(|part| part == "*" || part.ends_with(":*"))
 }
 
-/// The tool that other agents call `name`, or that only its case keeps from matching.
+/// The tool that other agents call `name`, as in `Bash(git:*)`, or that only its case keeps from matching.
 fn other_name(name: &str) -> String {
+    let (name, _) = name.split_once('(').unwrap_or((name, ""));
     match name.to_lowercase().as_str() {
         "glob" => String::from("find"),
         lower => lower.to_owned(),
