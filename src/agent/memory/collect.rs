@@ -204,7 +204,9 @@ impl Collector<'_> {
         let real = match fs::canonicalize(&path) {
             Ok(real) if real.is_file() => real,
             // Projects name files in home folders that only some users have.
-            Err(_) if import.ends_with(".md") && !import.starts_with("~/") => return Err(MISSING),
+            Err(_) if path.extension() == Some("md".as_ref()) && !import.starts_with("~/") => {
+                return Err(MISSING);
+            }
             _ => return Ok(None),
         };
         if self.seen.contains(&real) {
