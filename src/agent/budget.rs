@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lock::lock;
 use tiller_llm::local::LocalServer;
-use tiller_llm::{Model, Usage};
+use tiller_llm::{Model, Prices, Usage};
 
 /// tiller warns the user once, at this share of a limit.
 const NOTICE_AT: f64 = 0.8;
@@ -137,13 +137,22 @@ impl Account {
         }
     }
 
+    /// Returns what to tell the user before a call of `model`: its price is unknown.
+    pub(super) fn before_call(&self, model: &Model) -> Option<String> {
+        // OpenRouter says what each call cost.
+        let unpriced = model.prices == Prices::default() && model.provider != "openrouter";
+        unpriced.then(|| lock(&self.0).no_price(model)).flatten()
+    }
+
     /// Books a call of `model`. Returns what to tell the user.
     pub(super) fn spend(&self, model: &Model, usage: &Usage) -> Vec<String> {
         let mut state = lock(&self.0);
         let call = amount(usage);
         state.spent.usd += call.usd;
         state.spent.tokens = state.spent.tokens.saturating_add(call.tokens);
-        [state.no_price(model, call), state.little_left()]
+        let free = call.usd <= 0.0 && call.tokens > 0;
+        let no_price = free.then(|| state.no_price(model)).flatten();
+        [no_price, state.little_left()]
             .into_iter()
             .flatten()
             .collect()
@@ -200,10 +209,9 @@ impl State {
         })
     }
 
-    fn no_price(&mut self, model: &Model, call: Budget) -> Option<String> {
-        let counted = self.limit.usd <= 0.0 || call.usd > 0.0 || call.tokens == 0;
+    fn no_price(&mut self, model: &Model) -> Option<String> {
         // Models on this machine have no price.
-        if counted || LocalServer::from_id(&model.provider).is_some() {
+        if self.limit.usd <= 0.0 || LocalServer::from_id(&model.provider).is_some() {
             return None;
         }
         let name = model.full_id();
@@ -379,7 +387,15 @@ mod tests {
             [told("lab"), told("lab"), told("x"), told("ollama")],
             [1, 0, 1, 0]
         );
+        let account = Account::new(dollars(2.0), [false; 2]);
+        let mut priced = model("priced");
+        priced.prices.output = 1.0;
+        assert_eq!(account.before_call(&priced), None);
+        assert!(account.before_call(&model("lab")).is_some());
+        assert_eq!(account.before_call(&model("lab")), None);
+        assert!(account.spend(&model("lab"), &usage(0.0, 10)).is_empty());
         let unlimited = Account::default();
+        assert_eq!(unlimited.before_call(&model("lab")), None);
         assert!(unlimited.spend(&model("lab"), &usage(0.0, 10)).is_empty());
     }
 }

@@ -47,6 +47,9 @@ pub struct PermissionSubject {
     pub again: Option<String>,
     /// What the call would do, as the screen shows it: the command or the diff.
     pub details: Arc<Details>,
+    /// Whether the call would get the network.
+    #[serde(skip)]
+    pub network: bool,
     /// For a command line, the simple commands that require permission.
     #[serde(skip)]
     pub flagged: Vec<String>,

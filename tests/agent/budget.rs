@@ -33,10 +33,17 @@ fn reached(limit: f64, next: f64) -> RunOutcome {
     })
 }
 
+fn priced() -> Model {
+    let mut model = model();
+    model.prices.output = 1.0;
+    model
+}
+
 fn setup(budget: Budget, answers: Vec<Vec<Step>>) -> Setup {
     Setup {
         answers,
         budget,
+        model: Some(priced()),
         tools: vec![("a", false, Act::Succeed("done".into()))],
         ..Setup::default()
     }
@@ -48,6 +55,29 @@ fn notices(agent: &TestAgent) -> Vec<String> {
         _ => None,
     });
     texts.collect()
+}
+
+#[tokio::test]
+async fn an_unknown_price_is_told_before_the_answer() {
+    let mut agent = Setup {
+        model: None,
+        ..setup(
+            usd(1.0),
+            vec![costs(0.0, say("one")), costs(0.0, say("two"))],
+        )
+    }
+    .start();
+    for prompt in ["Go", "Again"] {
+        agent.prompt(prompt);
+        assert_eq!(agent.settled().await, RunOutcome::Done);
+    }
+    let place = |is: fn(&AgentEvent) -> bool| agent.seen.iter().position(|it| is(&it.kind));
+    let warned = place(|it| matches!(it, AgentEvent::Notice { .. }));
+    let called = place(|it| matches!(it, AgentEvent::ApiCallStart { .. }));
+    assert!(warned.is_some() && warned < called, "{:?}", agent.seen);
+    let told = notices(&agent);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("doesn't cover its calls"), "{told:?}");
 }
 
 #[tokio::test]

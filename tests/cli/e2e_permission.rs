@@ -87,6 +87,23 @@ fn work_in_the_project_needs_no_permission() {
     assert!(told[3].contains("[its output contains “"), "{told:#?}");
 }
 
+/// The user closed the folder, so tiller offers no way in.
+#[test]
+fn a_protected_folder_is_named_and_no_rerun_is_offered() {
+    let Some(sandbox) = repository() else { return };
+    sandbox.write("secrets/a.txt", "key");
+    let protected = format!(
+        "permission.protected=[{:?}]",
+        sandbox.path().join("secrets")
+    );
+    let flags = ["--config", &protected];
+    let calls = [bash("cat secrets/a.txt"), bash("cd secrets && git status")];
+    for result in told(&sandbox, &flags, &calls) {
+        assert!(result.contains("secrets is protected]"), "{result}");
+        assert!(!result.contains("may have blocked it"), "{result}");
+    }
+}
+
 /// The denial names a rule. With that rule in the settings, the same call runs.
 #[test]
 fn a_denial_names_the_rule_that_would_allow_the_call() {
@@ -166,6 +183,38 @@ fn denials_show_in_the_exit_code_and_on_stderr() {
         let remote = sandbox.path().join("../remote.git/refs/heads/main");
         std::fs::remove_file(remote).expect("the push should have created the remote file");
     }
+}
+
+#[test]
+fn a_denied_network_names_the_narrow_way_out_once() {
+    let Some(sandbox) = repository() else { return };
+    let curl = |page: &str| {
+        let command = format!("curl https://example.org/{page}");
+        Reply::call("bash", json!({"command": command}))
+    };
+    let replies = [curl("a"), curl("b"), Reply::text("I may not.")];
+    let server = ModelServer::start(Script::of(replies));
+    let mut command = sandbox.tiller(&["-p", "-m", Wire::Chat.model(), "go"]);
+    let output = command.envs(server.env()).output().unwrap();
+    let reason = "it contacts a server and could send anything";
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        format!(
+            "tiller: refused: curl https://example.org/a ({reason}; to allow it, add a rule with \
+             network = true to config.toml)\n\
+             tiller: refused: curl https://example.org/b ({reason})\n"
+        )
+    );
+    let file = sandbox.config().join("config.toml");
+    let settings = std::fs::read_to_string(&file).unwrap();
+    let rule = "tool = 'bash'\nprefix = ['curl']\naction = 'allow'\nnetwork = true";
+    std::fs::write(&file, format!("{settings}\n[[permission.rules]]\n{rule}\n")).unwrap();
+    let ran = sandbox.run(&["policy", "check", "curl https://example.org/a"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert!(
+        ran.stdout.contains("in the sandbox with network"),
+        "{ran:#?}"
+    );
 }
 
 #[test]

@@ -83,6 +83,29 @@ fn policy_check_judges_a_command_in_its_repository() {
 fn a_nonsensical_rule_is_rejected_with_its_line() {
     for (rule, line, why) in [
         ("tool = 'bsh'\naction = 'ask'", 3, "there is no tool 'bsh'"),
+        ("tool = 'Bash'\naction = 'ask'", 3, "'Bash'; write 'bash'"),
+        ("tool = 'Bash(git:*)'\naction = 'ask'", 3, "; write 'bash'"),
+        ("tool = 'Glob'\naction = 'ask'", 3, "'Glob'; write 'find'"),
+        (
+            "tool = 'bash'\naction = 'allow'\nprefix = ['npm', 'run:*']",
+            3,
+            "it can never match: \"run:*\": no wildcards here; write \"npm\", \"run\"",
+        ),
+        (
+            "tool = 'bash'\naction = 'deny'\nprefix = ['git', '*']",
+            3,
+            "\"*\": no wildcards here; write \"git\"",
+        ),
+        (
+            "tool = 'bash'\naction = 'ask'\nprefix = ['git push:*|x']",
+            3,
+            "no wildcards here; write \"git\", \"push",
+        ),
+        (
+            "tool = 'bash'\naction = 'deny'\nprefix = ['*']",
+            3,
+            "write the first words of the command",
+        ),
         (
             "tool = 'bash'\naction = 'maybe'",
             5,

@@ -154,6 +154,7 @@ fn events() -> Vec<AgentEvent> {
             reason: "it needs the network".into(),
             again: None,
             details: command(""),
+            network: false,
             flagged: Vec::new(),
             suggestions: Vec::new(),
         }),

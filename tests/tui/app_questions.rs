@@ -49,6 +49,7 @@ fn command_with(id: u64, command: &str, suggestions: Vec<Rule>) -> Arc<Question>
                 command: command.into(),
                 ..CommandDetails::default()
             })),
+            network: false,
             flagged: Vec::new(),
             suggestions,
         }),

@@ -31,6 +31,7 @@ const VENDOR_FILES: [Option<&str>; 3] = [None, Some(VENDOR_NAMES[0].1), Some(VEN
 /// Why a file is left out.
 const OUTSIDE: &str = "it is outside the project";
 const SECRET: &str = "it may hold secrets";
+const MISSING: &str = "it doesn't exist";
 
 /// Where instruction files may come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -174,7 +175,11 @@ impl Collector<'_> {
                 Ok(path) => taken.extend(path),
                 Err(reason) => {
                     let _ = write!(left_out, "\n[not loaded: @{import}: {reason}]");
-                    self.refuse(&folder.join(import), reason);
+                    let path = match import.strip_prefix("~/") {
+                        Some(_) => PathBuf::from(format!("@{import}")),
+                        None => folder.join(import),
+                    };
+                    self.refuse(&path, reason);
                 }
             }
         }
@@ -198,6 +203,10 @@ impl Collector<'_> {
         };
         let real = match fs::canonicalize(&path) {
             Ok(real) if real.is_file() => real,
+            // Projects name files in home folders that only some users have.
+            Err(_) if path.extension() == Some("md".as_ref()) && !import.starts_with("~/") => {
+                return Err(MISSING);
+            }
             _ => return Ok(None),
         };
         if self.seen.contains(&real) {
@@ -375,7 +384,16 @@ mod tests {
             ("@/etc/passwd", "", vec![("/etc/passwd", outside)]),
             ("@.env", "", vec![("/repo/.env", secret)]),
             ("@plain.md", "", vec![("/repo/plain.md", secret)]),
-            ("@~/nothing @me @docs @AGENTS.md", "", Vec::new()),
+            (
+                "@~/nothing.md @me @types/node @docs @AGENTS.md",
+                "",
+                Vec::new(),
+            ),
+            (
+                "@docs/gone.md",
+                "",
+                vec![("/repo/docs/gone.md", "it doesn't exist")],
+            ),
             (
                 "`@docs/a.md`\n```\n@docs/a.md\n```\nme@docs/a.md",
                 "",

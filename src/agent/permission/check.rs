@@ -30,10 +30,13 @@ impl Rule {
         let tool = &self.tool;
         let known = tools.iter().any(|name| like(name, tool));
         if !known && !tool.starts_with(MCP) {
-            return Err(format!(
-                "there is no tool '{tool}'; use one of {}, or mcp__SERVER__TOOL",
-                tools.join(", ")
-            ));
+            let meant = other_name(tool);
+            let instead = if tools.contains(&&*meant) {
+                format!("write '{meant}'")
+            } else {
+                format!("use one of {}", tools.join(", "))
+            };
+            return Err(format!("there is no tool '{tool}'; {instead}"));
         }
         if self.action == Action::Allow && *tool == "*" {
             return Err(String::from(
@@ -66,6 +69,18 @@ impl Rule {
             return never(
                 "`exact` works only with `allow`: another spelling would get around the rule",
             );
+        }
+        let wildcards = |word: &&String| !self.exact && has_wildcard(word);
+        if let Some(word) = self.prefix.iter().find(wildcards) {
+            let words = self.prefix.iter().flat_map(|word| word.split_whitespace());
+            let words = words.map(|word| word.trim_end_matches(":*"));
+            let words = words.filter(|word| !word.is_empty() && *word != "*");
+            let words: Vec<String> = words.map(|word| format!("{word:?}")).collect();
+            let instead = match words.as_slice() {
+                [] => String::from("the first words of the command"),
+                words => words.join(", "),
+            };
+            return never(&format!("{word:?}: no wildcards here; write {instead}"));
         }
         for word in self.prefix.iter().filter(|_| !self.exact) {
             let parts: Vec<&str> = word.split_whitespace().collect();
@@ -187,6 +202,21 @@ impl Rule {
             return self.holds_of_path(&path, root, Some(home));
         }
         self.is_about(example)
+    }
+}
+
+/// Whether a word of a prefix is a wildcard as other agents write them: `*`, or `run:*`.
+pub(super) fn has_wildcard(word: &str) -> bool {
+    let mut parts = word.split([' ', '|']);
+    parts.any(|part| part == "*" || part.ends_with(":*"))
+}
+
+/// The tool that other agents call `name`, as in `Bash(git:*)`, or that only its case keeps from matching.
+fn other_name(name: &str) -> String {
+    let (name, _) = name.split_once('(').unwrap_or((name, ""));
+    match name.to_lowercase().as_str() {
+        "glob" => String::from("find"),
+        lower => lower.to_owned(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::check::has_wildcard;
 use super::decision::Confinement;
 use super::exact::is_exact;
 use super::read_only::is_read_only;
@@ -139,8 +140,11 @@ fn any(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rule
         1
     };
     let prefix = words.get(..length)?;
-    // In a rule, `|` separates alternatives.
-    if prefix.iter().any(|word| word.contains('|')) {
+    // In a rule, `|` separates alternatives, and a wildcard is refused.
+    if prefix
+        .iter()
+        .any(|word| word.contains('|') || has_wildcard(word))
+    {
         return None;
     }
     // After an interpreter there must be a file, not a program in an option.

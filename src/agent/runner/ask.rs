@@ -7,9 +7,11 @@ use super::allowed::{Allowed, CallScope, Refusal};
 use super::execution::reason;
 use super::redaction;
 use crate::event::AgentEvent;
-use crate::permission::{Decision, Origin, Rule, rules_to_toml};
+use crate::permission::{Confinement, Decision, Origin, Rule, Verdict, rules_to_toml};
 use crate::question::{Answer, PermissionSubject, Subject};
 use crate::tool::{Progress, Rehearsal, ToolError};
+
+const NETWORK: Confinement = Confinement::Sandboxed { network: true };
 
 /// Asks whether `allowed` may run; `decision` says why the user must be asked.
 pub(super) async fn ask(
@@ -50,6 +52,7 @@ pub(super) async fn ask(
             reason: why.clone(),
             again: None,
             details: Arc::clone(&allowed.preview),
+            network: decision.verdict == Verdict::Ask(NETWORK),
             flagged: decision.flagged(),
             suggestions: decision.suggestions.clone(),
         });
@@ -115,6 +118,10 @@ fn nobody_to_ask(decision: &Decision) -> String {
     match &*decision.suggestions {
         [] if decision.rule.as_ref().is_some_and(own) => format!(
             "{why} The user can change that rule, or run tiller without -p and allow the call there."
+        ),
+        [] if decision.verdict == Verdict::Ask(NETWORK) => format!(
+            "{why} The user can allow it with a rule with network = true in config.toml, or run tiller \
+             without -p and allow the call there."
         ),
         [] => format!(
             "{why} tiller has no narrow rule to suggest. The user can write one, run tiller without -p and \

@@ -43,6 +43,9 @@ impl Attempt {
 
     /// Sends the request of `turn` and reports the answer piece by piece, but not its end.
     pub async fn make(link: &RunLink, turn: &Turn) -> Self {
+        if let Some(text) = link.env.account.before_call(&turn.model) {
+            link.notice(NoticeLevel::Warning, text).await;
+        }
         link.phase(Phase::Requesting).await;
         let model = turn.model.full_id();
         link.emit(AgentEvent::ApiCallStart { model }).await;

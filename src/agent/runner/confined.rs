@@ -1,6 +1,7 @@
 //! Handles a command that the sandbox seems to have blocked: asks the user whether to rerun it with
 //! more access, and tells the model why it failed.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +15,9 @@ use super::permissions::{Permissions, RunningCommand};
 use crate::event::{NoticeLevel, ToolStatus};
 use crate::permission::{Confinement, PermissionMode, suggest_wider};
 use crate::process::ExitStatus;
-use crate::process::sandbox::{Confined, Network, Sandbox, files_git_left, signs_of_confinement};
+use crate::process::sandbox::{
+    Confined, Network, Sandbox, files_git_left, protected_place, signs_of_confinement,
+};
 use crate::question::{Answer, PermissionSubject, Subject};
 use crate::tool::Details;
 use tiller_llm::Content;
@@ -30,6 +33,15 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     let Some((confined, shown, sandbox)) = kept_from(&allowed, &ended) else {
         return ended;
     };
+    if confined == Confined::Files
+        && let Some(place) = protected(&ended, &sandbox, &link.env.cwd)
+    {
+        note(
+            &mut ended,
+            &format!("its output contains “{shown}”; {place} is protected"),
+        );
+        return ended;
+    }
     let (wider, confinement) = match confined {
         Confined::Network => {
             let network = Network::Host;
@@ -64,6 +76,7 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
         reason: why.clone(),
         again: Some(with.to_owned()),
         details: Arc::clone(&allowed.preview),
+        network: confined == Confined::Network,
         flagged: Vec::new(),
         suggestions: suggest_wider(&call.name, command, confinement),
     });
@@ -221,6 +234,17 @@ fn kept_from(
     // It already had the network, so that wasn't missing.
     let had = confined == Confined::Network && sandbox.network == Network::Host;
     (!had).then(|| (confined, words, Arc::clone(sandbox)))
+}
+
+/// The protected place that blocked the command. The user closed it to the model, so tiller doesn't
+/// offer to open it.
+fn protected(ended: &CallOutcome, sandbox: &Sandbox, cwd: &Path) -> Option<String> {
+    let Details::Command(command) = &*ended.details else {
+        return None;
+    };
+    let place = protected_place(&command.output, sandbox, cwd)?;
+    let shown = place.strip_prefix(cwd).unwrap_or(place);
+    Some(shown.display().to_string())
 }
 
 /// Returns whether the user may be asked, why the command failed, and what it would rerun with.

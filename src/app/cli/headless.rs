@@ -2,6 +2,7 @@
 //! signal or `--timeout` ends every wait: for a reader of stdout that has stopped, or for a run that
 //! doesn't end. All processes of the run are dead when this returns.
 
+use std::collections::HashSet;
 use std::io;
 use std::pin::pin;
 use std::time::Duration;
@@ -195,6 +196,7 @@ impl<'a> Run<'a> {
         self.ends.handle.prompt(prompt);
         let (mut begun, mut ended) = (false, None);
         let (mut waiting, mut refused) = (Vec::new(), Vec::new());
+        let mut told = HashSet::new();
         loop {
             let Some(event) = self.ends.until(events.recv()).await? else {
                 last.tell("the agent stopped before the run ended");
@@ -217,7 +219,7 @@ impl<'a> Run<'a> {
                 }
                 AgentEvent::Refused(question) => {
                     refused.push(question.call_id.clone());
-                    said.tell(&refusal(question));
+                    said.tell(&refusal(question, &mut told));
                 }
                 AgentEvent::ToolEnd {
                     call_id,

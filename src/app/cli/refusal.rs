@@ -1,5 +1,6 @@
 //! One line for each call that a run without a user denied, with what would allow it next time.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use toml::{Table, Value};
@@ -13,8 +14,9 @@ use crate::app::humanize::shell_word;
 /// Most characters of a command to show.
 const MOST: usize = 200;
 
-/// The line for a question without a user to answer it.
-pub fn refusal(question: &Question) -> String {
+/// The line for a question without a user to answer it. `told` are the reasons that earlier lines
+/// said a way out of.
+pub fn refusal(question: &Question, told: &mut HashSet<String>) -> String {
     let Subject::Permission(subject) = &question.subject else {
         return format!("refused: {}", question.tool);
     };
@@ -22,6 +24,11 @@ pub fn refusal(question: &Question) -> String {
     let again = subject.again.as_ref();
     let again = again.map_or_else(String::new, |with| format!(" again {with}"));
     let allow = match &*subject.suggestions {
+        [] if !told.insert(subject.reason.clone()) => subject.reason.clone(),
+        [] if subject.network => format!(
+            "{}; to allow it, add a rule with network = true to config.toml",
+            subject.reason
+        ),
         [] => format!(
             "{}; tiller has no rule to suggest: write your own, or use --permission full",
             subject.reason

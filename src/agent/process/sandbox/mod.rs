@@ -54,6 +54,6 @@ pub(super) use probe::{TRIAL, WITHIN, answer_trial, is_within, probe};
 #[cfg(target_os = "macos")]
 pub(super) use profile::{PROGRAM, profile};
 pub(super) use shared::{Namespaces, Networks, Share, Slot, receive};
-pub use signs::{Confined, files_git_left, signs_of_confinement};
+pub use signs::{Confined, files_git_left, protected_place, signs_of_confinement};
 pub use spec::{Layer, Network, Sandbox};
 pub use support::{Promise, Support};

@@ -1,6 +1,9 @@
 //! Guesses from its output whether a command failed because of the sandbox. Sandbox errors look
 //! like ordinary system errors.
 
+use std::path::{Component, Path, PathBuf};
+
+use super::Sandbox;
 use crate::process::ExitStatus;
 
 /// The kind of access that seems to have been blocked.
@@ -71,6 +74,55 @@ pub fn signs_of_confinement(output: &str, exit: &ExitStatus) -> Option<(Confined
     of_network.or_else(|| Some((Confined::Files, shown(OF_FILES)?)))
 }
 
+/// The protected place of the workspace that each line about a blocked file names. `None` if one names
+/// another file, which more access might help. `cwd` is the folder that the command ran in.
+pub fn protected_place<'a>(output: &str, sandbox: &'a Sandbox, cwd: &Path) -> Option<&'a Path> {
+    let roots = sandbox.writable.iter().map(PathBuf::as_path);
+    let roots = roots.filter(|root| cwd.starts_with(root));
+    let roots: Vec<&Path> = std::iter::once(cwd).chain(roots).collect();
+    let is_inside = |place: &&PathBuf| roots.iter().any(|root| place.starts_with(root));
+    let places: Vec<&PathBuf> = sandbox.hidden.iter().filter(is_inside).collect();
+    let named = |line: &str| {
+        let words = line.split(|c: char| c.is_whitespace() || "'\"`‘’(),:".contains(c));
+        let mut paths = words
+            .filter(|word| !word.is_empty())
+            .flat_map(|word| roots.iter().map(move |root| root.join(word)));
+        paths.find_map(|path| {
+            let path = without_dots(&path);
+            let excepted = sandbox.readable.iter().any(|it| path.starts_with(it));
+            let place = places.iter().find(|place| path.starts_with(place));
+            place.filter(|_| !excepted).copied()
+        })
+    };
+    let mut found = None;
+    for line in output.lines() {
+        let lower = line.to_lowercase();
+        if OF_FILES.iter().any(|sign| has_words(&lower, sign)) {
+            match named(line) {
+                Some(place) => found = found.or(Some(place.as_path())),
+                // A line like `code: 'EACCES'` names no file.
+                None if line.contains('/') => return None,
+                None => {}
+            }
+        }
+    }
+    found
+}
+
+fn without_dots(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                clean.pop();
+            }
+            Component::CurDir => {}
+            part => clean.push(part),
+        }
+    }
+    clean
+}
+
 /// At most five files that git couldn't replace or remove because they are mounts, by its own
 /// messages. Git continues without them and may succeed.
 pub fn files_git_left(output: &str) -> Vec<&str> {
@@ -101,6 +153,38 @@ fn has_words(text: &str, words: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_protected_place_is_blamed_only_if_nothing_else_was_blocked() {
+        let sandbox = Sandbox {
+            writable: vec!["/w".into(), "/cache".into()],
+            hidden: vec!["/w/secrets".into(), "/home/u/.ssh".into()],
+            readable: vec!["/w/secrets/open".into()],
+            ..Sandbox::default()
+        };
+        for (output, expected) in [
+            ("cat: secrets/a.txt: Permission denied", true),
+            ("cat: ../secrets/a.txt: Permission denied", true),
+            ("error: open(\"secrets/a\"): Permission denied", true),
+            ("bash: line 1: cd: secrets: Permission denied", true),
+            (
+                "Error: EACCES: permission denied, open '/w/secrets/a'\n  code: 'EACCES'",
+                true,
+            ),
+            ("cat: secrets/open/a: Permission denied", false),
+            ("cat: secrets.md: Permission denied", false),
+            ("cat: /home/u/.ssh/config: Permission denied", false),
+            ("reads secrets/a.txt\ntouch: /x: Permission denied", false),
+            (
+                "cat: secrets/a: Permission denied\ntouch: /x: Read-only file system",
+                false,
+            ),
+        ] {
+            let found = protected_place(output, &sandbox, Path::new("/w/sub"));
+            let expected = expected.then_some(Path::new("/w/secrets"));
+            assert_eq!(found, expected, "{output}");
+        }
+    }
 
     #[test]
     fn a_sign_is_a_word_of_its_own() {
