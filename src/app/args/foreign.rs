@@ -51,6 +51,13 @@ pub fn explain(mut error: Error, words: &[String]) -> Error {
             return Error::raw(error.kind(), message);
         }
     }
+    let is_form = [
+        ErrorKind::MissingRequiredArgument,
+        ErrorKind::InvalidSubcommand,
+    ];
+    if let Some(form) = config_form(words).filter(|_| is_form.contains(&error.kind())) {
+        return Error::raw(error.kind(), format!("{form}\n"));
+    }
     for guess in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand] {
         let known = text(&error, guess);
         let [typed, known] = [&typed, &known].map(|name| name.trim_start_matches('-'));
@@ -59,6 +66,11 @@ pub fn explain(mut error: Error, words: &[String]) -> Error {
             error.remove(guess);
             error.remove(ContextKind::Usage);
         }
+    }
+    if error.kind() == ErrorKind::MissingRequiredArgument && first == "sessions" {
+        let tip = "last is the last session of this folder; tiller sessions lists the ids";
+        let tips = ContextValue::StyledStrs(vec![tip.to_owned().into()]);
+        error.insert(ContextKind::Suggested, tips);
     }
     // A prompt can begin with the name of a sub-command.
     let unknown = [ErrorKind::UnknownArgument, ErrorKind::InvalidSubcommand];
@@ -69,6 +81,25 @@ pub fn explain(mut error: Error, words: &[String]) -> Error {
         error.insert(ContextKind::Suggested, tips);
     }
     error
+}
+
+/// The right form of `tiller config ui.theme` and `tiller config set ui.theme=dark`.
+fn config_form(words: &[String]) -> Option<String> {
+    let (command, rest) = words.split_first().filter(|(it, _)| *it == "config")?;
+    let rest = match rest {
+        [set, rest @ ..] if set == "set" => rest,
+        rest => rest,
+    };
+    let (key, value) = match rest {
+        [word] => word.split_once('=').unwrap_or((word, "VALUE")),
+        [key, value] => (&**key, &**value),
+        _ => return None,
+    };
+    key.contains('.').then(|| {
+        format!(
+            "To change a setting: tiller {command} set {key} {value}\nTo print it: tiller {command} get {key}"
+        )
+    })
 }
 
 impl RunArgs {
@@ -152,6 +183,9 @@ mod tests {
             ("--json-schema x", "no structured output"),
             ("resume --last", "use tiller -c"),
             ("resume --all", "use tiller -r"),
+            ("config set budget.usd=2", "tiller config set budget.usd 2"),
+            ("config ui.theme", "tiller config get ui.theme"),
+            ("sessions export", "tiller sessions lists"),
         ] {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
             let typed = ["tiller"].into_iter().chain(line.split(' '));

@@ -110,15 +110,10 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
         ));
     }
     if plan.front_end != FrontEnd::Screen {
-        let words = plan
-            .loaded
-            .args
-            .prompt
-            .iter()
-            .filter(|word| {
-                let file = word.strip_prefix('@');
-                file.is_none_or(|path| is_sentence(path, &plan.loaded.cwd))
-            });
+        let words = plan.loaded.args.prompt.iter().filter(|word| {
+            let file = word.strip_prefix('@');
+            file.is_none_or(|path| is_sentence(path, &plan.loaded.cwd))
+        });
         for missing in words.flat_map(|word| missing_mentions(word, &plan.loaded.cwd)) {
             cli::eprint_line(&format!(
                 "tiller: @{missing}: no such file; sending it as text"
