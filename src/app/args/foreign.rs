@@ -97,7 +97,7 @@ fn config_form(words: &[String]) -> Option<String> {
     };
     key.contains('.').then(|| {
         format!(
-            "To change a setting: tiller {command} set {key} {value}\nTo print it: tiller {command} get {key}"
+            "to change it: tiller {command} set {key} {value}\nto print it: tiller {command} get {key}"
         )
     })
 }
@@ -122,7 +122,7 @@ impl RunArgs {
                 let of_others = |(names, _): &(&str, &str)| names.split(' ').any(|it| it == word);
                 let mut rows = ELSEWHERE.lines().filter_map(|line| line.split_once(": "));
                 let hint = rows.find(of_others)?.1;
-                format!("tiller has no command /{word}: {hint}")
+                format!("/{word}: {hint}")
             }
             None => return None,
         };

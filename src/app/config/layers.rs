@@ -77,10 +77,10 @@ impl Layer {
             let file = origin.file().unwrap_or(Path::new("settings"));
             let hint = match origin {
                 Origin::User(_) => "; to fix that first: tiller config edit",
-                _ => "",
+                _ => ":",
             };
             format!(
-                "{} is not valid TOML{hint}:\n{}",
+                "{} is not valid TOML{hint}\n{}",
                 file.display(),
                 error.to_string().trim_end()
             )
