@@ -196,9 +196,10 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Durati
         )
     } else if error.is_connect() {
         // The hint stands only in the last error, after all retries.
-        let check = match is_loopback(target) {
-            true => "check that the server runs, and base_url",
-            false => "check the network and base_url",
+        let check = if is_loopback(target) {
+            "check that the server runs, and base_url"
+        } else {
+            "check the network and base_url"
         };
         format!("cannot reach {target}: {cause} ({check})")
     } else if error.is_timeout() {
