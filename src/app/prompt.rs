@@ -38,7 +38,8 @@ pub fn build(
     }
     let mut typed = Vec::new();
     for word in words {
-        match word.strip_prefix('@').filter(|path| !path.is_empty()) {
+        let file = word.strip_prefix('@').filter(|path| !path.is_empty());
+        match file.filter(|path| !is_sentence(path, cwd)) {
             Some(path) => match read_file(path, cwd)? {
                 Content::Text(file) => {
                     files.push(Content::text(file_block(path, None, &file.text)));
@@ -60,6 +61,11 @@ pub fn build(
     content.extend(files);
     content.extend(images);
     Ok(content)
+}
+
+/// True if a word that begins with `@` is a prompt that mentions a file, `@a.rs explain this`.
+pub fn is_sentence(path: &str, cwd: &Path) -> bool {
+    path.contains(char::is_whitespace) && !resolve(path, cwd).exists()
 }
 
 /// How to treat an open pipe on stdin that stays empty.
@@ -190,6 +196,8 @@ mod tests {
                 format!("piped\n\nfix @a.txt this\n{file}"),
             ),
             (&["look", "@", "it"], None, "look @ it".to_owned()),
+            // The mention is read with the message.
+            (&["@a.txt fix it"], None, "@a.txt fix it".to_owned()),
             (&[], Some(" \n"), String::new()),
             (&[], None, String::new()),
         ] {

@@ -4,6 +4,7 @@
 //! [`Decoder`].
 
 use std::borrow::Cow;
+use std::fmt::Write;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -191,12 +192,15 @@ impl Exchange {
                 body = format!("to {}", http::shown(&to)).into_bytes();
             }
             let status = status.as_u16();
-            return Err(classify::from_response(
-                status,
-                &headers,
-                &body,
-                &self.context,
-            ));
+            let mut error = classify::from_response(status, &headers, &body, &self.context);
+            if status == 404 && error.class == ErrorClass::Client {
+                let _ = write!(error.message, " (asked {})", self.target);
+                if !self.target.contains("/v1") {
+                    let hint = error.hint.get_or_insert_default();
+                    hint.push_str(". Most servers need /v1 at its end");
+                }
+            }
+            return Err(error);
         }
         let kind = response
             .headers()

@@ -195,7 +195,13 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Durati
             CONNECT_TIMEOUT.as_secs()
         )
     } else if error.is_connect() {
-        format!("cannot reach {target}: {cause}")
+        // The hint stands only in the last error, after all retries.
+        let check = if is_loopback(target) {
+            "check that the server runs, and base_url"
+        } else {
+            "check the network and base_url"
+        };
+        format!("cannot reach {target}: {cause} ({check})")
     } else if error.is_timeout() {
         let seconds = idle.unwrap_or_default().as_secs_f32();
         format!("{target} sent nothing for {seconds} s")

@@ -154,3 +154,54 @@ fn doctor_reports_an_unwritable_folder() {
         "{check:#}"
     );
 }
+
+#[test]
+fn doctor_decides_about_models_as_a_run_does() {
+    let lab = "[providers.lab]\napi = \"openai-chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\n\
+               models = [{ id = \"m\" }]\n";
+    for (models, config, name, state, told) in [
+        (lab, "", "model", "good", "lab/m"),
+        (lab, "", "lab", "good", "none needed"),
+        (
+            &format!("{lab}api_key = \"$LAB_KEY\"\n").replace("models =", "#"),
+            "",
+            "lab",
+            "hint",
+            "$LAB_KEY, which isn't set",
+        ),
+        (
+            "",
+            "[models]\ndefault = \"lmstudio/x\"\n",
+            "model",
+            "bad",
+            "LM Studio doesn't answer",
+        ),
+    ] {
+        let sandbox = Sandbox::new();
+        let off = "\n[models.servers]\nollama = \"127.0.0.1:9\"\nllamacpp = \"127.0.0.1:9\"\nlmstudio = \"127.0.0.1:9\"\n";
+        fs::write(sandbox.config().join("models.toml"), models).unwrap();
+        fs::write(
+            sandbox.config().join("config.toml"),
+            format!("{config}{off}"),
+        )
+        .unwrap();
+        let (_, report) = doctor(&sandbox);
+        let check = check(&report, "Keys", name);
+        assert_eq!(check["state"], state, "{check:#}");
+        assert!(check["text"].as_str().unwrap().contains(told), "{check:#}");
+    }
+}
+
+#[test]
+fn an_error_in_models_toml_is_no_error_in_config_toml() {
+    let sandbox = Sandbox::new();
+    let write = |name: &str, text: &str| fs::write(sandbox.config().join(name), text).unwrap();
+    write("config.toml", "[models]\ndefault = \"sonnet\"\n");
+    write("models.toml", "[providers.lab]\napi = \"telepathy\"\n");
+    let (_, report) = doctor(&sandbox);
+    assert_eq!(check(&report, "Settings", "config.toml")["state"], "good");
+    assert_eq!(check(&report, "Settings", "models.toml")["state"], "bad");
+    let text = sandbox.run(&["doctor"]).stdout;
+    let (_, end) = text.rsplit_once("problem").unwrap();
+    assert!(end.contains("telepathy"), "{text}");
+}

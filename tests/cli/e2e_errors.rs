@@ -92,7 +92,7 @@ fn a_wrong_guess_is_not_made() {
     for (arguments, unknown) in [
         (&["-p", "--foo", "hi"][..], "'--foo'"),
         (&["-p", "--no-extensions", "hi"], "'--no-extensions'"),
-        (&["-p", "--search", "hi"], "'--search'"),
+        (&["-p", "--searchable", "hi"], "'--searchable'"),
         (&["sessions", "resume", "0a1b"], "'resume'"),
     ] {
         let ran = sandbox.run(arguments);
@@ -151,6 +151,10 @@ fn a_permanent_server_error_is_shown_without_retries() {
             (Reply::error(Failure::Overflow), &["too long"]),
             (Reply::error(Failure::Quota), &["quota or credit"]),
             (Reply::error(Failure::NotFound), &["404"]),
+            (
+                Reply::http(404, "text/plain", "404 page not found"),
+                &["(asked http://127.0.0.1:", "Check the base URL"],
+            ),
         ] {
             let failure = reply.error;
             let (server, sandbox) = job::stage_with(vec![reply]);
@@ -201,6 +205,7 @@ fn a_closed_port_is_told_once() {
     let ran = sandbox.run(&[&["-p", "-m", "sonnet", "hi"][..], &quick].concat());
     check(&ran, 1, &["Start the server, or correct its address"]);
     let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert!(lines[0].contains("base_url"), "{ran:#?}");
     assert_eq!(
         lines[1..4],
         [

@@ -101,6 +101,17 @@ fn a_missing_local_server_is_reported_with_a_hint() {
 }
 
 #[test]
+fn another_program_at_the_address_is_reported_as_such() {
+    let server = local_server::play(&[("/nothing", String::new())]);
+    let sandbox = with(&server);
+    let ran = sandbox.run(&["-p", "-m", "ollama/x", "go"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    for told in ["doesn't answer as Ollama does", "api = \"openai-chat\""] {
+        assert!(ran.stderr.contains(told), "{ran:#?}");
+    }
+}
+
+#[test]
 fn with_local_models_off_none_are_looked_for() {
     let server = local_server::ollama();
     let sandbox = with(&server);

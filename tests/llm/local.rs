@@ -284,7 +284,7 @@ async fn names_resolve_to_the_servers_models() {
     assert!(error.contains("llama.cpp isn't"), "{error}");
     let error = local::resolve("ollama/x", &[], &addrs).unwrap_err();
     assert!(
-        error.contains("ollama serve") && error.contains(&server.port.to_string()),
+        error.contains("doesn't answer as Ollama") && error.contains(&server.port.to_string()),
         "{error}"
     );
 }

@@ -8,7 +8,7 @@ use clap::{Command, CommandFactory};
 
 use super::{Args, RunArgs};
 use crate::agent::word_list::WordList;
-use crate::app::action::{Action, typo_of};
+use crate::app::action::{Action, ELSEWHERE, typo_of};
 
 const INSTEAD: &str = include_str!("../../../assets/instead.toml");
 
@@ -33,13 +33,30 @@ pub fn explain(mut error: Error, words: &[String]) -> Error {
     if error.kind() == ErrorKind::UnknownArgument && typed.starts_with('-') {
         // Nobody means a flag as a value.
         error.remove(ContextKind::Suggested);
-        let of_command = || Some(format!("no sub-command '{first}': {}\n", instead(first)?));
-        let of_flag = instead(&typed).map(|it| format!("tiller has no {typed}; {it}\n"));
+        let at = words.iter().position(|word| word.starts_with(&typed));
+        let value = at.and_then(|at| match words[at].split_once('=') {
+            Some((_, value)) => Some(value),
+            None => words.get(at + 1).map(String::as_str),
+        });
+        let of_command = || {
+            let hint = instead(&format!("{first}={typed}")).or_else(|| instead(first))?;
+            Some(format!("no sub-command '{first}': {hint}\n"))
+        };
+        let by_value = value.and_then(|value| instead(&format!("{typed}={value}")));
+        let of_flag = by_value.or_else(|| instead(&typed));
+        let of_flag = of_flag.map(|it| format!("tiller has no {typed}; {it}\n"));
         if Args::command().find_subcommand(first).is_none()
             && let Some(message) = of_flag.or_else(of_command)
         {
             return Error::raw(error.kind(), message);
         }
+    }
+    let is_form = [
+        ErrorKind::MissingRequiredArgument,
+        ErrorKind::InvalidSubcommand,
+    ];
+    if let Some(form) = config_form(words).filter(|_| is_form.contains(&error.kind())) {
+        return Error::raw(error.kind(), format!("{form}\n"));
     }
     for guess in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand] {
         let known = text(&error, guess);
@@ -49,6 +66,11 @@ pub fn explain(mut error: Error, words: &[String]) -> Error {
             error.remove(guess);
             error.remove(ContextKind::Usage);
         }
+    }
+    if error.kind() == ErrorKind::MissingRequiredArgument && first == "sessions" {
+        let tip = "last is the last session of this folder; tiller sessions lists the ids";
+        let tips = ContextValue::StyledStrs(vec![tip.to_owned().into()]);
+        error.insert(ContextKind::Suggested, tips);
     }
     // A prompt can begin with the name of a sub-command.
     let unknown = [ErrorKind::UnknownArgument, ErrorKind::InvalidSubcommand];
@@ -61,6 +83,25 @@ pub fn explain(mut error: Error, words: &[String]) -> Error {
     error
 }
 
+/// The right form of `tiller config ui.theme` and `tiller config set ui.theme=dark`.
+fn config_form(words: &[String]) -> Option<String> {
+    let (command, rest) = words.split_first().filter(|(it, _)| *it == "config")?;
+    let rest = match rest {
+        [set, rest @ ..] if set == "set" => rest,
+        rest => rest,
+    };
+    let (key, value) = match rest {
+        [word] => word.split_once('=').unwrap_or((word, "VALUE")),
+        [key, value] => (&**key, &**value),
+        _ => return None,
+    };
+    key.contains('.').then(|| {
+        format!(
+            "to change it: tiller {command} set {key} {value}\nto print it: tiller {command} get {key}"
+        )
+    })
+}
+
 impl RunArgs {
     /// Why tiller doesn't send the prompt: it is a command of the screen, with its slash or alone. `/init`
     /// is a prompt.
@@ -69,11 +110,24 @@ impl RunArgs {
         let is_alone = self.prompt.len() == 1 && !self.print && self.mode.is_none();
         let command = typed.trim().strip_prefix('/');
         let command = command.or_else(|| is_alone.then_some(typed.as_str()))?;
-        let (action, _) = Action::from_slash(command).filter(|it| it.0 != Action::Init)?;
-        let hint = instead(&format!("/{}", action.spec().slash?));
-        let hint = hint.unwrap_or_else(|| "start tiller, then type it".to_owned());
+        let word = command.split_whitespace().next().unwrap_or_default();
+        let why = match Action::from_slash(command) {
+            Some((Action::Init, _)) => return None,
+            Some((action, _)) => {
+                let hint = instead(&format!("/{}", action.spec().slash?));
+                let hint = hint.unwrap_or_else(|| "start tiller, then type it".to_owned());
+                format!("/{command} only works inside tiller; {hint}")
+            }
+            None if typed.trim().starts_with('/') => {
+                let of_others = |(names, _): &(&str, &str)| names.split(' ').any(|it| it == word);
+                let mut rows = ELSEWHERE.lines().filter_map(|line| line.split_once(": "));
+                let hint = rows.find(of_others)?.1;
+                format!("/{word}: {hint}")
+            }
+            None => return None,
+        };
         Some(format!(
-            "/{command} only works inside tiller; {hint}. To send it as a prompt: tiller -- '{typed}'"
+            "{why}. To send it as a prompt: tiller -- '{typed}'"
         ))
     }
 
@@ -116,6 +170,29 @@ mod tests {
     use clap::Parser;
 
     use super::*;
+
+    #[test]
+    fn a_flag_of_others_is_answered_by_its_value() {
+        for (line, expected) in [
+            ("--permission-mode acceptEdits -p x", "--permission auto"),
+            ("--permission-mode=plan", "--permission plan"),
+            ("--permission-mode other", "plan, ask, auto or full"),
+            ("-s danger-full-access x", "only in a container"),
+            ("-a never", "never asks"),
+            ("--session-id 4f x", "--session SESSION"),
+            ("--json-schema x", "no structured output"),
+            ("resume --last", "use tiller -c"),
+            ("resume --all", "use tiller -r"),
+            ("config set budget.usd=2", "tiller config set budget.usd 2"),
+            ("config ui.theme", "tiller config get ui.theme"),
+            ("sessions export", "tiller sessions lists"),
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            let typed = ["tiller"].into_iter().chain(line.split(' '));
+            let error = explain(Args::try_parse_from(typed).unwrap_err(), &words).to_string();
+            assert!(error.contains(expected), "{line}: {error}");
+        }
+    }
 
     #[test]
     fn what_looks_like_a_sub_command_is_no_prompt() {
@@ -161,6 +238,11 @@ mod tests {
             ("/etc/hosts is wrong", None),
             ("/modelling is fun", None),
             ("undo", Some("/undo only works inside tiller")),
+            ("-p /memory", Some("edit AGENTS.md")),
+            ("/review my changes", Some("Review my changes. To send")),
+            ("-p /cost", Some("/cost only works inside tiller")),
+            ("memory", None),
+            ("/memory/leak is there", None),
             ("undo it", None),
             ("-p undo", None),
             ("explain /model", None),

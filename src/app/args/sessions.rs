@@ -17,7 +17,8 @@ pub struct SessionsArgs {
     pub list: SessionListArgs,
 }
 
-/// Commands about sessions. SESSION is an id, its first or last characters, or a file.
+/// Commands about sessions. SESSION is an id, its first or last characters, a file, or last: the last
+/// session of this folder.
 #[derive(Clone, Debug, Subcommand)]
 pub enum SessionsCommand {
     /// List sessions, the last used first (the default).
@@ -135,7 +136,7 @@ pub struct SessionListArgs {
 /// Which session to export, and how.
 #[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
-    /// An id, its first or last characters, or a file.
+    /// An id, its first or last characters, a file, or last: the last session of this folder.
     pub session: String,
 
     /// html (all branches), md (the current branch) or jsonl (for programs). Default: the ending of FILE,

@@ -98,7 +98,10 @@ pub(super) fn unknown_names(
         if name.is_empty() || server.is_some() {
             return Ok(());
         }
-        let models = models.as_ref().map_err(|error| error.message.clone())?;
+        // An error in models.toml or auth.toml isn't one of this file.
+        let Ok(models) = models.as_ref() else {
+            return Ok(());
+        };
         let named = models.resolve_with(name, || discover(models));
         named.map(|_| ())
     };

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::config::unknown_names;
 use super::runtime::current_thread;
+use super::sub_command::discover;
 use crate::agent::process::Processes;
 use crate::app::cli;
 use crate::app::config::{Layers, Origin, Settings};
@@ -51,6 +52,18 @@ pub(super) fn doctor(
     )?;
     let catalog = Arc::new(catalog);
     let models = plan::models(&settings, dirs, &catalog, &keys);
+    let found = discover(&models);
+    let default = match settings.model.as_str() {
+        "" => Ok(plan::default_model(
+            &settings, &models, &catalog, &keys, &found,
+        )),
+        // Reported with its file.
+        _ if settings_fault.is_err() || models_fault.is_err() => Ok(None),
+        name => {
+            let named = models.resolve_with(name, || Arc::clone(&found));
+            named.map(|(model, _)| Some(model.full_id()))
+        }
+    };
     let (_, wrong_keys) = Keymap::load(&dirs.keymap_file());
     let keymap = match wrong_keys.first() {
         Some(fault) => Err(fault.to_string()),
@@ -81,7 +94,7 @@ pub(super) fn doctor(
             runtime.block_on(doctor::system(&processes, env)),
             doctor::sandbox(&processes, &cwd, home),
             doctor::terminal(env, is_terminal),
-            doctor::keys(&catalog, &keys, &models),
+            doctor::keys(&catalog, &keys, &models, default),
             doctor::folders(dirs),
             Section {
                 title: "Settings",

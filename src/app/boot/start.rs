@@ -27,6 +27,7 @@ use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink};
 use crate::app::dirs::Dirs;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::plan::{FrontEnd, Loaded, Plan, Stdio};
+use crate::app::prompt::is_sentence;
 use crate::app::serve::{EventsFile, SteerSocket, steer_by_file};
 use crate::app::unread_flags::check_flags;
 use crate::app::{keys, tui};
@@ -109,12 +110,10 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
         ));
     }
     if plan.front_end != FrontEnd::Screen {
-        let words = plan
-            .loaded
-            .args
-            .prompt
-            .iter()
-            .filter(|word| !word.starts_with('@'));
+        let words = plan.loaded.args.prompt.iter().filter(|word| {
+            let file = word.strip_prefix('@');
+            file.is_none_or(|path| is_sentence(path, &plan.loaded.cwd))
+        });
         for missing in words.flat_map(|word| missing_mentions(word, &plan.loaded.cwd)) {
             cli::eprint_line(&format!(
                 "tiller: @{missing}: no such file; sending it as text"

@@ -49,12 +49,15 @@ fn check_table(
             }
             (Some(_), Value::Array(items)) if key == RULES => check_rules(items, &place(&key))?,
             (Some(expected), given) if !fits(expected, given) => {
-                let example = match expected {
-                    Value::Table(inner) if !inner.is_empty() => {
+                let unquoted = given.as_str().and_then(|text| text.parse::<Value>().ok());
+                let unquoted = unquoted.filter(|it| fits(expected, it));
+                let example = match (expected, unquoted) {
+                    (_, Some(value)) => format!("; write {value}, without quotes"),
+                    (Value::Table(inner), _) if !inner.is_empty() => {
                         format!("; `tiller config get {key}` lists its settings")
                     }
-                    Value::Boolean(_) | Value::Table(_) => String::new(),
-                    Value::Array(_) => ", such as [\"a\", \"b\"]".to_owned(),
+                    (Value::Boolean(_) | Value::Table(_), _) => String::new(),
+                    (Value::Array(_), _) => ", such as [\"a\", \"b\"]".to_owned(),
                     _ => format!(", such as {expected}"),
                 };
                 return Err(format!(
@@ -189,7 +192,13 @@ pub(super) fn meant(root: &Table, key: &str) -> Option<String> {
         .first()
         .filter(|it| best(it))
         .map(|(_, target)| (*target).to_owned());
-    found.or_else(|| meant(root, key.rsplit_once('.')?.0))
+    found.or_else(|| {
+        let section = key.rsplit_once('.')?.0;
+        match get(root, section) {
+            Some(Value::Table(inner)) if !inner.is_empty() => Some(section.to_owned()),
+            _ => meant(root, section),
+        }
+    })
 }
 
 /// How well a name in `section` fits a similar name in the section `of`.

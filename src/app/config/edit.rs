@@ -69,10 +69,29 @@ pub fn unset_checked(file: &Path, key: &str) -> Result<(), String> {
         };
         let without = document.to_string();
         let plain = [&tables[..], &[name]].concat().join(".");
-        Ok(cut_out(text, &plain)
-            .filter(|cut| cut.parse::<toml::Table>().ok() == without.parse::<toml::Table>().ok())
-            .unwrap_or(without))
+        let cut = cut_out(text, &plain)
+            .filter(|cut| cut.parse::<toml::Table>().ok() == without.parse::<toml::Table>().ok());
+        let cut = cut.unwrap_or(without);
+        Ok(without_empty_section(&cut, &tables.join(".")).unwrap_or(cut))
     })
+}
+
+/// `text` without the heading of `section`, if nothing is left below it and no comment is above it.
+fn without_empty_section(text: &str, section: &str) -> Option<String> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let heading = format!("[{section}]");
+    let (before, rest) = lines.split_at(lines.iter().position(|it| it.trim() == heading)?);
+    let blank = rest[1..].iter().take_while(|it| it.trim().is_empty());
+    let behind = &rest[1 + blank.count()..];
+    let is_empty = behind.first().is_none_or(|it| it.starts_with('['));
+    let has_comment = before.last().is_some_and(|it| it.starts_with('#'));
+    let before = before.concat();
+    let before = match before.trim_end() {
+        above if behind.is_empty() && !above.is_empty() => format!("{above}\n"),
+        "" => String::new(),
+        _ => before,
+    };
+    (is_empty && !has_comment).then(|| before + &behind.concat())
 }
 
 fn is_section(name: &str) -> String {
@@ -254,10 +273,7 @@ mod tests {
         }
         unset_checked(&file, "tools.bash.timeout_seconds").unwrap();
         assert!(unset_checked(&file, "tools.read.max_lines").is_err());
-        assert_eq!(
-            text(),
-            "# mine\n[ui]\ntheme = \"nord\" # why\n\n[tools.bash]\n"
-        );
+        assert_eq!(text(), "# mine\n[ui]\ntheme = \"nord\" # why\n");
     }
 
     #[test]
@@ -273,7 +289,12 @@ mod tests {
                 "ui = { vim = true }\n",
             ),
             ("[ui]\ntheme = \"\"\"\na\n\"\"\" # c\n", "[ui]\n# c\n"),
-            ("[ui]\ntheme = \"x\"", "[ui]\n"),
+            ("[ui]\ntheme = \"x\"", ""),
+            ("# eyes\n[ui]\ntheme = \"x\"\n", "# eyes\n[ui]\n"),
+            (
+                "[ui]\ntheme = \"x\"\n\n[budget]\nusd = 1\n",
+                "[budget]\nusd = 1\n",
+            ),
         ] {
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("config.toml");

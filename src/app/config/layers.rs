@@ -75,8 +75,12 @@ impl Layer {
     pub(super) fn parse(origin: Origin, text: String) -> Result<Self, String> {
         let table = text.parse().map_err(|error: toml::de::Error| {
             let file = origin.file().unwrap_or(Path::new("settings"));
+            let hint = match origin {
+                Origin::User(_) => "; to fix that first: tiller config edit",
+                _ => ":",
+            };
             format!(
-                "{} is not valid TOML:\n{}",
+                "{} is not valid TOML{hint}\n{}",
                 file.display(),
                 error.to_string().trim_end()
             )
@@ -373,6 +377,8 @@ mod tests {
         for (text, expected) in [
             ("qqq = 2", "`tiller config list` lists all settings"),
             ("agent.max_iterations = \"ten\"", "a whole number"),
+            ("budget.usd = \"2\"", "write 2, without quotes"),
+            ("models.servers.vllm = \"x\"", "config get models.servers`"),
             ("agent.max_iterations = -1", "a whole number"),
             ("agent.skip_on_steering = 1", "true or false"),
             ("models.default = 7", "a string"),
@@ -449,7 +455,8 @@ mod tests {
         layers.add_user_file(&path).unwrap();
         std::fs::write(&path, "[agent\n").unwrap();
         let error = layers.add_user_file(&path).unwrap_err();
-        assert!(error.contains("config.toml is not valid TOML"), "{error}");
+        let told = "config.toml is not valid TOML; to fix that first: tiller config edit";
+        assert!(error.contains(told), "{error}");
         let error = layers.add_user_file(dir.path()).unwrap_err();
         assert!(error.contains("can't read the settings file"), "{error}");
     }

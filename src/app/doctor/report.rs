@@ -96,27 +96,28 @@ impl Report {
         let checks = || self.sections.iter().flat_map(|section| &section.checks);
         let width = checks().map(|check| check.name.chars().count()).max();
         let width = width.unwrap_or_default();
+        let write = |out: &mut String, check: &Check| {
+            let mark = match check.state {
+                State::Good => "✓",
+                State::Note => "-",
+                State::Hint => "!",
+                State::Bad => "✗",
+            };
+            let name = for_terminal(&check.name);
+            let indent = " ".repeat(width + 6);
+            let mut head = format!("  {mark} {name:width$}  ");
+            for line in for_terminal(&check.text).lines() {
+                let _ = writeln!(out, "{head}{line}");
+                head.clone_from(&indent);
+            }
+            for line in check.way_out.iter().flat_map(|text| text.lines()) {
+                let _ = writeln!(out, "{indent}→ {}", for_terminal(line));
+            }
+        };
         let mut out = String::new();
         for Section { title, checks } in &self.sections {
             let _ = writeln!(out, "{title}");
-            for check in checks {
-                let mark = match check.state {
-                    State::Good => "✓",
-                    State::Note => "-",
-                    State::Hint => "!",
-                    State::Bad => "✗",
-                };
-                let name = for_terminal(&check.name);
-                let indent = " ".repeat(width + 6);
-                let mut head = format!("  {mark} {name:width$}  ");
-                for line in for_terminal(&check.text).lines() {
-                    let _ = writeln!(out, "{head}{line}");
-                    head.clone_from(&indent);
-                }
-                for line in check.way_out.iter().flat_map(|text| text.lines()) {
-                    let _ = writeln!(out, "{indent}→ {}", for_terminal(line));
-                }
-            }
+            checks.iter().for_each(|check| write(&mut out, check));
             out.push('\n');
         }
         let (bad, hints) = (self.count(State::Bad), self.count(State::Hint));
@@ -128,10 +129,12 @@ impl Report {
         let end = match (bad, parts.is_empty()) {
             (_, true) => "Everything looks good.".to_owned(),
             (0, false) => format!("tiller works; {}.", parts.join(", ")),
-            _ => format!("{}.", parts.join(", ")),
+            _ => format!("{}:", parts.join(", ")),
         };
-        out.push_str(&end);
-        out.push('\n');
+        let _ = writeln!(out, "{end}");
+        // Again, as they may have scrolled away.
+        let bad = checks().filter(|check| check.state == State::Bad);
+        bad.for_each(|check| write(&mut out, check));
         out
     }
 
@@ -191,7 +194,8 @@ mod tests {
         let expected = "One\n  ✓ git       2.47\n  ✗ sessions  cannot be\n              written\n\
                         \x20             → chmod it\n\nTwo\n  ! colours   16 ";
         assert!(report.text().starts_with(expected), "{}", report.text());
-        assert!(report.text().ends_with("\n\n1 problem, 1 hint.\n"));
+        let end = "\n\n1 problem, 1 hint:\n  ✗ sessions  cannot be\n              written\n              → chmod it\n";
+        assert!(report.text().ends_with(end), "{}", report.text());
         assert!(!report.text().contains('\x1b'));
         assert!(!report.is_good());
         let json = report.json();

@@ -58,7 +58,11 @@ fn entry(out: &mut String, entry: &Shown) {
         None => out.push_str("\n*Unreadable entry*\n"),
         Some(Body::Message { message }) => match &**message {
             Message::User(message) => {
-                out.push_str("\n## User\n");
+                let by = message
+                    .origin
+                    .as_deref()
+                    .map(|it| format!(" ({})", inline(it)));
+                let _ = writeln!(out, "\n## User{}", by.unwrap_or_default());
                 quoted(out, &message.content);
             }
             Message::Assistant(message) => {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::rows::{SessionScope, stored};
 use super::title::title_of;
 use crate::agent::session::{SessionIndex, StoredSession, all_sessions};
 use crate::app::outcome::StartError;
@@ -10,12 +11,20 @@ use crate::app::outcome::StartError;
 const LISTED: usize = 5;
 const SHORT_ID: usize = 12;
 
-/// Finds a session's file by its path, name or prompt, or by the beginning or end of its id.
+/// Finds a session's file by its path, name or prompt, or by the beginning or end of its id. `last` is
+/// the last session of the working folder.
 pub fn find(wanted: &str, root: &Path) -> Result<PathBuf, StartError> {
     let path = Path::new(wanted);
     if wanted.contains('/') || path.extension().is_some_and(|it| it == "jsonl") {
         let missing = || StartError::usage(format!("no session file '{wanted}'"));
         return path.is_file().then(|| path.to_owned()).ok_or_else(missing);
+    }
+    if wanted == "last" {
+        let cwd = std::env::current_dir().unwrap_or_default();
+        let of_folder = stored(root, &cwd, SessionScope::Folder);
+        let last = of_folder.ok().and_then(|found| found.into_iter().next());
+        let none = "no session in this folder; tiller sessions --all lists those of others";
+        return last.map_or_else(|| Err(StartError::usage(none)), |it| Ok(it.path));
     }
     let stored = all_sessions(root)
         .map_err(|error| StartError::failed(format!("can't read {}: {error}", root.display())))?;

@@ -99,6 +99,12 @@ fn absent(server: LocalServer, addrs: &ServerAddrs) -> String {
         return format!("tiller doesn't look for {title}: models.local is false in config.toml");
     }
     match addrs.addresses.get(&server) {
+        Some(address) if probe::answers(address) => format!(
+            "the server at {address} doesn't answer as {title} does. If it is {title}, wait until it has \
+             started; if not, describe it in models.toml: [providers.NAME] with api = \"openai-chat\", \
+             base_url = \"{}/v1\" and models",
+            address.url()
+        ),
         Some(address) => format!(
             "{title} doesn't answer at {address}. Start it with: {start_command}; or set its address: \
              --config models.servers.{id}=HOST:PORT"

@@ -101,13 +101,16 @@ pub async fn loaded_window(model: Model) -> Option<u64> {
 /// Whether anything listens at one of `addrs`. A closed port on this machine says so at once, so this
 /// costs nothing without a server.
 pub fn is_listening(addrs: &ServerAddrs) -> bool {
-    addrs.iter().any(|(_, address)| {
-        let Ok(addresses) = address.to_string().to_socket_addrs() else {
-            return false;
-        };
-        let open = |at: &SocketAddr| TcpStream::connect_timeout(at, DISCOVERY_TIMEOUT).is_ok();
-        addresses.take(2).any(|at| open(&at))
-    })
+    addrs.iter().any(|(_, address)| answers(address))
+}
+
+/// Whether anything listens at `address`.
+pub(super) fn answers(address: &Address) -> bool {
+    let Ok(addresses) = address.to_string().to_socket_addrs() else {
+        return false;
+    };
+    let open = |at: &SocketAddr| TcpStream::connect_timeout(at, DISCOVERY_TIMEOUT).is_ok();
+    addresses.take(2).any(|at| open(&at))
 }
 
 async fn ollama(
