@@ -3,9 +3,11 @@
 use tiller::agent::{AgentEvent, Phase, RunState};
 use tiller::app::models::ProviderKey;
 use tiller::app::notify::Notify;
+use tiller::app::tui::app::Start;
 use tiller::app::tui::composer::SavedDraft;
 use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::InputEvent;
+use tiller::app::tui::keymap::Keymap;
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
 use tiller::llm::Secret;
@@ -171,10 +173,12 @@ fn an_unbound_key_says_so() {
 
 #[test]
 fn hints_only_name_keys_that_the_terminal_can_send() {
-    let mut tui = TestTui::new(80, 24);
-    assert!(tui.frame().contains("Shift+Enter"), "{}", tui.frame());
+    let keymap = Keymap::with("", "steer_now = [\"ctrl+enter\", \"alt+j\"]").0;
+    let mut tui = TestTui::with_keys(80, 24, Start::default(), keymap);
+    tui.waiting(&["go on"], &[]);
+    assert!(tui.frame().contains("\n Ctrl+Enter "), "{}", tui.frame());
     tui.app.tells_keys = false;
-    assert!(!tui.frame().contains("Shift+Enter"), "{}", tui.frame());
+    assert!(tui.frame().contains("\n Alt+J "), "{}", tui.frame());
 }
 
 #[test]
