@@ -189,7 +189,14 @@ doctor: run `tiller doctor` in a shell
 add-dir: quit, then run `tiller -c --add-dir DIR`
 review security-review: type it as a prompt: Review my changes
 vim: switch on Vim keys in /settings vim
-statusline output-style personality: tiller doesn't have it; see /settings
+statusline: tiller's status line can't be changed
+output-style personality: write it into APPEND_SYSTEM.md next to config.toml
+mention: type @ and a part of the file's name
+btw side: /clone asks in a copy; /resume goes back
+fast: /model switches models, /thinking low thinks less
+ide: tiller works in the terminal; @FILE adds a file to a prompt
+pr_comments pr-comments: type it as a prompt: Read the comments with gh
+terminal-setup: nothing to set up; Ctrl+J starts a new line everywhere
 sandbox: commands run in a sandbox, except in full mode; see /permission
 hooks: tiller has no hooks; a program can follow it with --events
 mcp: tiller has no MCP; it can run any command-line tool

@@ -72,6 +72,8 @@ fn typing_finds_an_entry_by_its_command_alias_key_or_words() {
         ("rule", Action::PermissionMode),
         ("plan", Action::PermissionMode),
         ("memory", Action::Init),
+        ("resume", Action::Resume),
+        ("bypass", Action::PermissionMode),
         ("cost", Action::Cost),
         ("setings", Action::Settings),
         ("/comapct", Action::Compact),
@@ -97,6 +99,28 @@ fn typing_finds_an_entry_by_its_command_alias_key_or_words() {
     assert_eq!(tui.app.overlays.len(), 1);
 }
 
+/// What the slash command would say.
+#[test]
+fn a_search_finds_the_commands_of_other_agents() {
+    for (query, told) in [
+        ("hook", "/hooks"),
+        ("/mcp", "/mcp"),
+        ("output-style", "APPEND_SYSTEM.md"),
+        ("btw", "/clone asks in a copy"),
+    ] {
+        let mut tui = opened(query);
+        let frame = tui.frame();
+        assert!(frame.contains(told), "{query}: {frame}");
+        assert_eq!(tui.key("enter"), [], "{query}");
+    }
+    let mut tui = opened("resume");
+    assert!(
+        tui.frame().contains("Send. While the agent works"),
+        "{}",
+        tui.frame()
+    );
+}
+
 #[test]
 fn the_arrows_skip_the_headings() {
     let mut tui = opened("");
@@ -107,7 +131,8 @@ fn the_arrows_skip_the_headings() {
         assert!(list(&tui).chosen().is_some());
         assert!((before..=before + 2).contains(&after));
     }
-    assert_eq!(chosen(&tui), Some(Action::PagerNext), "the last entry");
+    let last = list(&tui).chosen().map(|entry| &*entry.command);
+    assert_eq!(last, Some("/logout"));
     for _ in 0..200 {
         tui.key("up");
         assert!(list(&tui).chosen().is_some());

@@ -1,11 +1,13 @@
 //! Adding API keys, messages for unbound keys, the bell, the mouse and `/stats`.
 
-use tiller::agent::{AgentEvent, Phase, RunState};
+use tiller::agent::{AgentEvent, Phase, RunOutcome, RunState};
 use tiller::app::models::ProviderKey;
 use tiller::app::notify::Notify;
+use tiller::app::tui::app::Start;
 use tiller::app::tui::composer::SavedDraft;
 use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::InputEvent;
+use tiller::app::tui::keymap::Keymap;
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
 use tiller::llm::Secret;
@@ -169,12 +171,29 @@ fn an_unbound_key_says_so() {
     );
 }
 
+/// The user is in tiller already.
+#[test]
+fn an_error_names_the_login_command_without_the_place() {
+    let mut tui = TestTui::new(80, 24);
+    tui.agent(AgentEvent::AgentEnd {
+        totals: tiller::agent::RunTotals::default(),
+        messages: Vec::new().into(),
+        outcome: RunOutcome::Failed {
+            message: "no API key\nSet it with: /login lab in tiller, or tiller auth add lab".into(),
+        },
+    });
+    let told = "Set it with: /login lab, or tiller auth add lab";
+    assert!(tui.frame().contains(told), "{}", tui.frame());
+}
+
 #[test]
 fn hints_only_name_keys_that_the_terminal_can_send() {
-    let mut tui = TestTui::new(80, 24);
-    assert!(tui.frame().contains("Shift+Enter"), "{}", tui.frame());
+    let keymap = Keymap::with("", "steer_now = [\"ctrl+enter\", \"alt+j\"]").0;
+    let mut tui = TestTui::with_keys(80, 24, Start::default(), keymap);
+    tui.waiting(&["go on"], &[]);
+    assert!(tui.frame().contains("\n Ctrl+Enter "), "{}", tui.frame());
     tui.app.tells_keys = false;
-    assert!(!tui.frame().contains("Shift+Enter"), "{}", tui.frame());
+    assert!(tui.frame().contains("\n Alt+J "), "{}", tui.frame());
 }
 
 #[test]

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use tiller::agent::{AgentEvent, Phase, QueueKind, RunState};
 use tiller::app::tui::composer::SavedDraft;
-use tiller::app::tui::effect::Effect;
+use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::{InputEvent, KeyCode, KeyPress};
 use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::options::ExitKind;
 use tiller::app::tui::overlay::Overlay;
 use tiller::app::tui::transcript::Transcript;
 use tiller::llm::Message;
@@ -296,6 +297,41 @@ fn a_lone_question_mark_opens_the_help_and_is_not_sent() {
     let mut tui = TestTui::new(80, 24);
     tui.send(Msg::Input(InputEvent::Paste("?? what".into())));
     assert_eq!(tui.key("enter"), [prompt("?? what")]);
+}
+
+/// As in a shell. It must not cost a model call.
+#[test]
+fn a_lone_exit_quits_and_is_not_sent() {
+    for text in ["exit", "quit", ":q"] {
+        let mut tui = TestTui::new(80, 24);
+        tui.write(text);
+        let effects = tui.key("enter");
+        let quits = [Effect::Terminal(TerminalEffect::Exit(ExitKind::Quit))];
+        assert_eq!(effects, quits, "{text}");
+        // What comes back is a message, and so is a longer text.
+        let mut tui = TestTui::new(80, 24);
+        returned(&mut tui, &[text]);
+        tui.now += 1000;
+        assert_eq!(tui.key("enter"), [prompt(text)]);
+        let mut tui = TestTui::new(80, 24);
+        tui.write(&format!("{text} it"));
+        assert_eq!(tui.key("enter"), [prompt(&format!("{text} it"))]);
+        // While the agent works, it asks, like /quit.
+        let mut tui = TestTui::new(80, 24);
+        tui.running(Phase::Requesting);
+        tui.write(text);
+        assert_eq!(tui.key("enter"), []);
+        assert!(matches!(tui.app.overlays.last(), Some(Overlay::Confirm(_))));
+    }
+}
+
+#[test]
+fn a_hash_sign_tells_that_it_is_plain_text() {
+    let mut tui = TestTui::new(80, 24);
+    tui.write("# use tabs");
+    let told = "# is plain text; edit AGENTS.md to remember things";
+    assert!(tui.frame().contains(told), "{}", tui.frame());
+    assert_eq!(tui.key("enter"), [prompt("# use tabs")]);
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn a_question_shows_its_subject_reason_and_answers() {
         "│ cargo publish --dry-run",
         "1 Yes, once",
         "2 No, and say why",
-        "↑↓ or a digit select · or type what to do instead",
+        "↑↓ or a digit, then Enter · or type what to do instead",
         "waiting for your answer",
         "Esc stops",
     ] {
@@ -157,7 +157,7 @@ fn a_question_shows_its_subject_reason_and_answers() {
         "? The model asks: Which database should it use?",
         "1 Postgres",
         "2 SQLite",
-        "↑↓ or a digit select · or type an answer",
+        "↑↓ or a digit, then Enter · or type an answer",
     ] {
         assert!(frame.contains(words), "{words}: {frame}");
     }
@@ -442,6 +442,14 @@ fn typed_text_denies_a_call_or_answers_a_choice() {
             );
         }
     }
+    // Ctrl+C brings back the answers; only the next one stops the run.
+    let mut tui = asked(&[command(1, "make")]);
+    tui.write("use ninja");
+    let clears = "Ctrl+C clear it to choose an answer";
+    assert!(tui.frame().contains(clears), "{}", tui.frame());
+    assert_eq!(tui.key("ctrl+c"), []);
+    assert_eq!(tui.text(), "");
+    assert_eq!(tui.key("ctrl+c"), [Effect::Abort]);
     // A queued follow-up doesn't answer either.
     let mut tui = asked(&[command(1, "make")]);
     tui.write("then test");
@@ -887,6 +895,8 @@ fn enter_on_the_empty_editor_runs_a_plan() {
     let ended = |outcome: RunOutcome, text: &str| {
         let mut tui = TestTui::new(100, 24);
         tui.app.status.permission = PermissionMode::Plan;
+        tui.write("where?");
+        tui.key("enter");
         tui.running(Phase::Streaming);
         tui.agent(AgentEvent::AgentEnd {
             totals: tiller::agent::RunTotals::default(),
@@ -923,6 +933,8 @@ fn enter_on_the_empty_editor_runs_a_plan() {
     tui.wait(500);
     assert!(!tui.frame().contains(offer), "{}", tui.frame());
     assert_eq!(tui.key("enter"), []);
+    let why = "The last reply has no plan to run; Shift+Tab changes the mode";
+    assert!(tui.frame().contains(why), "{}", tui.frame());
     let mut tui = planned(RunOutcome::Done);
     tui.wait(500);
     tui.key("shift+tab");

@@ -67,7 +67,10 @@ fn enter_resumes_the_last_session_only_while_the_screen_offers_it() {
     };
     let mut tui = stored();
     tui.send(result(recent()));
-    assert!(tui.frame().contains("Enter continue"), "{}", tui.frame());
+    let frame = tui.frame();
+    assert!(frame.contains("Enter continue"), "{frame}");
+    assert!(!frame.contains("send, or steer"), "{frame}");
+    assert!(frame.contains("Ctrl+J   new line"), "{frame}");
     let open = SessionEffect::Open(Choice::Open("/s/b.jsonl".into()));
     assert_eq!(tui.key("enter"), [session(open)]);
     let mut tui = stored();
@@ -165,7 +168,7 @@ fn enter_on_the_empty_editor_starts_a_run_only_after_a_visible_failure() {
         ..AssistantMessage::default()
     }));
     for (said, waiting, costs) in [
-        (vec![Arc::clone(&user)], &[][..], false),
+        (vec![Arc::clone(&user)], &[][..], true),
         (vec![user, failed], &[], true),
         (Vec::new(), &["steered"], false),
     ] {
@@ -177,7 +180,18 @@ fn enter_on_the_empty_editor_starts_a_run_only_after_a_visible_failure() {
         arrive(&mut tui, event);
         tui.waiting(waiting, &[]);
         let key = if costs { "Enter" } else { "Ctrl+Enter" };
-        assert!(tui.frame().contains(&format!("{key} ")), "{}", tui.frame());
+        let offer = format!("\n {key} ");
+        let frame = tui.frame();
+        assert!(frame.contains(&offer), "{frame}");
+        assert_eq!(
+            frame.contains("The run was cut off"),
+            said.len() == 1,
+            "{frame}"
+        );
+        // With text in the prompt, the key would send it.
+        tui.write("x");
+        assert!(!tui.frame().contains(&offer), "{}", tui.frame());
+        tui.key("backspace");
         let effects = tui.key("enter");
         assert_eq!(effects == [Effect::GoOn], costs, "{said:?}: {effects:?}");
         if !costs {

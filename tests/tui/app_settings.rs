@@ -2,6 +2,7 @@
 //! once.
 
 use tiller::app::tui::effect::{Effect, TerminalEffect};
+use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::overlay::SettingOverride;
 use tiller::app::tui::overlay::SettingRow;
@@ -253,6 +254,16 @@ fn values_can_be_typed() {
     tui.key("backspace");
     assert!(!tui.frame().contains("Expected a value"));
     assert_eq!(tui.key("enter"), [save("agent.max_iterations", 10)]);
+    // Text typed or pasted first replaces a number, but only then.
+    let mut tui = opened("max_iter");
+    tui.key("enter");
+    tui.write("7");
+    tui.write("5");
+    assert_eq!(tui.key("enter"), [save("agent.max_iterations", 75)]);
+    let mut tui = opened("max_iter");
+    tui.key("enter");
+    tui.send(Msg::Input(InputEvent::Paste("7".into())));
+    assert_eq!(tui.key("enter"), [save("agent.max_iterations", 7)]);
     let mut tui = opened("models.default");
     tui.key("enter");
     tui.write("sonnet");
@@ -357,6 +368,6 @@ fn full_mode_asks_before_it_is_saved() {
             }
         }
     }
-    // To the right of auto, and to the left of plan.
-    assert_eq!(asked, 2);
+    // Right and Enter on auto, and left on plan.
+    assert_eq!(asked, 3);
 }

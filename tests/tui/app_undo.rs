@@ -44,20 +44,42 @@ fn shown(tui: &mut TestTui, files: Vec<FilePreview>) {
 
 /// The screen asks whether to undo.
 pub(super) fn asks() -> TestTui {
+    asks_about(vec![FilePreview {
+        path: "/work/a".into(),
+        change: FileChange::Deleted,
+        lines: None,
+    }])
+}
+
+fn asks_about(files: Vec<FilePreview>) -> TestTui {
     let mut tui = TestTui::new(80, 24);
     let preview = Preview {
         direction: Direction::Undo,
         turn: "t".into(),
         prompt: "Do it".into(),
-        files: Vec::new(),
+        files,
         kept: Vec::new(),
     };
     tui.send(Msg::Done(EffectResult::Undo(
         Direction::Undo,
         Some(preview),
     )));
-    assert!(tui.frame().contains("Undo these changes?"));
     tui
+}
+
+/// Without it, earlier prompts couldn't be undone.
+#[test]
+fn a_prompt_with_nothing_to_restore_can_be_skipped() {
+    let mut tui = asks_about(Vec::new());
+    tui.wait(400);
+    let frame = tui.frame();
+    assert!(frame.contains("Nothing to restore here"), "{frame}");
+    assert!(frame.contains("Enter skip it"), "{frame}");
+    let mut tui = asks();
+    tui.wait(400);
+    let frame = tui.frame();
+    assert!(frame.contains("Undo these changes?"), "{frame}");
+    assert!(frame.contains("Enter undo"), "{frame}");
 }
 
 #[test]

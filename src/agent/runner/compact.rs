@@ -211,8 +211,10 @@ async fn summarize(
         let (messages, now) = (&turn.messages, now_ms());
         let cut = cut(&window, &turn.prompt, messages, &turn.model, (room, now));
         let Cut { kept_from, part } = cut.ok_or_else(|| {
-            let text = "Nothing to compact: the older messages are too short, or too long for the \
-                model";
+            let text = match turn.messages[..] {
+                [] => "there is nothing to compact yet",
+                _ => "the older messages are too short, or too long for the model",
+            };
             LlmError::new(ErrorClass::Client, text).with_hint("The conversation is unchanged")
         })?;
         let mut request = request(&link.env, turn);

@@ -17,6 +17,8 @@ pub(crate) enum Resume {
     /// The budget is spent; resuming raises it to this.
     AtBudget(BudgetLimit),
     Failed,
+    /// The program died during it.
+    CutOff,
     /// The user stopped it while it waited to retry a model call.
     Stopped,
     /// The user moved the conversation back to something no model has answered.

@@ -60,7 +60,7 @@ pub(super) fn app(
         .extend(wrong_keys.iter().map(ToString::to_string));
     let (branch, facts) = std::mem::take(&mut app.start.history);
     if !branch.is_empty() {
-        update::show(&mut app, &branch, &facts);
+        update::reopened(&mut app, &branch, &facts);
         tell_below(&mut app);
     }
     Ok(app)

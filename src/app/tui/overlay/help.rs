@@ -1,7 +1,7 @@
 //! The help: every action with its keys and its command, grouped by task. Typing filters it.
 
 use super::picker::Picker;
-use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec, Group, Scope, typo_of};
+use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec, ELSEWHERE, Group, Scope, typo_of};
 use crate::app::tui::keymap::{Keymap, label};
 
 /// A row of the help.
@@ -40,7 +40,12 @@ impl HelpEntry {
         let name = self.spec.map_or("", |spec| spec.name);
         let mut related = RELATED.lines().filter_map(|line| line.split_once(": "));
         let related = related.find(|(of, _)| *of == name).unwrap_or_default().1;
-        format!("{}\n{}\n{related}", self.names, self.text.to_lowercase())
+        // Other agents' commands have no names: tiller's own ones come first.
+        let names = match &*self.names {
+            "" => &self.command,
+            names => names,
+        };
+        format!("{names}\n{}\n{related}", self.text.to_lowercase())
     }
 }
 
@@ -67,7 +72,7 @@ const OTHERS: [(Group, &str, &str); 9] = [
 
 /// Words that people look for and that the action's help doesn't have.
 const RELATED: &str = "theme: dark light colour scheme appearance
-permission_mode: sandbox rules allow deny approve approval yolo safe security
+permission_mode: sandbox rules allow deny approve approval yolo bypass safe security
 settings: preferences options config configuration vim permission rules sandbox
 cost: price money usage bill
 login: provider token sign in account
@@ -75,6 +80,7 @@ rewind: checkpoint restore revert
 undo_turn: revert restore reset
 export: save share markdown
 resume: continue history previous
+submit: resume continue retry
 init: memory instructions
 cancel: abort interrupt kill";
 
@@ -165,6 +171,15 @@ pub fn help_rows(keymap: &Keymap) -> Vec<HelpRow> {
         let specs = ACTIONS.iter().filter(|spec| spec.group == group);
         rows.extend(specs.map(|spec| HelpRow::Entry(entry(keymap, spec))));
     }
+    rows.push(HelpRow::Heading("Commands of other agents"));
+    let elsewhere = ELSEWHERE.lines().filter_map(|line| line.split_once(": "));
+    rows.extend(elsewhere.map(|(names, instead)| {
+        HelpRow::Entry(HelpEntry {
+            command: format!("/{}", names.replace(' ', " /")),
+            text: instead,
+            ..HelpEntry::default()
+        })
+    }));
     rows
 }
 

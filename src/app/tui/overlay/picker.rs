@@ -10,6 +10,8 @@ const MAX_QUERY: usize = 200;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picker {
     query: String,
+    /// Whether the text typed next replaces the query.
+    is_replaced: bool,
     matches: Vec<usize>,
     selected: usize,
     /// Which entries are headings, if any.
@@ -22,6 +24,14 @@ impl Picker {
         let mut line = Self::default();
         line.type_text(text);
         (line.query == text).then_some(line)
+    }
+
+    /// The same line; whether the text typed next replaces it.
+    pub fn replaced(self, is_replaced: bool) -> Self {
+        Self {
+            is_replaced,
+            ..self
+        }
     }
 
     pub fn query(&self) -> &str {
@@ -96,6 +106,9 @@ impl Picker {
 
     /// Adds to the query as much as there is room for.
     pub fn type_text(&mut self, text: &str) {
+        if std::mem::take(&mut self.is_replaced) {
+            self.query.clear();
+        }
         let room = MAX_QUERY.saturating_sub(self.query.chars().count());
         let typed = text.chars().filter(|c| !c.is_control());
         self.query.extend(typed.take(room));
@@ -103,6 +116,7 @@ impl Picker {
 
     /// Handles a key: moves by up to `page` entries, or edits. Returns whether the query changed.
     pub fn press(&mut self, action: Option<Action>, text: Option<char>, page: usize) -> bool {
+        self.is_replaced &= action.is_none();
         match (action, text) {
             (Some(Action::DeleteBackward), _) => drop(self.query.pop()),
             (Some(Action::CutWordBackward | Action::CutToSpaceBackward), _) => {

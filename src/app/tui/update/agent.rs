@@ -101,7 +101,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             first_prompt,
             read_only,
         } => {
-            show(app, branch, facts);
+            reopened(app, branch, facts);
             let same = app.status.session.as_ref().map(|session| &session.file) == path.as_ref();
             if !same {
                 trials::left(app);
@@ -217,9 +217,18 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     questions::set(app, &snapshot.questions)
 }
 
-pub(crate) fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
+/// Shows a session that was just opened. If its run was cut off, says so: Enter continues it.
+pub(crate) fn reopened(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
+    show(app, branch, facts);
+    if let Some(Resume::Unanswered) = app.resume {
+        app.resume = Some(Resume::CutOff);
+        let text = "The run was cut off before the model's answer";
+        app.transcript.push_notice(NoticeLevel::Warning, text);
+    }
+}
+
+fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
     show_transcript(app, Transcript::of_branch(Arc::clone(branch)), facts);
-    // After reopening, only a failure is announced.
     let resume = if facts.has_failed() {
         Resume::Failed
     } else {

@@ -26,6 +26,10 @@ pub(super) fn parse(app: &App) -> Option<Command> {
     if text.trim() == "?" && !answers {
         return Some(Command::Action(Action::Help, String::new()));
     }
+    // As in shells and in other agents.
+    if matches!(text.trim(), "exit" | "quit" | ":q") && !answers {
+        return Some(Command::Action(Action::Quit, String::new()));
+    }
     if text.starts_with('!') && !answers {
         return Some(Command::Shell(text));
     }

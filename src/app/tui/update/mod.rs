@@ -41,6 +41,6 @@ mod pictures;
 mod terminal;
 mod vim;
 
-pub(crate) use agent::show;
+pub(crate) use agent::reopened;
 pub(crate) use pictures::follow as follow_pictures;
 pub use route::update;

@@ -168,6 +168,13 @@ fn go_on(app: &mut App, meant: bool) -> Vec<Effect> {
     };
     let Some(resume) = app.resume.take_if(takes_enter) else {
         if app.queue.is_empty() || !meant {
+            let is_plan = app.status.permission == PermissionMode::Plan;
+            if is_plan && app.resume.is_none() && !app.transcript.is_empty() {
+                let key = app.key(Action::NextPermissionMode);
+                app.say(format!(
+                    "The last reply has no plan to run; {key} changes the mode"
+                ));
+            }
             return sessions::go_on_with_recent(app);
         }
         app.set_run(RunState::Running {

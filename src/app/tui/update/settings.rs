@@ -77,7 +77,10 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
         && let Some(Overlay::Settings(list)) = app.overlays.last_mut()
         && let Some(text) = list.as_typed()
     {
-        list.typing = Picker::holding(&text);
+        let is_number = list
+            .chosen()
+            .is_some_and(|row| matches!(row.value, Value::Integer(_) | Value::Float(_)));
+        list.typing = Picker::holding(&text).map(|line| line.replaced(is_number));
         if list.typing.is_none() {
             let fault = "Too long to edit here. Edit config.toml (`tiller config path` finds it).";
             list.fault = Some(fault.to_owned());

@@ -51,7 +51,9 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
         app.composer.deselect();
         return vec![Effect::Copy(text.into(), "the selection".to_owned())];
     }
-    if let Some(effects) = shell::stop(app).or_else(|| abort(app)) {
+    // Only the empty prompt shows the answers to choose from.
+    let hides_answers = !app.questions.is_empty() && app.rule.is_none() && !app.composer.is_empty();
+    if !hides_answers && let Some(effects) = shell::stop(app).or_else(|| abort(app)) {
         return effects;
     }
     if !app.composer.is_empty() {

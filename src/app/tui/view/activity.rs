@@ -124,21 +124,20 @@ fn idle(app: &App, columns: u16) -> StyledLine {
     if app.resume.is_none() && app.start.asks_trust {
         return trust(app, columns);
     }
+    // If the prompt has text, these keys send it.
+    if !app.composer.is_empty() {
+        return StyledLine::new();
+    }
     let does = match app.resume {
         None if app.queue.is_empty() => return StyledLine::new(),
         None => return offer(app, Action::SteerNow, " send the queue"),
         Some(Resume::Unanswered) => return offer(app, Action::SteerNow, " resume"),
-        Some(Resume::AtLimit) => " continue".to_owned(),
+        Some(Resume::AtLimit | Resume::CutOff) => " continue".to_owned(),
         Some(Resume::Failed | Resume::Stopped) => " retry".to_owned(),
         Some(Resume::Planned(_)) => " run this plan (auto mode)".to_owned(),
         Some(Resume::AtBudget(next)) => format!(" continue, up to {next}"),
     };
-    // If the prompt has text, Enter sends it.
-    if app.composer.is_empty() {
-        offer(app, Action::Submit, &does)
-    } else {
-        StyledLine::new()
-    }
+    offer(app, Action::Submit, &does)
 }
 
 fn trial(app: &App, open: &OpenTrial) -> StyledLine {

@@ -129,6 +129,9 @@ fn taught(app: &App, columns: usize) -> StyledLine {
     }
     if app.composer.before_caret() == "?" {
         add(key(Action::Submit), "help");
+    } else if app.composer.before_caret().starts_with("# ") {
+        let what = "is plain text; edit AGENTS.md to remember things";
+        add(Some("#".to_owned()), what);
     } else if app.is_reading() {
         add(key(Action::Cancel), "close");
     } else if app.is_running() {

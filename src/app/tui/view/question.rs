@@ -220,7 +220,7 @@ fn list_keys(app: &App, offer: Option<Offer>, columns: usize) -> StyledLine {
         Some(Offer::Rule) => vec![("←→", " change where"), (&tab, " edit rule")],
         Some(_) => vec![("↑↓", " select")],
         None => vec![
-            ("↑↓ or a digit", " select"),
+            ("↑↓ or a digit", ", then Enter"),
             ("", "or type what to do instead"),
         ],
     };
@@ -242,21 +242,19 @@ fn list_keys(app: &App, offer: Option<Offer>, columns: usize) -> StyledLine {
 
 fn text_keys(app: &App, does: &str, columns: usize) -> StyledLine {
     let theme = &app.theme;
-    let (does, rest) = if app.text_answers() {
-        (does, "clear the prompt to choose an answer")
+    let does = if app.text_answers() {
+        does
     } else {
-        (
-            " steer (you began this before the question)",
-            "clear the prompt to answer",
-        )
+        " steer (you began this before the question)"
     };
-    let line = |rest: &str| {
-        StyledLine::of("  ", theme.activity)
-            .with(app.key(Action::Submit), theme.key_hint)
-            .with(does, theme.activity)
-            .with(rest, theme.activity)
-    };
-    first_that_fits([line(&format!(" · {rest}")), line("")].into_iter(), columns)
+    let line = StyledLine::of("  ", theme.activity)
+        .with(app.key(Action::Submit), theme.key_hint)
+        .with(does, theme.activity);
+    let long = (line.clone())
+        .with(" · ", theme.activity)
+        .with(app.key(Action::Interrupt), theme.key_hint)
+        .with(" clear it to choose an answer", theme.activity);
+    first_that_fits([long, line].into_iter(), columns)
 }
 
 /// Problems of the rule in the editor, and how to send it as the answer.
@@ -416,7 +414,7 @@ fn choice(app: &App, subject: &ChoiceSubject, (columns, height): (usize, usize))
         _ if app.strip.answers.can_confirm(app.now) => {
             format!("  ↑↓ select · or type an answer · {enter} confirm")
         }
-        _ => "  ↑↓ or a digit select · or type an answer".to_owned(),
+        _ => "  ↑↓ or a digit, then Enter · or type an answer".to_owned(),
     };
     rows.push(if app.composer.is_empty() {
         StyledLine::of(how, theme.activity)

@@ -21,6 +21,8 @@ pub fn draw(popup: &mut Popup<'_>, question: &UndoQuestion) -> Option<PopupDrawn
     let app = popup.app;
     let preview = &question.preview;
     let (title, does) = match preview.direction {
+        // The next /undo then takes the prompt before.
+        _ if preview.files.is_empty() => ("Nothing to restore here", "skip it"),
         Direction::Undo => ("Undo these changes?", "undo"),
         Direction::Redo => ("Redo these changes?", "redo"),
     };

@@ -9,6 +9,7 @@ use crate::app::action::Action;
 use crate::app::humanize::age;
 use crate::app::sessions::Recent;
 use crate::app::tui::app::App;
+use crate::app::tui::keymap::label;
 use crate::app::tui::layout::MEASURE;
 use crate::app::tui::text::width::{ellipsis, width};
 use crate::llm::ThinkingLevel;
@@ -90,10 +91,17 @@ fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
         keys.push((format!("/login {}", status.model.provider), "add one"));
         keys.push((app.key(Action::Models), "choose another model"));
     } else {
-        keys.push((app.key(Action::Submit), "send, or steer a running task"));
+        // Not beside the offer to continue, where it would be untrue.
+        if app.start.recent.is_none() {
+            keys.push((app.key(Action::Submit), "send, or steer a running task"));
+        }
         keys.push(("/".to_owned(), "commands"));
     }
-    keys.push((app.key(Action::Newline), "new line"));
+    // The key that all terminals send: many that claim to send Shift+Enter don't.
+    let mut newline = app.keymap.keys(Action::Newline);
+    let newline = newline.find(|key| !key.needs_modern_terminal()).map(label);
+    let newline = newline.unwrap_or_else(|| app.key(Action::Newline));
+    keys.push((newline, "new line"));
     keys.push((app.key(Action::Help), "help"));
     let field = keys.iter().map(|(key, _)| width(key)).max().unwrap_or(0);
     for (key, what) in keys {
