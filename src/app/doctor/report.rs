@@ -117,7 +117,9 @@ impl Report {
         let mut out = String::new();
         for Section { title, checks } in &self.sections {
             let _ = writeln!(out, "{title}");
-            checks.iter().for_each(|check| write(&mut out, check));
+            for check in checks {
+                write(&mut out, check);
+            }
             out.push('\n');
         }
         let (bad, hints) = (self.count(State::Bad), self.count(State::Hint));
