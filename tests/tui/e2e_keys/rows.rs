@@ -133,28 +133,30 @@ pub const IDLE: &[Row] = &[
         .shows("─ plan ")
         .after("<s-tab><s-tab><s-tab>"),
     // Reading.
-    row(PageUp, "", "").shows("below").after("<c-end>"),
+    row(PageUp, "", "").shows("below").after("<c-end>{line 90}"),
     row(PageDown, "<c-home>", "❯ first")
         .hides("❯ first")
-        .after("<c-end>"),
-    row(ScrollTop, "", "").shows("❯ first").after("<c-end>"),
+        .after("<c-end>{line 90}"),
+    row(ScrollTop, "", "")
+        .shows("❯ first")
+        .after("<c-end>{line 90}"),
     row(ScrollBottom, "<c-home>", "❯ first").shows("line 90"),
     row(PreviousPrompt, "", "")
         .shows("❯ second")
-        .after("<c-end>"),
+        .after("<c-end>{line 90}"),
     row(NextPrompt, "<c-home><c-down>", "❯ first")
         .shows("❯ second")
         .hides("❯ first")
-        .after("<c-end>"),
+        .after("<c-end>{line 90}"),
     row(ToggleOutput, "<c-home><c-down>", "36 earlier")
         .hides("36 earlier")
-        .after("<c-o><c-end>"),
+        .after("<c-o><c-end>{line 90}"),
     row(ToggleThinking, "<c-home>", "∴")
         .shows("Thought of it")
-        .after("<c-t><c-end>"),
+        .after("<c-t><c-end>{line 90}"),
     row(ToggleCell, "<c-home>", "36 earlier")
         .hides("36 earlier")
-        .after("<a-o><c-end>"),
+        .after("<a-o><c-end>{line 90}"),
     row(Search, "", "").shows(" Find ").after("<esc>"),
     row(CopyReply, "", "").shows("through the terminal"),
     row(CopyList, "", "").shows("─ Copy").after("<esc>"),
