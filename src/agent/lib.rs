@@ -62,6 +62,7 @@
 //!     },
 //!     rules: Default::default(),
 //!     budget: Default::default(),
+//!     budget_flags: [false; 2],
 //!     redactor: Default::default(),
 //! });
 //!
