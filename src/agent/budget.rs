@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lock::lock;
 use tiller_llm::local::LocalServer;
-use tiller_llm::{Model, Prices, Usage};
+use tiller_llm::{Model, Usage};
 
 /// tiller warns the user once, at this share of a limit.
 const NOTICE_AT: f64 = 0.8;
@@ -88,16 +88,19 @@ impl Account {
         })))
     }
 
-    /// Returns an account for a session that has already used `usage`. What the user said in the session
-    /// replaces the budget, except for what a flag said since.
+    /// Returns an account for a session that has already used `usage`. The budget that the session stores
+    /// can only lower the limits, because its file may be someone else's. A limit set by a flag wins.
     pub(super) fn for_session(&self, usage: &Usage, said: Option<Budget>) -> Self {
         let State { budget, flags, .. } = *lock(&self.0);
-        let mut limit = said.unwrap_or(budget);
-        if flags[0] {
-            limit.usd = budget.usd;
-        }
-        if flags[1] {
-            limit.tokens = budget.tokens;
+        let mut limit = budget;
+        if let Some(said) = said {
+            let is_lower = |said: f64, limit: f64| said > 0.0 && (limit <= 0.0 || said < limit);
+            if !flags[0] && is_lower(said.usd, limit.usd) {
+                limit.usd = said.usd;
+            }
+            if !flags[1] && is_lower(said.tokens as f64, limit.tokens as f64) {
+                limit.tokens = said.tokens;
+            }
         }
         Self(Arc::new(Mutex::new(State {
             budget,
@@ -139,9 +142,8 @@ impl Account {
 
     /// Returns what to tell the user before a call of `model`: its price is unknown.
     pub(super) fn before_call(&self, model: &Model) -> Option<String> {
-        // OpenRouter says what each call cost.
-        let unpriced = model.prices == Prices::default() && model.provider != "openrouter";
-        unpriced.then(|| lock(&self.0).no_price(model)).flatten()
+        let known = model.has_known_price();
+        (!known).then(|| lock(&self.0).no_price(model)).flatten()
     }
 
     /// Books a call of `model`. Returns what to tell the user.
@@ -351,14 +353,14 @@ mod tests {
     }
 
     #[test]
-    fn the_last_word_about_a_session_counts() {
+    fn a_stored_budget_only_lowers_the_limits_and_a_flag_wins() {
         let budget = Budget {
             usd: 1.0,
             tokens: 1000,
         };
         let said = Budget {
-            usd: 5.0,
-            tokens: 0,
+            usd: 0.5,
+            tokens: 2000,
         };
         let limit = |account: &Account, said| {
             let account = account.for_session(&Usage::default(), said);
@@ -366,9 +368,9 @@ mod tests {
             (usd, tokens)
         };
         for (flags, expected) in [
-            ([false, false], (5.0, 0)),
-            ([true, false], (1.0, 0)),
-            ([false, true], (5.0, 1000)),
+            ([false, false], (0.5, 1000)),
+            ([true, false], (1.0, 1000)),
+            ([false, true], (0.5, 1000)),
         ] {
             let account = Account::new(budget, flags);
             assert_eq!(limit(&account, Some(said)), expected);
@@ -376,7 +378,15 @@ mod tests {
         }
         let account = Account::new(budget, [true, true]);
         account.set_limit(said);
-        assert_eq!(limit(&account, Some(said)), (5.0, 0), "said after the flag");
+        assert_eq!(
+            limit(&account, Some(said)),
+            (0.5, 1000),
+            "said after the flag"
+        );
+        let unlimited = Account::new(Budget::default(), [false; 2]);
+        assert_eq!(limit(&unlimited, Some(said)), (0.5, 2000));
+        let off = Some(Budget::default());
+        assert_eq!(limit(&account, off), (1.0, 1000), "a file lifts no limit");
     }
 
     #[test]

@@ -15,13 +15,13 @@ impl WordList {
         self.words().any(|known| known == word)
     }
 
-    /// Returns `true` if `text` matches one of its words, in which `*` stands for any text.
+    /// Returns `true` if `text` matches one of its words; a `*` matches any text.
     pub fn matches(self, text: &str) -> bool {
         self.words().any(|pattern| like(text, pattern))
     }
 }
 
-/// Returns `true` if `text` matches `pattern`, in which `*` stands for any text.
+/// Returns `true` if `text` matches `pattern`; a `*` matches any text.
 pub(crate) fn like(text: &str, pattern: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else {
         return text == pattern;

@@ -142,7 +142,7 @@ mod tests {
             ),
             (
                 "[[rules.\"/w\"]]\ntool = \"bsh\"\naction = \"allow\"\n",
-                "rule 1 of [[rules.\"/w\"]]: there is no tool 'bsh'",
+                "rule 1 of [[rules.\"/w\"]]: unknown tool 'bsh'",
             ),
             ("[rules]\n\"/w\" = []\n", "can't append a rule"),
         ] {

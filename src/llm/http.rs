@@ -195,7 +195,7 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Durati
             CONNECT_TIMEOUT.as_secs()
         )
     } else if error.is_connect() {
-        // The hint stands only in the last error, after all retries.
+        // Only the last error, after all retries, shows the hint.
         let check = if is_loopback(target) {
             "check that the server runs, and base_url"
         } else {

@@ -253,6 +253,11 @@ pub enum EditFormat {
 pub const DEFAULT_MAX_OUTPUT: u64 = 16_384;
 
 impl Model {
+    /// Whether a call's cost is known: from the prices, or as OpenRouter reports it with each answer.
+    pub fn has_known_price(&self) -> bool {
+        self.prices != Prices::default() || self.provider == "openrouter"
+    }
+
     /// A model with a known address and nothing else: default limits, no prices, text only, no thinking.
     pub fn new(
         provider: impl Into<String>,

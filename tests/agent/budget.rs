@@ -147,27 +147,31 @@ async fn a_resumed_session_counts_the_cost_of_all_branches() {
 }
 
 #[tokio::test]
-async fn what_the_user_says_about_a_session_is_kept_with_it() {
+async fn a_sessions_budget_is_stored_and_lifts_no_limit() {
     let answers = || vec![costs(0.6, say("ok")), say("ok")];
-    let mut agent = setup(usd(0.5), answers()).start();
+    let mut agent = setup(usd(0.0), answers()).start();
     // Before there is a file.
     agent.handle.set_budget(usd(2.0));
     agent.prompt("first");
     assert_eq!(agent.settled().await, RunOutcome::Done);
     agent.handle.shutdown().await;
-    let again = |flags| Setup {
+    let again = |budget, flags| Setup {
         resume: Some((agent.folder.clone(), agent.session.clone())),
         budget_flags: flags,
-        ..setup(usd(0.5), answers())
+        ..setup(budget, answers())
     };
-    let mut resumed = again([false; 2]).start();
+    let mut resumed = again(usd(0.0), [false; 2]).start();
     resumed.prompt("second");
     assert_eq!(resumed.settled().await, RunOutcome::Done);
     let mut seen = resumed.seen.iter();
     assert!(seen.any(|it| matches!(it.kind, AgentEvent::Budget(budget) if budget == usd(2.0))));
     resumed.handle.shutdown().await;
-    // A flag was said later.
-    let mut limited = again([true, false]).start();
+    // Neither above the user's own limit, nor above a flag.
+    let mut own = again(usd(0.5), [false; 2]).start();
+    own.prompt("third");
+    assert_eq!(own.settled().await, reached(0.5, 1.5));
+    own.handle.shutdown().await;
+    let mut limited = again(usd(0.5), [true, false]).start();
     limited.prompt("third");
     assert_eq!(limited.settled().await, reached(0.5, 1.5));
     limited.handle.raise_budget();

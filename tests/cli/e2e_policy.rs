@@ -82,7 +82,7 @@ fn policy_check_judges_a_command_in_its_repository() {
 #[test]
 fn a_nonsensical_rule_is_rejected_with_its_line() {
     for (rule, line, why) in [
-        ("tool = 'bsh'\naction = 'ask'", 3, "there is no tool 'bsh'"),
+        ("tool = 'bsh'\naction = 'ask'", 3, "unknown tool 'bsh'"),
         ("tool = 'Bash'\naction = 'ask'", 3, "'Bash'; write 'bash'"),
         ("tool = 'Bash(git:*)'\naction = 'ask'", 3, "; write 'bash'"),
         ("tool = 'Glob'\naction = 'ask'", 3, "'Glob'; write 'find'"),

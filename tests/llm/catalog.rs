@@ -373,7 +373,7 @@ fn keys_are_found_or_the_error_says_where_to_put_them() {
     assert_eq!(
         error.hint.as_deref(),
         Some(
-            "Set it with: /login anthropic in tiller, tiller auth add anthropic, or export ANTHROPIC_API_KEY=YOUR_KEY"
+            "Set it with: tiller auth add anthropic, or export ANTHROPIC_API_KEY=YOUR_KEY; inside tiller: /login anthropic"
         )
     );
     let error = key("google", &[]).unwrap_err();

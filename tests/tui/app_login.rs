@@ -1,6 +1,6 @@
 //! Adding API keys, messages for unbound keys, the bell, the mouse and `/stats`.
 
-use tiller::agent::{AgentEvent, Phase, RunOutcome, RunState};
+use tiller::agent::{AgentEvent, Phase, RunState};
 use tiller::app::models::ProviderKey;
 use tiller::app::notify::Notify;
 use tiller::app::tui::app::Start;
@@ -169,21 +169,6 @@ fn an_unbound_key_says_so() {
         "{}",
         tui.frame()
     );
-}
-
-/// The user is in tiller already.
-#[test]
-fn an_error_names_the_login_command_without_the_place() {
-    let mut tui = TestTui::new(80, 24);
-    tui.agent(AgentEvent::AgentEnd {
-        totals: tiller::agent::RunTotals::default(),
-        messages: Vec::new().into(),
-        outcome: RunOutcome::Failed {
-            message: "no API key\nSet it with: /login lab in tiller, or tiller auth add lab".into(),
-        },
-    });
-    let told = "Set it with: /login lab, or tiller auth add lab";
-    assert!(tui.frame().contains(told), "{}", tui.frame());
 }
 
 #[test]

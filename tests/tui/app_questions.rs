@@ -535,7 +535,7 @@ fn an_error_in_a_rule_names_its_line_and_keeps_the_text() {
         ),
         (
             "\n[[permission.rules]]\ntool = \"bsh\"\naction = \"allow\"",
-            "line 5: there is no tool 'bsh'",
+            "line 5: unknown tool 'bsh'",
         ),
         (
             "\n[[permission.rules]]\ntool = \"grep\"\naction = \"ask\"",

@@ -179,7 +179,9 @@ fn a_missing_key_says_what_to_set() {
     let found = FoundModel {
         model: Arc::new(model()),
         thinking: None,
-        key: KeyState::Missing("Set it with: /login lab in tiller, or tiller auth add lab".into()),
+        key: KeyState::Missing(
+            "Set it with: tiller auth add lab; inside tiller: /login lab".into(),
+        ),
     };
     tui.send(Msg::Done(EffectResult::Model(Ok(found))));
     let told = format!("No API key for {} yet", model().provider);

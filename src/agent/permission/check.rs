@@ -36,7 +36,7 @@ impl Rule {
             } else {
                 format!("use one of {}", tools.join(", "))
             };
-            return Err(format!("there is no tool '{tool}'; {instead}"));
+            return Err(format!("unknown tool '{tool}'; {instead}"));
         }
         if self.action == Action::Allow && *tool == "*" {
             return Err(String::from(

@@ -11,7 +11,7 @@ use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 
 /// `tiller config show`: all settings as a valid settings file, or those that `key` names. With `origin` also
-/// their sources. The value of one setting stands alone, a string without quotes.
+/// their sources. For a single setting it prints only the value, without quotes.
 pub fn show_config(
     layers: &Layers,
     key: Option<&str>,

@@ -14,8 +14,8 @@ use crate::app::humanize::shell_word;
 /// Most characters of a command to show.
 const MOST: usize = 200;
 
-/// The line for a question without a user to answer it. `told` are the reasons that earlier lines
-/// said a way out of.
+/// The line for a question without a user to answer it. `told` holds the reasons for which
+/// an earlier line already suggested what to do.
 pub fn refusal(question: &Question, told: &mut HashSet<String>) -> String {
     let Subject::Permission(subject) = &question.subject else {
         return format!("refused: {}", question.tool);

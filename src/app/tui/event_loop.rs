@@ -198,7 +198,7 @@ impl Tui {
             Some(result) = self.results.recv() => self.on_effect_result(result)?,
             received = receive(&self.handle, &mut self.events, &mut events) => self.on_agent_events(received, events),
             () = self.ready.notified() => self.dirty |= self.cache.transcript.poll(),
-            () = async {}, if refine => self.refine()?,
+            () = async {}, if refine => self.refine(),
         }
         Ok(())
     }
@@ -380,9 +380,11 @@ impl Tui {
     }
 
     /// Work for an idle moment.
-    fn refine(&mut self) -> io::Result<()> {
-        if !std::mem::replace(&mut self.catches_all_signals, true) {
-            signals::catch_rest(&mut self.signals)?;
+    fn refine(&mut self) {
+        if !std::mem::replace(&mut self.catches_all_signals, true)
+            && let Err(error) = signals::catch_rest(&mut self.signals)
+        {
+            tracing::warn!("can't catch the real-time signals: {error}");
         }
         let App {
             transcript, theme, ..
@@ -391,7 +393,6 @@ impl Tui {
         self.unmeasured = self.cache.transcript.refine(transcript, theme, REFINE);
         // The number of rows below is on the screen.
         self.dirty |= !transcript.is_following() && self.cache.transcript.rows() != before;
-        Ok(())
     }
 
     fn resize(&mut self) {

@@ -142,15 +142,13 @@ impl ProviderAuth<'_> {
 
     fn set_command(&self) -> String {
         let provider = self.provider;
-        let (login, add) = (
-            format!("/login {provider} in tiller"),
-            format!("tiller auth add {provider}"),
-        );
+        let add = format!("tiller auth add {provider}");
+        let login = format!("inside tiller: /login {provider}");
         match (self.api_key.map(KeySpec::parse), self.variables.first()) {
             // tiller looks nowhere else.
             (Some(KeySpec::Variable(name)), _) => format!("export {name}=YOUR_KEY"),
-            (_, Some(name)) => format!("{login}, {add}, or export {name}=YOUR_KEY"),
-            (_, None) => format!("{login}, or {add}"),
+            (_, Some(name)) => format!("{add}, or export {name}=YOUR_KEY; {login}"),
+            (_, None) => format!("{add}; {login}"),
         }
     }
 }

@@ -29,9 +29,7 @@ pub(super) fn push(cells: &mut Cells, level: NoticeLevel, text: impl Into<String
 
 /// Adds a notice unless it's there: a failure is both in its message and at the end of its run.
 pub(super) fn push_once(cells: &mut Cells, level: NoticeLevel, message: &str) {
-    // The user is in tiller.
-    let message = message.replace(" in tiller,", ",");
-    let first_line = first_line(&message);
+    let first_line = first_line(message);
     // After another prompt, or in another run, the same failure is news.
     let newest = cells.newest().filter_map(|cell| cells.body(cell));
     let begins = |body: &&CellBody| matches!(body, CellBody::User { .. } | CellBody::TurnEnd(..));

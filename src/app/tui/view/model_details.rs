@@ -16,7 +16,6 @@ pub fn lines(theme: &Theme, entry: &ModelEntry, columns: usize) -> Vec<StyledLin
     let quiet = theme.popup.patch(theme.dim);
     let mut details: Vec<(String, Style)> = Vec::new();
     if let KeyState::Missing(hint) = &entry.key {
-        let hint = hint.replace(" in tiller,", ",");
         details.push((format!("No key. {hint}"), theme.popup.patch(theme.warning)));
     }
     details.push((limits(model), theme.popup));
