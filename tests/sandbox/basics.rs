@@ -1,10 +1,16 @@
 //! What a command may and may not do in a sandbox, and what tiller says if the sandbox can't be
 //! kept.
 
-use tiller::agent::process::ExitStatus;
-use tiller::agent::process::sandbox::{Layer, Sandbox};
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use super::place::{Place, without};
+use tiller::agent::process::sandbox::{Layer, Sandbox};
+use tiller::agent::process::{ExitStatus, Spawn};
+use tokio_util::sync::CancellationToken;
+
+use super::place::{Place, machine_has_all_layers, without};
+use crate::support::marked::{DEADLINE, MarkedProcesses};
 
 #[tokio::test]
 async fn a_command_works_in_its_workspace() {
@@ -98,6 +104,42 @@ async fn a_command_cannot_look_into_its_supervisor_or_tiller() {
         assert!(ran.output.contains(why), "{ran:?}");
         assert_eq!(ran.output.lines().count(), 1, "{ran:?}");
     }
+}
+
+// The process that waits outside shares its mounts until its child has replaced them. A file that
+// it opened there for writing would keep `/dev` from becoming read-only.
+#[tokio::test]
+async fn the_waiting_process_opens_nothing_in_the_commands_mounts() {
+    if !machine_has_all_layers() {
+        return;
+    }
+    let place = Place::new();
+    let marked = MarkedProcesses::new();
+    let mark = ("TILLER_CENSUS".into(), marked.mark().into());
+    let spawn = Spawn {
+        command: marked.script("SLEEP"),
+        cwd: place.path("ws"),
+        environment: std::env::vars_os().chain([mark]).collect(),
+        sandbox: Some(Arc::new(place.auto())),
+    };
+    let running = place.processes.start(spawn, &CancellationToken::new());
+    let _running = running.unwrap();
+    marked.wait_for_command("sleep").await;
+    let own = std::process::id() as i32;
+    let living = marked.living();
+    let waiting = living.iter().find(|process| process.parent == own).unwrap();
+    let of_stdout = |file: &str| format!("/proc/{}/{file}/1", waiting.pid);
+    let deadline = Instant::now() + DEADLINE;
+    while fs::read_link(of_stdout("fd")).unwrap() != std::path::Path::new("/dev/null") {
+        assert!(Instant::now() < deadline, "still writes elsewhere");
+        tokio::time::sleep(Duration::from_millis(5)).await; // poll
+    }
+    let opened = fs::read_to_string(of_stdout("fdinfo")).unwrap();
+    let mount = opened.lines().find_map(|line| line.strip_prefix("mnt_id:"));
+    let mount = format!("{} ", mount.unwrap().trim());
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let ours = mounts.lines().any(|line| line.starts_with(&mount));
+    assert!(ours, "{opened}{mounts}");
 }
 
 #[tokio::test]
@@ -215,7 +257,7 @@ async fn a_sessions_commands_share_its_private_temporary_folders() {
 async fn a_folder_with_another_programs_socket_cannot_be_renamed() {
     let place = Place::new();
     let folder = place.path("ws/run/db");
-    std::fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(&folder).unwrap();
     let _server = std::os::unix::net::UnixListener::bind(folder.join("s")).unwrap();
     let script = "mv run old; mv run/db run/old; rm -rf run; ls -d run/db";
     let ran = place
@@ -229,8 +271,8 @@ async fn a_folder_with_another_programs_socket_cannot_be_renamed() {
 #[tokio::test]
 async fn a_folder_inside_a_hidden_one_can_be_shown_read_only() {
     let place = Place::new();
-    std::fs::create_dir(place.path("home/.ssh/own")).unwrap();
-    std::fs::write(place.path("home/.ssh/own/output"), "long\n").unwrap();
+    fs::create_dir(place.path("home/.ssh/own")).unwrap();
+    fs::write(place.path("home/.ssh/own/output"), "long\n").unwrap();
     let ssh = place.path("home/.ssh");
     let sandbox = || Sandbox {
         readable: vec![ssh.join("own"), ssh.join("missing")],

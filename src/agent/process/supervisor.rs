@@ -66,7 +66,10 @@ fn supervise() -> io::Result<()> {
         }
     }
     let mut reports = stream.try_clone()?;
-    match start(&mut request, stream) {
+    // Before the fork. Later, the child replaces `/dev` while its parent is in the same namespace,
+    // and that could open what is about to be covered: then `/dev` would never become read-only.
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    match start(&mut request, stream, &null) {
         Ok(Role::Supervisor(mut supervisor)) => {
             let is_empty = supervisor.run();
             if supervisor.is_init && !is_empty {
@@ -78,7 +81,7 @@ fn supervise() -> io::Result<()> {
             return Ok(());
         }
         Ok(Role::Waiter(init)) => {
-            close_output()?;
+            close_output(&null)?;
             while waitpid(init, None) == Err(Errno::EINTR) {}
         }
         Err(error) => {
@@ -98,7 +101,7 @@ enum Role {
 }
 
 /// Confines this process, or a child of it, and starts the shell there.
-fn start(request: &mut Request, mut stream: UnixStream) -> io::Result<Role> {
+fn start(request: &mut Request, mut stream: UnixStream, null: &File) -> io::Result<Role> {
     let share = std::mem::replace(&mut request.share, Share::Alone);
     let makes = matches!(share, Share::Make);
     let sandbox = request.sandbox.as_ref();
@@ -124,15 +127,16 @@ fn start(request: &mut Request, mut stream: UnixStream) -> io::Result<Role> {
             Side::Inside => is_init = sandbox.has_init(),
         }
     }
-    Supervisor::start(request, entered, stream, is_init).map(Role::Supervisor)
+    let supervisor = Supervisor::start(request, entered, stream, is_init)?;
+    close_output(null)?;
+    Ok(Role::Supervisor(supervisor))
 }
 
 /// Otherwise the reader of the command's output would wait for this process too.
-fn close_output() -> io::Result<()> {
-    let null = File::options().read(true).write(true).open("/dev/null")?;
-    dup2_stdin(&null)?;
-    dup2_stdout(&null)?;
-    dup2_stderr(&null)?;
+fn close_output(null: &File) -> io::Result<()> {
+    dup2_stdin(null)?;
+    dup2_stdout(null)?;
+    dup2_stderr(null)?;
     Ok(())
 }
 
@@ -159,7 +163,6 @@ impl Supervisor {
             entered.confine(sandbox).map_err(io::Error::other)?;
         }
         let shell = shell::start(request)?;
-        close_output()?;
         Ok(Self {
             tree: Tree {
                 shell,
