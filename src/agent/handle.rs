@@ -86,20 +86,43 @@ pub struct Snapshot {
     pub steering: Vec<Queued>,
     /// Queued messages to send at the end of the run.
     pub follow_up: Vec<Queued>,
+    /// The model for the next call.
+    pub model: Arc<Model>,
+    /// The thinking level for the next call.
+    pub thinking: ThinkingLevel,
+    /// The permission mode for the next call.
+    pub permission: PermissionMode,
+    /// The session's budget.
+    pub budget: Budget,
+    /// The rules of the loop.
+    pub rules: Arc<LoopRules>,
+    /// The session.
+    pub session: SessionInfo,
+}
+
+/// What identifies a session, and how it is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionInfo {
+    /// Its id.
+    pub id: String,
+    /// Its file, or `None` if it isn't stored.
+    pub path: Option<PathBuf>,
+    /// The name that the user gave it.
+    pub name: Option<String>,
+    /// `true` if it is read-only: nothing is sent or stored.
+    pub read_only: bool,
 }
 
 /// The commands of [`AgentHandle`]'s methods, which document them. The actor reads them in order.
 #[derive(Debug)]
 pub(super) enum Command {
     Message(QueueKind, Vec<Content>),
-    External(
-        Box<ExternalMessage>,
-        oneshot::Sender<Result<Delivery, Refused>>,
-    ),
+    Submit(Box<Submission>, oneshot::Sender<Result<Delivery, Refused>>),
     Listening(Option<PathBuf>),
     Notify(NoticeLevel, String),
     SteerNow,
     TakeBack(Option<u64>),
+    ClearQueue(oneshot::Sender<Vec<Queued>>),
     Release(Vec<u64>),
     Abort {
         /// `true` if the handle has cancelled a run.
@@ -124,33 +147,39 @@ pub(super) enum Command {
     Undo(UndoCommand),
     Warm,
     Subscribe(mpsc::Sender<Arc<Event>>, SlowReader),
+    Snapshot(oneshot::Sender<Snapshot>),
     Resubscribe(mpsc::Sender<Arc<Event>>, oneshot::Sender<Snapshot>),
     Shutdown(oneshot::Sender<Option<String>>),
 }
 
-/// A user message from another program.
+/// A user message whose sender wants an answer.
 #[derive(Clone, Debug)]
-pub struct ExternalMessage {
+pub struct Submission {
     /// The queue it waits in if a run is active.
     pub kind: QueueKind,
-    /// Its text.
-    pub text: String,
+    /// Text and images.
+    pub content: Vec<Content>,
+    /// The sender, as in [`UserMessage::origin`](tiller_llm::UserMessage::origin); `None` for the
+    /// front end itself.
+    pub origin: Option<String>,
     /// The id of the session it is meant for, or `None` for any.
     pub session: Option<String>,
-    /// What to do if no run is active.
-    pub when_idle: WhenIdle,
+    /// When to accept it.
+    pub accept: Accept,
 }
 
-/// What a message from another program does if no run is active.
+/// When the agent accepts a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhenIdle {
-    /// Starts a run.
-    Start,
-    /// Refuses the message, because the program is about to exit.
-    Refuse,
+pub enum Accept {
+    /// Always: it starts a run or waits in a queue.
+    Always,
+    /// Only if it starts a run.
+    Idle,
+    /// Only during a run, because the program exits after it.
+    Running,
 }
 
-/// What happened to a message from another program.
+/// What happened to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
     /// It started a run, or will once the aborted run has ended.
@@ -233,10 +262,10 @@ impl AgentHandle {
         self.send(Command::Message(QueueKind::FollowUp, content));
     }
 
-    /// Sends a user message from another program and returns what happened to it. The agent has
-    /// accepted nothing until this succeeds.
-    pub async fn send_external(&self, message: ExternalMessage) -> Result<Delivery, Refused> {
-        let delivery = self.ask(|answer| Command::External(Box::new(message), answer));
+    /// Sends a user message and returns what happened to it. The agent has accepted nothing until
+    /// this succeeds.
+    pub async fn submit(&self, message: Submission) -> Result<Delivery, Refused> {
+        let delivery = self.ask(|answer| Command::Submit(Box::new(message), answer));
         delivery.await.unwrap_or(Err(Refused::Leaving))
     }
 
@@ -258,6 +287,12 @@ impl AgentHandle {
     /// Takes back one waiting message, or all of them.
     pub fn take_back(&self, id: Option<u64>) {
         self.send(Command::TakeBack(id));
+    }
+
+    /// Takes back all waiting messages for good. Unlike [`Self::take_back`] this returns them to
+    /// the caller only.
+    pub async fn clear_queue(&self) -> Vec<Queued> {
+        self.ask(Command::ClearQueue).await.unwrap_or_default()
     }
 
     /// Releases messages that were given back, once their receiver has stored them. Until then they wait
@@ -404,6 +439,11 @@ impl AgentHandle {
         let (sender, receiver) = mpsc::channel(EVENT_BUFFER);
         self.send(Command::Subscribe(sender, slow));
         receiver
+    }
+
+    /// Returns the agent's current state, or `None` if the agent has ended.
+    pub async fn snapshot(&self) -> Option<Snapshot> {
+        self.ask(Command::Snapshot).await
     }
 
     /// Returns the agent's current state and all events after it, for a subscriber that was

@@ -131,8 +131,8 @@ pub use event::{
 };
 pub use event::{TrialStep, is_from_user};
 pub use handle::{
-    AgentHandle, Delivery, ExternalMessage, Leaving, OpenRefused, OpenSession, Refused, SlowReader,
-    Snapshot, WhenIdle,
+    Accept, AgentHandle, Delivery, Leaving, OpenRefused, OpenSession, Refused, SessionInfo,
+    SlowReader, Snapshot, Submission,
 };
 pub use memory::compaction::{ContextKind, ContextPart, ContextUsage};
 pub use options::{AgentOptions, LazyRedactor, PermissionOptions};

@@ -1,6 +1,6 @@
 //! Why the agent refuses a request.
 
-/// Why a message from another program was refused.
+/// Why a message was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// It is empty.
@@ -17,6 +17,9 @@ pub enum Refused {
     /// The session is read-only.
     #[error("the session is open read-only there")]
     ReadOnly,
+    /// A run is active.
+    #[error("a run is active; say whether the message steers it or follows it")]
+    Running,
     /// No run is active, and none may start.
     #[error("nothing is running there, and that tiller ends with its run")]
     NoRun,

@@ -36,6 +36,7 @@ pub(crate) mod log;
 pub(crate) mod records;
 pub(crate) mod steer;
 pub(crate) mod cli;
+pub mod host;
 pub(crate) mod serve;
 pub mod demo;
 pub mod tui;

@@ -7,9 +7,10 @@ use tiller::agent::session::Session;
 use tiller::agent::tools::{ToolSettings, builtin};
 use tiller::agent::undo::{Direction, UndoCommand};
 use tiller::agent::{
-    AgentEvent, AgentHandle, Answer, Delivery, ExternalMessage, OpenRefused, OpenSession,
-    QueueKind, Queued, Refused, RunOutcome, STEER_ORIGIN, Toolbox, WhenIdle,
+    Accept, AgentEvent, AgentHandle, Answer, Delivery, OpenRefused, OpenSession, QueueKind, Queued,
+    Refused, RunOutcome, STEER_ORIGIN, Submission, Toolbox,
 };
+use tiller::llm::Content;
 use tiller::llm::message::content_text;
 
 use super::fixture::*;
@@ -169,12 +170,13 @@ async fn a_result_is_stored_before_the_offer_to_rerun_the_command() {
     assert!(results[0].contains("this is the result"));
 }
 
-pub fn external(text: &str) -> ExternalMessage {
-    ExternalMessage {
+pub fn external(text: &str) -> Submission {
+    Submission {
         kind: QueueKind::Steering,
-        text: text.to_owned(),
+        content: vec![Content::text(text)],
+        origin: Some(STEER_ORIGIN.to_owned()),
         session: None,
-        when_idle: WhenIdle::Start,
+        accept: Accept::Always,
     }
 }
 
@@ -193,7 +195,7 @@ pub fn queued_after_a_kill(agent: &TestAgent) -> Vec<String> {
 #[tokio::test]
 async fn a_message_that_starts_a_run_is_stored_before_its_sender_hears() {
     let mut agent = agent(vec![say("ok")], vec![]);
-    let sent = agent.handle.send_external(external("by steer")).await;
+    let sent = agent.handle.submit(external("by steer")).await;
     assert_eq!(sent, Ok(Delivery::Started));
     let kept = std::fs::read_to_string(&agent.session).unwrap_or_default();
     assert!(kept.contains("by steer"), "{kept}");
@@ -212,7 +214,7 @@ async fn queued_messages_are_queued_again_after_a_kill() {
     gate.reached().await;
     agent.steer("steered");
     agent.follow_up("then this");
-    let sent = agent.handle.send_external(external("from elsewhere")).await;
+    let sent = agent.handle.submit(external("from elsewhere")).await;
     assert_eq!(sent, Ok(Delivery::Queued(QueueKind::Steering)));
     let all = ["steered", "then this", "from elsewhere"];
     assert_eq!(queued_after_a_kill(&agent), all);
@@ -344,7 +346,7 @@ async fn a_message_that_cannot_be_stored_is_refused() {
     );
     let root = agent.folder.path().join("sessions");
     std::fs::write(&root, "in the way").unwrap();
-    let refused = agent.handle.send_external(external("by steer")).await;
+    let refused = agent.handle.submit(external("by steer")).await;
     assert!(matches!(refused, Err(Refused::Unsaved(_))), "{refused:?}");
     agent.prompt("Go");
     assert_eq!(agent.settled().await, RunOutcome::Done);

@@ -139,9 +139,9 @@ async fn play(actions: Vec<UserAction>, has_user: bool) -> Played {
             UserAction::Steer => agent.steer(&text()),
             UserAction::FollowUp => agent.follow_up(&text()),
             UserAction::External => {
-                let message = super::killed::external(&text());
-                let text = message.text.clone();
-                within(agent.handle.send_external(message)).await.unwrap();
+                let text = text();
+                let message = super::killed::external(&text);
+                within(agent.handle.submit(message)).await.unwrap();
                 let kept = std::fs::read_to_string(&agent.session).unwrap();
                 assert!(
                     kept.contains(&format!("\"{text}\"")),

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use tiller::agent::permission::PermissionMode;
 use tiller::agent::session::HistoryFacts;
 use tiller::agent::{
-    AgentEvent, BudgetLimit, BudgetReached, NoticeLevel, Phase, QueueKind, RunOutcome, RunState,
-    Snapshot,
+    AgentEvent, Budget, BudgetLimit, BudgetReached, NoticeLevel, Phase, QueueKind, RunOutcome,
+    RunState, SessionInfo, Snapshot,
 };
 use tiller::app::tui::app::Start;
 use tiller::app::tui::composer::{Narrowing, SavedDraft};
@@ -14,7 +15,7 @@ use tiller::app::tui::input::{InputEvent, TerminalReport};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
 use tiller::app::tui::overlay::Overlay;
-use tiller::llm::{AssistantMessage, Content, Message, Usage, UserMessage};
+use tiller::llm::{AssistantMessage, Content, Message, ThinkingLevel, Usage, UserMessage};
 
 use super::app_kit::{TestTui, prompt, queued};
 use super::transcript_support::branch;
@@ -499,6 +500,7 @@ fn missed_events_are_recovered() {
         message: Arc::new(answer.clone()),
     });
     let messages = vec![Arc::new(message), Arc::new(answer)];
+    let model = Arc::clone(&tui.app.status.model);
     let effects = tui.send(Msg::Resubscribed(Arc::new(Snapshot {
         branch: branch(&messages),
         facts: Arc::new(HistoryFacts::of(&messages)),
@@ -506,6 +508,17 @@ fn missed_events_are_recovered() {
         questions: Vec::new(),
         steering: Vec::new(),
         follow_up: queued(QueueKind::FollowUp, &["then this"]),
+        model,
+        thinking: ThinkingLevel::Medium,
+        permission: PermissionMode::Auto,
+        budget: Budget::default(),
+        rules: Arc::default(),
+        session: SessionInfo {
+            id: String::new(),
+            path: None,
+            name: None,
+            read_only: false,
+        },
     })));
     assert_eq!(effects, []);
     let frame = tui.frame();

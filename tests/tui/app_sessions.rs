@@ -7,13 +7,14 @@ use std::sync::Arc;
 use tiller::agent::session::{Found, HistoryFacts, SessionState};
 use tiller::agent::tool::CommandDetails;
 use tiller::agent::{AgentEvent, RunOutcome, RunState};
+use tiller::app::host::CommandEnd;
 use tiller::app::sessions::{
     Choice, Recent, Refusal, Refused, SessionFacts, SessionRow, SessionScope,
 };
 use tiller::app::tui::app::{SessionInfo, Start};
 use tiller::app::tui::effect::{DraftChange, Effect, TerminalEffect};
 use tiller::app::tui::input::InputEvent;
-use tiller::app::tui::msg::{EffectResult, Msg, ShellEnd};
+use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
 use tiller::app::tui::overlay::{Overlay, TextSearch};
 use tiller::app::tui::screen_mode::ScreenMode;
@@ -100,12 +101,11 @@ fn command_output_stays_with_its_session() {
     let mut tui = stored();
     tui.app.status.session.as_mut().unwrap().title = "Fix it".into();
     let end = |tui: &mut TestTui, id: &str| {
-        let end = ShellEnd {
-            id: id.into(),
+        let end = CommandEnd {
             details: CommandDetails::default(),
             failure: None,
         };
-        tui.send(Msg::Done(EffectResult::Shell(end)));
+        tui.send(Msg::Done(EffectResult::Shell(id.into(), end)));
     };
     tui.write("!ls");
     tui.key("enter");
@@ -129,11 +129,11 @@ fn command_output_does_not_go_to_a_new_session() {
         let mut tui = stored();
         tui.write("!ls");
         tui.key("enter");
-        tui.send(Msg::Done(EffectResult::Shell(ShellEnd {
-            id: "shell-1".into(),
+        let end = CommandEnd {
             details: CommandDetails::default(),
             failure: None,
-        })));
+        };
+        tui.send(Msg::Done(EffectResult::Shell("shell-1".into(), end)));
         tui.write(command);
         tui.key("enter");
         arrive(&mut tui, opened("", None));

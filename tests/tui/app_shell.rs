@@ -5,10 +5,11 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use tiller::agent::tool::CommandDetails;
 use tiller::agent::{AgentEvent, Phase, QueueKind, RunOutcome, RunState, RunTotals};
+use tiller::app::host::CommandEnd;
 use tiller::app::tui::composer::SavedDraft;
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::InputEvent;
-use tiller::app::tui::msg::{EffectResult, Msg, ShellEnd};
+use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::transcript::Transcript;
 use tiller::llm::message::content_text;
 use tiller::llm::{Content, Message, UserMessage};
@@ -34,11 +35,11 @@ fn ended(tui: &mut TestTui, id: &str, command: &str, output: &str, code: i32) {
         duration_ms: Some(20),
         ..CommandDetails::default()
     };
-    tui.send(Msg::Done(EffectResult::Shell(ShellEnd {
-        id: id.to_owned(),
+    let end = CommandEnd {
         details,
         failure: (code != 0).then(|| format!("exit {code}")),
-    })));
+    };
+    tui.send(Msg::Done(EffectResult::Shell(id.to_owned(), end)));
 }
 
 fn shell(id: &str, command: &str) -> Effect {

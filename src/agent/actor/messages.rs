@@ -3,15 +3,17 @@
 
 use super::activity::{Activity, Typed};
 use super::task::Actor;
-use crate::event::{Queued, STEER_ORIGIN};
-use crate::handle::{Delivery, ExternalMessage, Refused, WhenIdle};
+use crate::event::Queued;
+use crate::handle::{Accept, Delivery, Refused, Submission};
 use crate::session::Body;
 use tiller_llm::Content;
 
 impl Actor {
     /// Accepts a message as if it had been typed here, or returns why not.
-    pub(super) fn receive(&mut self, message: ExternalMessage) -> Result<Delivery, Refused> {
-        if message.text.trim().is_empty() {
+    pub(super) fn submit(&mut self, message: Submission) -> Result<Delivery, Refused> {
+        let is_empty =
+            |block: &Content| matches!(block, Content::Text(block) if block.text.trim().is_empty());
+        if message.content.iter().all(is_empty) {
             return Err(Refused::Empty);
         }
         if self.conversation.session.is_read_only() {
@@ -24,14 +26,17 @@ impl Actor {
         }
         let delivery = match &self.activity {
             Activity::Leaving { .. } => return Err(Refused::Leaving),
+            Activity::Running(_) if message.accept == Accept::Idle => {
+                return Err(Refused::Running);
+            }
             Activity::Running(_) => Delivery::Queued(message.kind),
-            _ if message.when_idle == WhenIdle::Refuse => return Err(Refused::NoRun),
+            _ if message.accept == Accept::Running => return Err(Refused::NoRun),
             _ => Delivery::Started,
         };
         let queued = self.keep(Typed {
             kind: message.kind,
-            content: vec![Content::text(message.text)],
-            origin: Some(STEER_ORIGIN.to_owned()),
+            content: message.content,
+            origin: message.origin,
         });
         if let Some((_, error)) = self.conversation.save() {
             // The sender keeps it.
@@ -66,6 +71,17 @@ impl Actor {
             self.show_queues();
         }
         self.let_go(ids);
+    }
+
+    /// Hands all waiting messages over to the caller.
+    pub(super) fn clear_queue(&mut self) -> Vec<Queued> {
+        let messages = self.queues.take_back(None);
+        if !messages.is_empty() {
+            self.show_queues();
+            let ids: Vec<u64> = messages.iter().map(|queued| queued.id).collect();
+            self.let_go(&ids);
+        }
+        messages
     }
 
     /// Stores that these messages no longer wait.

@@ -43,10 +43,11 @@ impl Actor {
 fn is_allowed(command: &Command) -> bool {
     match command {
         // These report the refusal themselves.
-        Command::External(..)
+        Command::Submit(..)
         | Command::Listening(_)
         | Command::Notify(..)
         | Command::TakeBack(_)
+        | Command::ClearQueue(_)
         | Command::Release(_)
         | Command::Abort { .. }
         | Command::SetPermission(_)
@@ -61,6 +62,7 @@ fn is_allowed(command: &Command) -> bool {
         | Command::ContextUsage(_)
         | Command::Warm
         | Command::Subscribe(..)
+        | Command::Snapshot(_)
         | Command::Resubscribe(..)
         | Command::Shutdown(_) => true,
         Command::Tree(tree) => match tree {

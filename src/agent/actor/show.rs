@@ -1,10 +1,11 @@
 //! What subscribers learn about the agent itself: its state, its queues, and both at once.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::task::Actor;
 use crate::event::{AgentEvent, Queued, RunState};
-use crate::handle::Snapshot;
+use crate::handle::{SessionInfo, Snapshot};
 
 impl Actor {
     /// Returns messages to their author. They stay in the session until they are released.
@@ -32,6 +33,7 @@ impl Actor {
 
     pub(super) fn snapshot(&self) -> Snapshot {
         let (steering, follow_up) = self.queues.shown();
+        let session = &self.conversation.session;
         Snapshot {
             facts: Arc::new(self.conversation.facts()),
             branch: self.conversation.branch(),
@@ -39,6 +41,17 @@ impl Actor {
             questions: self.questions.open(),
             steering,
             follow_up,
+            model: Arc::clone(&self.model),
+            thinking: self.thinking,
+            permission: self.policy.borrow().mode,
+            budget: self.env.account.limit(),
+            rules: Arc::clone(&self.rules),
+            session: SessionInfo {
+                id: session.id().to_owned(),
+                path: session.path().map(Path::to_owned),
+                name: session.tree().name().map(str::to_owned),
+                read_only: session.is_read_only(),
+            },
         }
     }
 

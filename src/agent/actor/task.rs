@@ -179,7 +179,7 @@ impl Actor {
         };
         match command {
             Command::Message(kind, content) => self.enqueue(Typed::here(kind, content)),
-            Command::External(message, answer) => drop(answer.send(self.receive(*message))),
+            Command::Submit(message, answer) => drop(answer.send(self.submit(*message))),
             Command::Listening(socket) => self.conversation.listening(socket),
             Command::Notify(level, text) => self.conversation.notice(level, text),
             Command::SteerNow => self.steer_now(),
@@ -187,6 +187,7 @@ impl Actor {
                 let messages = self.queues.take_back(id);
                 self.give_back(messages);
             }
+            Command::ClearQueue(answer) => drop(answer.send(self.clear_queue())),
             Command::Release(ids) => self.release(&ids),
             Command::Abort { cancelled } => self.abort(cancelled),
             Command::Continue => {
@@ -233,6 +234,7 @@ impl Actor {
                     self.show_queues();
                 }
             }
+            Command::Snapshot(answer) => drop(answer.send(self.snapshot())),
             Command::Resubscribe(sender, answer) => {
                 if answer.send(self.snapshot()).is_ok() {
                     self.conversation.subscribers.join(sender, SlowReader::Drop);

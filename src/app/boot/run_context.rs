@@ -17,6 +17,7 @@ use crate::agent::{
 use crate::app::config::{Settings, overrides};
 use crate::app::demo::Scratch;
 use crate::app::dirs::Dirs;
+use crate::app::host::Host;
 use crate::app::keys::KnownSecrets;
 use crate::app::outcome::StartError;
 use crate::app::plan::{FrontEnd, Loaded, Plan};
@@ -205,13 +206,36 @@ impl RunContext {
         options
     }
 
+    /// What a front end needs besides the agent's events.
+    pub fn host(
+        &self,
+        plan: &Plan,
+        dirs: &Dirs,
+        handle: AgentHandle,
+        processes: &Processes,
+    ) -> Host {
+        let Loaded {
+            settings,
+            keys,
+            catalog,
+            ..
+        } = &plan.loaded;
+        Host {
+            handle,
+            dirs: dirs.clone(),
+            cwd: self.cwd.clone(),
+            models: Arc::clone(&plan.chosen.models),
+            secrets: KnownSecrets::new(keys, catalog, &settings.tools.bash_secret_env),
+            processes: processes.scope(),
+            is_stored: self.session_file.is_some(),
+        }
+    }
+
     pub fn screen(
         &self,
         plan: &Plan,
         history: (Arc<SessionBranch>, HistoryFacts),
-        dirs: &Dirs,
-        handle: AgentHandle,
-        processes: &Processes,
+        host: Host,
     ) -> tui::TuiOptions {
         let Loaded { settings, keys, .. } = &plan.loaded;
         let mut notices = Vec::new();
@@ -241,18 +265,14 @@ impl RunContext {
         notices.extend(keys.store().notice().map(str::to_owned));
         notices.extend_from_slice(&self.notices);
         tui::TuiOptions {
-            events: handle.subscribe(SlowReader::Drop),
-            handle,
+            events: host.handle.subscribe(SlowReader::Drop),
             project: self.scratch.is_none().then(|| {
                 Project::new(
                     plan.loaded.trust.clone(),
                     plan.loaded.layers.clone(),
-                    dirs.config_file(),
+                    host.dirs.config_file(),
                 )
             }),
-            processes: processes.scope(),
-            models: Arc::clone(&plan.chosen.models),
-            secrets: KnownSecrets::new(keys, &plan.loaded.catalog, &settings.tools.bash_secret_env),
             status: Status {
                 session: self.session.clone(),
                 permission: settings.permission,
@@ -283,8 +303,7 @@ impl RunContext {
                 for_light: settings.theme_light.clone(),
                 ..ThemeChoice::default()
             },
-            dirs: dirs.clone(),
-            is_stored: self.session_file.is_some(),
+            host,
             overrides: overrides(&plan.loaded.layers).into(),
         }
     }

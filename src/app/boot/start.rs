@@ -20,7 +20,7 @@ use crate::agent::process::Processes;
 use crate::agent::process::Secrets;
 use crate::agent::session::Header;
 use crate::agent::session::folder::folder_for;
-use crate::agent::{AgentHandle, WhenIdle};
+use crate::agent::{Accept, AgentHandle};
 use crate::app::args::{self, Args, RunArgs, SubCommand};
 use crate::app::attachments::missing_mentions;
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink};
@@ -175,27 +175,20 @@ async fn run_plan(
     let processes = Processes::new();
     let handle = context.start_agent(session, facts, &plan, dirs, env, &processes)?;
     let events = events.map(|file| file.follow(&header, &handle));
-    let when_idle = match plan.front_end {
-        FrontEnd::Screen => WhenIdle::Start,
-        _ => WhenIdle::Refuse,
+    let accept = match plan.front_end {
+        FrontEnd::Screen => Accept::Always,
+        _ => Accept::Running,
     };
-    let socket =
-        is_stored.then(|| SteerSocket::open(handle.clone(), dirs.sockets.clone(), when_idle));
-    if let Err(error) = steer_by_file(handle.clone(), context.cwd.clone(), when_idle) {
+    let socket = is_stored.then(|| SteerSocket::open(handle.clone(), dirs.sockets.clone(), accept));
+    if let Err(error) = steer_by_file(handle.clone(), context.cwd.clone(), accept) {
         tracing::warn!("SIGUSR1 cannot be caught: {error}");
     }
     let mut args = plan.loaded.args.clone();
     let mut again = None;
     let code = if plan.front_end == FrontEnd::Screen {
         // On the heap, or this future would hold all of the screen's state.
-        let end = Box::pin(tui::run(context.screen(
-            &plan,
-            shown,
-            dirs,
-            handle.clone(),
-            &processes,
-        )))
-        .await;
+        let host = context.host(&plan, dirs, handle.clone(), &processes);
+        let end = Box::pin(tui::run(context.screen(&plan, shown, host))).await;
         if let Some(unsaved) = handle.shutdown().await {
             cli::eprint_line(&format!("tiller: {unsaved}"));
         }

@@ -12,9 +12,10 @@ use nix::sys::signal::Signal;
 use nix::unistd::Uid;
 use tokio::task::spawn_blocking;
 
-use crate::agent::{AgentHandle, ExternalMessage, NoticeLevel, QueueKind, WhenIdle};
+use crate::agent::{Accept, AgentHandle, NoticeLevel, QueueKind, STEER_ORIGIN, Submission};
 use crate::app::signals::Signals;
 use crate::app::steer::MAX_MESSAGE;
+use crate::llm::Content;
 
 /// Relative to the working folder.
 const FILE: &str = ".tiller/steer";
@@ -22,12 +23,12 @@ const FILE: &str = ".tiller/steer";
 const TAKEN: &str = ".tiller/steer.taken";
 
 /// Handles SIGUSR1, which would otherwise kill the program. Call within a tokio runtime.
-pub fn steer_by_file(handle: AgentHandle, cwd: PathBuf, when_idle: WhenIdle) -> io::Result<()> {
+pub fn steer_by_file(handle: AgentHandle, cwd: PathBuf, accept: Accept) -> io::Result<()> {
     let mut signals = Signals::new([(Signal::SIGUSR1 as i32, ())])?;
     tokio::spawn(async move {
         loop {
             signals.next().await;
-            if let Err(text) = deliver(&handle, cwd.clone(), when_idle).await {
+            if let Err(text) = deliver(&handle, cwd.clone(), accept).await {
                 tracing::warn!("{text}");
                 handle.notify(NoticeLevel::Warning, text);
             }
@@ -36,7 +37,7 @@ pub fn steer_by_file(handle: AgentHandle, cwd: PathBuf, when_idle: WhenIdle) -> 
     Ok(())
 }
 
-async fn deliver(handle: &AgentHandle, cwd: PathBuf, when_idle: WhenIdle) -> Result<(), String> {
+async fn deliver(handle: &AgentHandle, cwd: PathBuf, accept: Accept) -> Result<(), String> {
     let original = cwd.join(FILE);
     let refused = |why: String| format!("Got SIGUSR1, but couldn't send {FILE}: {why}");
     let lost = io::Error::other::<tokio::task::JoinError>;
@@ -44,13 +45,14 @@ async fn deliver(handle: &AgentHandle, cwd: PathBuf, when_idle: WhenIdle) -> Res
     let taken = spawn_blocking(move || take(&folder)).await;
     let taken = taken.unwrap_or_else(|error| Err(lost(error)));
     let (text, taken) = taken.map_err(|error| refused(error.to_string()))?;
-    let message = ExternalMessage {
+    let message = Submission {
         kind: QueueKind::Steering,
-        text,
+        content: vec![Content::text(text)],
+        origin: Some(STEER_ORIGIN.to_owned()),
         session: None,
-        when_idle,
+        accept,
     };
-    let delivered = handle.send_external(message).await;
+    let delivered = handle.submit(message).await;
     let is_sent = delivered.is_ok();
     let put = move || {
         if is_sent {

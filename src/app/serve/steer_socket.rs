@@ -15,8 +15,9 @@ use tokio::time::{sleep, timeout};
 
 use super::socket_file::bind;
 use crate::agent::process::is_from_command;
-use crate::agent::{AgentHandle, ExternalMessage, NoticeLevel, WhenIdle};
+use crate::agent::{Accept, AgentHandle, NoticeLevel, STEER_ORIGIN, Submission};
 use crate::app::steer::{MAX_LINE, MAX_MESSAGE, SteerRequest, SteerResponse, to_line};
+use crate::llm::Content;
 
 /// Most connections at once; others wait in the socket's backlog.
 const CONNECTIONS: usize = 16;
@@ -34,7 +35,7 @@ pub struct SteerSocket {
 
 impl SteerSocket {
     /// Listens in the first of `folders` that works. Returns at once.
-    pub fn open(handle: AgentHandle, folders: Vec<PathBuf>, when_idle: WhenIdle) -> Self {
+    pub fn open(handle: AgentHandle, folders: Vec<PathBuf>, accept: Accept) -> Self {
         let path = Arc::<Mutex<Option<PathBuf>>>::default();
         let bound = Arc::clone(&path);
         let task = tokio::spawn(async move {
@@ -48,7 +49,7 @@ impl SteerSocket {
                     return;
                 }
             };
-            serve(&listener, &handle, when_idle).await;
+            serve(&listener, &handle, accept).await;
         });
         Self { task, path }
     }
@@ -78,7 +79,7 @@ async fn listen(
     Ok((UnixListener::from_std(listener)?, path))
 }
 
-async fn serve(listener: &UnixListener, handle: &AgentHandle, when_idle: WhenIdle) {
+async fn serve(listener: &UnixListener, handle: &AgentHandle, accept: Accept) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else {
@@ -94,13 +95,13 @@ async fn serve(listener: &UnixListener, handle: &AgentHandle, when_idle: WhenIdl
         };
         let handle = handle.clone();
         tokio::spawn(async move {
-            converse(stream, &handle, when_idle).await;
+            converse(stream, &handle, accept).await;
             drop(place);
         });
     }
 }
 
-async fn converse(mut stream: UnixStream, handle: &AgentHandle, when_idle: WhenIdle) {
+async fn converse(mut stream: UnixStream, handle: &AgentHandle, accept: Accept) {
     // The folder keeps other users out. This check holds even where its permissions don't.
     let Ok(peer) = stream.peer_cred() else {
         return;
@@ -111,7 +112,7 @@ async fn converse(mut stream: UnixStream, handle: &AgentHandle, when_idle: WhenI
     let response = match timeout(PATIENCE, read(&mut stream)).await {
         Ok(Ok(request)) => {
             warn_of_command(peer.pid(), handle).await;
-            take(request, handle, when_idle).await
+            take(request, handle, accept).await
         }
         Ok(Err(error)) => SteerResponse::refused(error),
         Err(_) => SteerResponse::refused("no complete line arrived within 5 s".to_owned()),
@@ -147,22 +148,20 @@ async fn read(stream: &mut UnixStream) -> Result<SteerRequest, String> {
     })
 }
 
-async fn take(
-    mut request: SteerRequest,
-    handle: &AgentHandle,
-    when_idle: WhenIdle,
-) -> SteerResponse {
+async fn take(mut request: SteerRequest, handle: &AgentHandle, accept: Accept) -> SteerResponse {
     if request.message.len() > MAX_MESSAGE {
         let error = "the message is longer than 1 MiB; write it to a file and send the file's name";
         return SteerResponse::to(request, Err(error.to_owned()));
     }
-    let message = ExternalMessage {
+    // Model servers reject NUL, in this and every later request.
+    let text = std::mem::take(&mut request.message).replace('\0', "\u{fffd}");
+    let message = Submission {
         kind: request.r#type.into(),
-        // Model servers reject NUL, in this and every later request.
-        text: std::mem::take(&mut request.message).replace('\0', "\u{fffd}"),
+        content: vec![Content::text(text)],
+        origin: Some(STEER_ORIGIN.to_owned()),
         session: request.session.take(),
-        when_idle,
+        accept,
     };
-    let delivered = handle.send_external(message).await;
+    let delivered = handle.submit(message).await;
     SteerResponse::to(request, delivered.map_err(|refused| refused.to_string()))
 }

@@ -352,7 +352,7 @@ impl Refused {
     }
 
     /// The error without a suggestion.
-    fn message(&self) -> String {
+    pub fn message(&self) -> String {
         let shown = self.path.display();
         format!("can't open the session {shown}: {}", self.reason)
     }

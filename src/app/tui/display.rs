@@ -336,8 +336,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::agent::permission::PermissionMode;
     use crate::agent::session::{Body, Session};
-    use crate::agent::{AgentEvent, Snapshot};
+    use crate::agent::{AgentEvent, Budget, SessionInfo, Snapshot};
     use crate::app::tui::app::Status;
     use crate::app::tui::keymap::Keymap;
     use crate::app::tui::msg::Msg;
@@ -402,6 +403,17 @@ mod tests {
             questions: Vec::new(),
             steering: Vec::new(),
             follow_up: Vec::new(),
+            model: Arc::clone(&app.status.model),
+            thinking: ThinkingLevel::Off,
+            permission: PermissionMode::Auto,
+            budget: Budget::default(),
+            rules: Arc::default(),
+            session: SessionInfo {
+                id: String::new(),
+                path: None,
+                name: None,
+                read_only: false,
+            },
         };
         update(&mut app, 0, Msg::Resubscribed(Arc::new(snapshot)));
         let out = drawn(&mut inline, &mut app, &mut cache);

@@ -32,6 +32,7 @@ use crate::app::branches::{Outline, compare};
 use crate::app::clipboard;
 use crate::app::dirs::Dirs;
 use crate::app::export::export_on_request;
+use crate::app::host::Host;
 use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::project::Project;
@@ -69,24 +70,27 @@ pub struct EffectRunner {
 
 impl EffectRunner {
     pub fn new(
-        handle: AgentHandle,
-        models: Arc<Models>,
+        host: Host,
         project: Option<Project>,
-        dirs: Option<Dirs>,
         user: UserEffects,
-        shell: ShellRunner,
+        results: UnboundedSender<EffectResult>,
     ) -> Self {
-        let (cwd, secrets) = (shell.cwd.clone(), shell.secrets.clone());
-        let results = shell.results.clone();
+        let Host {
+            handle,
+            dirs,
+            cwd,
+            models,
+            secrets,
+            is_stored,
+            ..
+        } = host.clone();
+        let dirs = is_stored.then_some(dirs);
         let finder = FileFinder::new(&cwd, results.clone());
         let searcher = PageSearcher::new(results.clone());
         let trusted = project.as_ref().is_some_and(Project::is_trusted);
         let git = GitReader::new(&cwd, trusted, results.clone());
-        let sessions = dirs.as_ref().map(|dirs| SessionEffectRunner {
-            dirs: dirs.clone(),
-            cwd: cwd.clone(),
-            handle: handle.clone(),
-            models: Arc::clone(&models),
+        let sessions = is_stored.then(|| SessionEffectRunner {
+            host: host.clone(),
             results: results.clone(),
             reading: Reading::default(),
             waiting: Arc::default(),
@@ -104,7 +108,11 @@ impl EffectRunner {
             dirs,
             copying: None,
             sessions,
-            shell,
+            shell: ShellRunner {
+                host,
+                results: results.clone(),
+                running: None,
+            },
             finder,
             searcher,
             git,

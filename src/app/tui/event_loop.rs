@@ -24,7 +24,6 @@ use super::job_control;
 use super::msg::{EffectResult, Msg};
 use super::options::{ExitKind, TuiOptions};
 use super::setup;
-use super::shell_runner::ShellRunner;
 use super::signals::{self, SignalEvent};
 use super::subscription::{Received, receive};
 use super::terminal::Terminal;
@@ -125,20 +124,12 @@ impl Tui {
             resumed: None,
             exit: None,
             clock,
-            handle: options.handle.clone(),
+            handle: options.host.handle.clone(),
             effects: EffectRunner::new(
-                options.handle,
-                options.models,
+                options.host.clone(),
                 options.project,
-                options.is_stored.then(|| options.dirs.clone()),
-                UserEffects::new(options.dirs, options.overrides),
-                ShellRunner {
-                    processes: options.processes,
-                    cwd: options.status.cwd,
-                    secrets: options.secrets,
-                    results: results_in,
-                    running: None,
-                },
+                UserEffects::new(options.host.dirs, options.overrides),
+                results_in,
             ),
             events: Some(options.events),
             results,

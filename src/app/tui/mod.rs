@@ -40,7 +40,6 @@ pub mod page_searcher;
 mod git_reader;
 pub(crate) mod shell;
 mod shell_runner;
-mod shell_command;
 pub mod transcript;
 pub mod overlay;
 pub(crate) mod answer_delay;

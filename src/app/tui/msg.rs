@@ -23,6 +23,7 @@ use crate::agent::{ContextUsage, Event, Snapshot};
 use crate::app::branches::{ComparisonLine, Outline};
 use crate::app::clipboard::CopyOutcome;
 use crate::app::config::SettingRow;
+use crate::app::host::CommandEnd;
 use crate::app::models::{KeyState, ModelList, ProviderKey};
 use crate::llm::{Model, ThinkingLevel};
 
@@ -66,17 +67,6 @@ pub struct FoundModel {
     pub thinking: Option<ThinkingLevel>,
     /// Whether there is a key for it.
     pub key: KeyState,
-}
-
-/// How a user's command ended.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ShellEnd {
-    /// Its id.
-    pub id: String,
-    /// Its output and its exit.
-    pub details: CommandDetails,
-    /// The error, if any.
-    pub failure: Option<String>,
 }
 
 /// Files that match the typed text.
@@ -126,7 +116,7 @@ pub enum EffectResult {
     /// The output so far of the user's command with this id.
     ShellOutput(String, CommandDetails),
     /// A user's command has ended.
-    Shell(ShellEnd),
+    Shell(String, CommandEnd),
     /// The file with the clipboard's picture, or an error.
     Picture(Result<PathBuf, String>),
     /// Files that match the typed text; more may follow.

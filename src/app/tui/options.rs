@@ -8,32 +8,22 @@ use tokio::sync::mpsc;
 use super::app::{Start, Status};
 use super::composer::SavedDraft;
 use super::theme::ThemeChoice;
-use crate::agent::process::Processes;
-use crate::agent::{AgentHandle, Event};
+use crate::agent::Event;
 use crate::app::config::SettingOverride;
-use crate::app::dirs::Dirs;
-use crate::app::keys::KnownSecrets;
+use crate::app::host::Host;
 use crate::app::manners::Manners;
-use crate::app::models::Models;
 use crate::app::notify::Notify;
 use crate::app::project::Project;
 
 pub(crate) struct TuiOptions {
-    pub handle: AgentHandle,
+    pub host: Host,
     pub events: mpsc::Receiver<Arc<Event>>,
     pub project: Option<Project>,
-    pub models: Arc<Models>,
-    /// Secrets to remove from all texts that leave the program.
-    pub secrets: KnownSecrets,
-    pub processes: Processes,
     pub status: Status,
     pub start: Start,
     pub theme: ThemeChoice,
     pub notify: Notify,
     pub manners: Manners,
-    pub dirs: Dirs,
-    /// Whether anything is saved for later runs.
-    pub is_stored: bool,
     /// Overrides of the user's settings for this run.
     pub overrides: Arc<[SettingOverride]>,
 }

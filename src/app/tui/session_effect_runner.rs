@@ -1,6 +1,5 @@
 //! Runs effects on stored sessions on other threads, and sends back their results.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,19 +9,12 @@ use tokio::task::spawn_blocking;
 use super::msg::EffectResult;
 use super::overlay::TextSearch;
 use super::session_effect::{SessionEffect, SessionResult};
-use crate::agent::session::Session;
-use crate::agent::{AgentHandle, OpenSession};
-use crate::app::dirs::Dirs;
-use crate::app::models::Models;
-use crate::app::sessions::{self, Choice, LOOK_AGAIN, Opened, Refusal, SessionFacts, SessionScope};
-use crate::llm::Model;
+use crate::app::host::{Host, NotOpened, SwitchedTo};
+use crate::app::sessions::{self, Choice, SessionFacts, SessionScope};
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct SessionEffectRunner {
-    pub dirs: Dirs,
-    pub cwd: PathBuf,
-    pub handle: AgentHandle,
-    pub models: Arc<Models>,
+    pub host: Host,
     pub results: UnboundedSender<EffectResult>,
     pub reading: Reading,
     pub waiting: Arc<AtomicU64>,
@@ -37,14 +29,14 @@ pub(super) struct Reading {
 
 impl SessionEffectRunner {
     pub fn run(&mut self, effect: SessionEffect) {
-        let root = self.dirs.sessions();
+        let root = self.host.dirs.sessions();
         match effect {
             SessionEffect::List(scope) => {
-                let cwd = self.cwd.clone();
+                let cwd = self.host.cwd.clone();
                 self.block(move || SessionResult::List(scope, sessions::rows(&root, &cwd, scope)));
             }
             SessionEffect::ReadRecent => {
-                let cwd = self.cwd.clone();
+                let cwd = self.host.cwd.clone();
                 self.block(move || SessionResult::Recent(sessions::recent(&root, &cwd)));
             }
             SessionEffect::Search(query, scope) => self.search(query, scope),
@@ -80,7 +72,7 @@ impl SessionEffectRunner {
                 });
             }
             SessionEffect::Remove(path) => {
-                let trash = self.dirs.trash();
+                let trash = self.host.dirs.trash();
                 self.block(move || {
                     let removed = sessions::remove(&root, &trash, &path);
                     SessionResult::Removed(path, removed.map_err(|error| error.message))
@@ -96,7 +88,7 @@ impl SessionEffectRunner {
 
     fn search(&self, query: String, scope: SessionScope) {
         let wanted = next(&self.reading.search);
-        let (root, cwd) = (self.dirs.sessions(), self.cwd.clone());
+        let (root, cwd) = (self.host.dirs.sessions(), self.host.cwd.clone());
         let results = self.results.clone();
         spawn_blocking(move || {
             let give = |found, state| {
@@ -111,69 +103,27 @@ impl SessionEffectRunner {
         });
     }
 
-    /// Opens another session. With `waits` it tries again while that is in use.
-    fn open(&self, choice: Choice, waits: Option<impl Fn() -> bool + Send + 'static>) {
-        let runner = self.clone();
+    /// Opens another session. With `wanted` it tries again while that is in use.
+    fn open(&self, choice: Choice, wanted: Option<impl Fn() -> bool + Send + 'static>) {
+        let (host, results) = (self.host.clone(), self.results.clone());
         tokio::spawn(async move {
-            loop {
-                let (choice, it) = (choice.clone(), runner.clone());
-                let opened = spawn_blocking(move || {
-                    choice.fits(&it.cwd)?;
-                    let opened = choice.open(&it.dirs.sessions(), &it.cwd, None);
-                    opened.map(|opened| opened.with_trial(&it.dirs.trials()))
-                });
-                let opened = opened.await;
-                if waits.as_ref().is_some_and(|waits| !waits()) {
-                    return;
+            let opened = match wanted {
+                Some(wanted) => host.open_when_free(choice, wanted).await,
+                None => Some(host.open(choice).await),
+            };
+            let result = match opened {
+                None => return,
+                Some(Ok(SwitchedTo { notices, prompt })) => {
+                    if let Some(prompt) = prompt {
+                        let _ = results.send(EffectResult::Forked(prompt));
+                    }
+                    SessionResult::Opened(Ok(notices))
                 }
-                match opened {
-                    Ok(Ok(opened)) => return runner.go_on(opened).await,
-                    Ok(Err(refused))
-                        if waits.is_some() && matches!(refused.why, Refusal::InUse { .. }) =>
-                    {
-                        tokio::time::sleep(LOOK_AGAIN).await;
-                    }
-                    Ok(Err(refused)) => {
-                        return send(&runner.results, SessionResult::Opened(Err(refused)));
-                    }
-                    Err(panic) => {
-                        let error = format!("tiller crashed while opening this session: {panic}");
-                        return send(&runner.results, SessionResult::NotOpened(error));
-                    }
-                }
-            }
+                Some(Err(NotOpened::Refused(refused))) => SessionResult::Opened(Err(refused)),
+                Some(Err(NotOpened::Failed(error))) => SessionResult::NotOpened(error),
+            };
+            send(&results, result);
         });
-    }
-
-    async fn go_on(self, opened: Opened) {
-        let Opened {
-            session,
-            facts,
-            mut notices,
-            prompt,
-        } = opened;
-        let model = model_of(&session, &self.models).await;
-        let model = model.unwrap_or_else(|notice| {
-            notices.push(notice);
-            None
-        });
-        let opened = self.handle.open(OpenSession {
-            thinking: session.thinking(),
-            spill_dir: session
-                .path()
-                .unwrap_or(&self.dirs.sessions())
-                .with_extension(""),
-            session,
-            facts,
-            model,
-        });
-        if let Err(refused) = opened.await {
-            return send(&self.results, SessionResult::NotOpened(refused.to_string()));
-        }
-        if let Some(prompt) = prompt {
-            let _ = self.results.send(EffectResult::Forked(prompt));
-        }
-        send(&self.results, SessionResult::Opened(Ok(notices)));
     }
 
     fn block(&self, work: impl FnOnce() -> SessionResult + Send + 'static) {
@@ -191,15 +141,4 @@ fn next(latest: &Arc<AtomicU64>) -> impl Fn() -> bool + Send + use<> {
 
 fn send(results: &UnboundedSender<EffectResult>, result: SessionResult) {
     let _ = results.send(EffectResult::Session(result));
-}
-
-async fn model_of(session: &Session, models: &Models) -> Result<Option<Arc<Model>>, String> {
-    let Some(model) = session.model() else {
-        return Ok(None);
-    };
-    let id = format!("{}/{}", model.provider, model.model_id);
-    match models.resolve(&id).await {
-        Ok((model, _)) => Ok(Some(Arc::new(model))),
-        Err(error) => Err(format!("Can't use {id}, the session's model: {error}")),
-    }
 }

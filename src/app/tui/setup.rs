@@ -21,9 +21,9 @@ pub(super) fn app(
     (size, cell): (Size, Option<(u16, u16)>),
     now: i64,
 ) -> Result<App, String> {
-    let (keymap, wrong_keys) = Keymap::load(&options.dirs.keymap_file());
+    let (keymap, wrong_keys) = Keymap::load(&options.host.dirs.keymap_file());
     let choice = ThemeChoice {
-        themes: Arc::new(Themes::read(&options.dirs.themes())),
+        themes: Arc::new(Themes::read(&options.host.dirs.themes())),
         depth: color_depth(|name| std::env::var(name).unwrap_or_default()),
         scheme: scheme(&std::env::var("COLORFGBG").unwrap_or_default()),
         ..options.theme.clone()

@@ -9,10 +9,8 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use super::msg::EffectResult;
-use super::shell_command::ShellCommand;
 use crate::agent::memory::search_path;
-use crate::agent::process::{Processes, Spawn};
-use crate::app::keys::KnownSecrets;
+use crate::app::host::{CommandUpdate, Host};
 
 /// How long a clipboard program may take.
 const CLIPBOARD: Duration = Duration::from_secs(2);
@@ -27,9 +25,7 @@ const PROGRAMS: [(&str, &[&str]); 3] = [
 ];
 
 pub(super) struct ShellRunner {
-    pub processes: Processes,
-    pub cwd: PathBuf,
-    pub secrets: KnownSecrets,
+    pub host: Host,
     pub results: UnboundedSender<EffectResult>,
     pub running: Option<AbortHandle>,
 }
@@ -37,18 +33,16 @@ pub(super) struct ShellRunner {
 impl ShellRunner {
     /// Runs a command without a sandbox, because it's the user's own.
     pub(super) fn run(&mut self, id: String, command: String) {
-        let command = ShellCommand {
-            id,
-            spawn: Spawn {
-                command,
-                cwd: self.cwd.clone(),
-                environment: std::env::vars_os().collect(),
-                sandbox: None,
-            },
-            redactor: self.secrets.redactor(),
-            results: self.results.clone(),
-        };
-        let task = tokio::spawn(command.run(self.processes.clone()));
+        let (host, results) = (self.host.clone(), self.results.clone());
+        let task = tokio::spawn(async move {
+            let report = |update| {
+                if let CommandUpdate::Shown(details) = update {
+                    let _ = results.send(EffectResult::ShellOutput(id.clone(), details));
+                }
+            };
+            let end = host.run_command(command, report).await;
+            let _ = results.send(EffectResult::Shell(id, end));
+        });
         self.running = Some(task.abort_handle());
     }
 

@@ -45,22 +45,36 @@ impl Output {
         }
     }
 
-    /// Takes the next bytes of the output, split anywhere. Waits for the spill file.
-    pub async fn push(&mut self, bytes: &[u8]) {
+    /// Takes the next bytes of the output, split anywhere, and returns the text that is complete
+    /// now, cleaned and redacted. Waits for the spill file.
+    pub async fn push(&mut self, bytes: &[u8]) -> String {
         self.redacted_raw.push(bytes, &mut self.passing_bytes);
         self.spill.push(&self.passing_bytes).await;
         self.passing_bytes.clear();
         self.cleaner.push(bytes, &mut self.passing);
         self.redacted
             .push(self.passing.as_bytes(), &mut self.passing_bytes);
-        self.pass_on();
+        self.pass_on()
     }
 
-    fn pass_on(&mut self) {
-        self.excerpt
-            .push(&String::from_utf8_lossy(&self.passing_bytes));
+    fn pass_on(&mut self) -> String {
+        let text = String::from_utf8_lossy(&self.passing_bytes).into_owned();
+        self.excerpt.push(&text);
         self.passing.clear();
         self.passing_bytes.clear();
+        text
+    }
+
+    /// Ends the output and returns the rest of its text, as [`push`](Self::push) does.
+    pub async fn close(&mut self) -> String {
+        self.redacted_raw.finish(&mut self.passing_bytes);
+        self.spill.push(&self.passing_bytes).await;
+        self.passing_bytes.clear();
+        self.cleaner.finish(&mut self.passing);
+        self.redacted
+            .push(self.passing.as_bytes(), &mut self.passing_bytes);
+        self.redacted.finish(&mut self.passing_bytes);
+        self.pass_on()
     }
 
     /// Fills in the last lines, which the screen shows while the command runs.
@@ -81,14 +95,7 @@ impl Output {
         last_lines: Vec<String>,
         details: &mut CommandDetails,
     ) -> Vec<String> {
-        self.redacted_raw.finish(&mut self.passing_bytes);
-        self.spill.push(&self.passing_bytes).await;
-        self.passing_bytes.clear();
-        self.cleaner.finish(&mut self.passing);
-        self.redacted
-            .push(self.passing.as_bytes(), &mut self.passing_bytes);
-        self.redacted.finish(&mut self.passing_bytes);
-        self.pass_on();
+        self.close().await;
         details.total_lines = self.excerpt.lines();
         details.total_bytes = self.spill.total();
 

@@ -145,8 +145,8 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
             completion::arguments_read(app, Action::Models, Vec::new());
         }
         EffectResult::ShellOutput(id, details) => shell::wrote(app, &id, details),
-        EffectResult::Shell(end) => {
-            shell::ended(app, end);
+        EffectResult::Shell(id, end) => {
+            shell::ended(app, &id, end);
             return vec![Effect::ReadGit];
         }
         EffectResult::Picture(file) => shell::picture(app, file),

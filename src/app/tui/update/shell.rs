@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use crate::agent::event::ToolStatus;
 use crate::agent::tool::CommandDetails;
 use crate::app::attachments::command_block;
+use crate::app::host::CommandEnd;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
-use crate::app::tui::msg::ShellEnd;
 use crate::app::tui::shell::ShellRun;
 use crate::app::tui::transcript::ScrollBy;
 use crate::llm::Content;
@@ -58,8 +58,8 @@ pub fn wrote(app: &mut App, id: &str, details: CommandDetails) {
     }
 }
 
-pub fn ended(app: &mut App, end: ShellEnd) {
-    let Some(run) = app.shell.take_if(|run| run.id == end.id) else {
+pub fn ended(app: &mut App, id: &str, end: CommandEnd) {
+    let Some(run) = app.shell.take_if(|run| run.id == id) else {
         return;
     };
     if run.told {
@@ -79,7 +79,7 @@ pub fn ended(app: &mut App, end: ShellEnd) {
         None => ToolStatus::Ok,
     };
     app.transcript
-        .end_command(&end.id, end.details, status, end.failure);
+        .end_command(id, end.details, status, end.failure);
 }
 
 /// Leaves the session: output so far stays with it, later output goes to neither session.

@@ -1,67 +1,88 @@
-//! Runs one user's command and shows its output as it comes. The output is read, cut and redacted
-//! like that of the model's commands.
+//! Runs one command of the user and reports its output as it comes. The output is read, cut and
+//! redacted like that of the model's commands.
 
 use std::io;
 use std::time::Duration;
 
-use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::clock::reached;
-use super::msg::{EffectResult, ShellEnd};
-use crate::agent::process::{ExitStatus, Processes, Running, Spawn};
+use super::Host;
+use crate::agent::process::{ExitStatus, Running, Spawn};
 use crate::agent::tool::CommandDetails;
 use crate::agent::tools::{CommandOutput, ToolSettings};
-use crate::llm::auth::Redactor;
 
 /// Commands that take longer are stopped: long-running ones belong in another terminal.
 const LIMIT: Duration = Duration::from_mins(10);
-/// Minimum time between updates of the output on the screen.
+/// Minimum time between reports of the last lines.
 const PROGRESS: Duration = Duration::from_millis(50);
 /// How long to wait for more output once the shell has ended.
 const DRAIN: Duration = Duration::from_millis(100);
 /// Bytes per read: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
-pub(super) struct ShellCommand {
-    pub id: String,
-    pub spawn: Spawn,
-    pub redactor: Redactor,
-    pub results: UnboundedSender<EffectResult>,
+/// The progress of a command.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CommandUpdate {
+    /// The next piece of the output, cleaned and redacted.
+    Output(String),
+    /// Its last lines, at most every 50 ms.
+    Shown(CommandDetails),
 }
 
-impl ShellCommand {
-    /// Runs it; dropping this ends it and everything it started.
-    pub(super) async fn run(self, processes: Processes) {
+/// How a command ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CommandEnd {
+    /// Its output and its exit.
+    pub details: CommandDetails,
+    /// The error, if any.
+    pub failure: Option<String>,
+}
+
+impl Host {
+    /// Runs the user's own command, without a sandbox. Dropping the future ends it and everything
+    /// it started.
+    pub async fn run_command(
+        &self,
+        command: String,
+        mut report: impl FnMut(CommandUpdate) + Send,
+    ) -> CommandEnd {
         let begun = Instant::now();
         let mut details = CommandDetails {
-            command: self.spawn.command.clone(),
+            command: command.clone(),
             ..CommandDetails::default()
         };
-        let spawn = self.spawn.clone();
+        let spawn = Spawn {
+            command,
+            cwd: self.cwd.clone(),
+            environment: std::env::vars_os().collect(),
+            sandbox: None,
+        };
+        let processes = self.processes.clone();
         let started = spawn_blocking(move || processes.start(spawn, &CancellationToken::new()));
         let failure = match started
             .await
             .unwrap_or_else(|error| Err(io::Error::other(error)))
         {
-            Ok(running) => self.follow(running, &mut details).await,
+            Ok(running) => self.follow(running, &mut details, &mut report).await,
             Err(error) => Some(format!("couldn't start: {error}")),
         };
         details.duration_ms = Some(begun.elapsed().as_millis() as u64);
-        let _ = self.results.send(EffectResult::Shell(ShellEnd {
-            id: self.id,
-            details,
-            failure,
-        }));
+        CommandEnd { details, failure }
     }
 
-    /// Reads and shows output until the command ends. Returns the error, if any.
-    async fn follow(&self, mut running: Running, details: &mut CommandDetails) -> Option<String> {
+    /// Reads and reports output until the command ends. Returns the error, if any.
+    async fn follow(
+        &self,
+        mut running: Running,
+        details: &mut CommandDetails,
+        report: &mut (impl FnMut(CommandUpdate) + Send),
+    ) -> Option<String> {
         let file = format!("tiller-output-{}.txt", uuid::Uuid::new_v4().simple());
         let file = std::env::temp_dir().join(file);
-        let mut output = CommandOutput::new(&ToolSettings::default(), file, &self.redactor);
+        let redactor = self.secrets.redactor();
+        let mut output = CommandOutput::new(&ToolSettings::default(), file, &redactor);
         let mut status = running.status();
         let mut buffer = Vec::with_capacity(CHUNK);
         let mut open = true;
@@ -82,21 +103,21 @@ impl ShellCommand {
                     exit = Some(found);
                     end = Instant::now() + DRAIN;
                 }
-                () = reached(show_at) => {
+                () = sleep_until(show_at.unwrap_or(end)), if show_at.is_some() => {
                     (show_at, shown) = (None, Some(Instant::now()));
                     output.show(details);
-                    let result = EffectResult::ShellOutput(self.id.clone(), details.clone());
-                    let _ = self.results.send(result);
+                    report(CommandUpdate::Shown(details.clone()));
                 }
                 read = running.read(&mut buffer), if open => {
                     open = matches!(read, Ok(1..));
-                    output.push(&buffer).await;
+                    report(CommandUpdate::Output(output.push(&buffer).await));
                     buffer.clear();
                     let now = Instant::now();
                     show_at = show_at.or(Some(shown.map_or(now, |shown| shown + PROGRESS)));
                 }
             }
         }
+        report(CommandUpdate::Output(output.close().await));
         output.finish(Vec::new(), details).await;
         ended(exit, details)
     }

@@ -1,0 +1,36 @@
+//! What every front end offers its user besides the agent itself: opening sessions, and running the
+//! user's own commands. Knows no screen and no standard streams.
+
+mod command;
+mod sessions;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::dirs::Dirs;
+use super::keys::KnownSecrets;
+use super::models::Models;
+use crate::agent::AgentHandle;
+use crate::agent::process::Processes;
+
+pub use command::{CommandEnd, CommandUpdate};
+pub use sessions::{NotOpened, SwitchedTo};
+
+/// An agent and its surroundings, for one front end. Cheap to clone.
+#[derive(Clone)]
+pub struct Host {
+    /// The agent.
+    pub handle: AgentHandle,
+    /// Where tiller keeps its files.
+    pub dirs: Dirs,
+    /// The working folder of the agent and of the user's commands.
+    pub cwd: PathBuf,
+    /// The models to choose from.
+    pub models: Arc<Models>,
+    /// Secrets to remove from all texts that leave the program.
+    pub secrets: KnownSecrets,
+    /// For the user's commands.
+    pub processes: Processes,
+    /// Whether sessions are saved.
+    pub is_stored: bool,
+}
