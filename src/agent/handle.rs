@@ -19,7 +19,7 @@ pub use super::refused::{OpenRefused, Refused};
 use super::rules::LoopRules;
 use super::session::{HistoryFacts, Session, SessionBranch, SessionSnapshot};
 use super::undo::UndoCommand;
-use tiller_llm::{Content, Model, ThinkingLevel};
+use tiller_llm::{Content, Model, ThinkingLevel, Usage};
 
 /// Events that a subscriber may leave unread before the agent waits for it.
 pub const EVENT_BUFFER: usize = 256;
@@ -94,6 +94,8 @@ pub struct Snapshot {
     pub permission: PermissionMode,
     /// The session's budget.
     pub budget: Budget,
+    /// Tokens and cost of all branches of the session.
+    pub usage: Usage,
     /// The rules of the loop.
     pub rules: Arc<LoopRules>,
     /// The session.

@@ -27,6 +27,8 @@ pub enum FrontEnd {
     Print,
     /// Event records on stdout.
     Json,
+    /// Another program drives the agent over stdin and stdout.
+    Rpc,
     /// The demo as plain text on stdout.
     PlainDemo,
 }
@@ -204,6 +206,11 @@ impl Plan {
         let args = &loaded.args;
         let prompt = read_prompt(&loaded, stdio, model.is_some())?;
         let front_end = front_end(args, stdio, model.is_some(), !prompt.is_empty());
+        if front_end == FrontEnd::Rpc && !prompt.is_empty() {
+            return Err(StartError::usage(
+                "--mode rpc takes no prompt: send {\"type\":\"prompt\",\"message\":\"...\"} on stdin",
+            ));
+        }
         let cannot_ask = front_end != FrontEnd::Screen || model.is_none();
         if let (Some(refused), true) = (&loaded.refused, cannot_ask) {
             return Err(refused.clone().into());
@@ -212,8 +219,8 @@ impl Plan {
         if let (Some(resumed), None) = (&loaded.resumed, model) {
             return Err(resumed.no_model());
         }
-        let silent = matches!(front_end, FrontEnd::Print | FrontEnd::Json) && !args.demo;
-        if silent && prompt.is_empty() {
+        let silent = !matches!(front_end, FrontEnd::Screen | FrontEnd::PlainDemo) && !args.demo;
+        if silent && front_end != FrontEnd::Rpc && prompt.is_empty() {
             return Err(StartError::usage(
                 "no prompt. Pass one, such as tiller -p \"explain this project\", or pipe it in; the full \
                  screen needs a terminal on stdin and stdout",
@@ -423,7 +430,8 @@ fn read_prompt(loaded: &Loaded, stdio: Stdio, has_model: bool) -> Result<Vec<Con
     if args.demo {
         return Ok(Vec::new());
     }
-    let stdin = if stdio.stdin || args.no_stdin {
+    let is_rpc = args.mode == Some(OutputMode::Rpc);
+    let stdin = if stdio.stdin || args.no_stdin || is_rpc {
         None
     } else {
         // Without model and prompt tiller plays the demo, which must not wait for a pipe left open.
@@ -437,6 +445,7 @@ fn read_prompt(loaded: &Loaded, stdio: Stdio, has_model: bool) -> Result<Vec<Con
 fn front_end(args: &RunArgs, stdio: Stdio, has_model: bool, has_prompt: bool) -> FrontEnd {
     match args.mode {
         Some(OutputMode::Json) => FrontEnd::Json,
+        Some(OutputMode::Rpc) => FrontEnd::Rpc,
         Some(OutputMode::Text) => FrontEnd::Print,
         None if args.print => FrontEnd::Print,
         None if stdio.stdin && stdio.stdout => FrontEnd::Screen,

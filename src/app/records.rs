@@ -195,13 +195,28 @@ impl Recorder {
                 json!({"type": "refused", "question": question})
             }
             AgentEvent::Questions { open } => json!({"type": "questions", "open": open}),
+            AgentEvent::SessionOpened {
+                path,
+                name,
+                read_only,
+                ..
+            } => json!({
+                "type": "session_opened",
+                "sessionFile": path,
+                "sessionName": name,
+                "readOnly": read_only,
+            }),
+            AgentEvent::Moved { prompt, .. } => {
+                let prompt = prompt.as_deref().map(typed_text);
+                json!({"type": "conversation_moved", "prompt": prompt})
+            }
+            AgentEvent::Spent { kind, model, usage } => {
+                json!({"type": "spent", "purpose": kind, "model": model.full_id(), "usage": usage})
+            }
             AgentEvent::ApiCallStart { .. }
             | AgentEvent::ApiCallEnd { .. }
             | AgentEvent::State(_)
-            | AgentEvent::SessionOpened { .. }
             | AgentEvent::FilesUndone { .. }
-            | AgentEvent::Moved { .. }
-            | AgentEvent::Spent { .. }
             | AgentEvent::Trial(_) => return None,
         })
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use toml::{Table, Value};
 
 use super::config::{append_to_file, parse_checked_rules};
+use super::sanitize::revealed;
 use crate::agent::permission::{Origin, Rule, rules_to_toml_under};
 
 /// The table in `projects.toml` from project root to rules.
@@ -38,6 +39,41 @@ impl RuleScope {
             Self::Session
         }
     }
+
+    pub(crate) fn place(self) -> &'static str {
+        match self {
+            Self::Session => "in this session",
+            Self::Project => "in this project",
+            Self::Always => "in every project",
+        }
+    }
+}
+
+/// One sentence that offers to allow the calls of these rules without a question.
+pub(crate) fn offer(rules: &[Rule], scope: RuleScope) -> String {
+    let what: Vec<String> = rules
+        .iter()
+        .map(|rule| match (&rule.path, rule.prefix.as_slice()) {
+            (_, [_, ..]) if rule.exact => format!("`{}`", rule.prefix.join(" ")),
+            (_, [_, ..]) => {
+                let with = match rule.remotes.as_slice() {
+                    [] => String::new(),
+                    remotes => format!(" with {}", remotes.join(" and ")),
+                };
+                format!("`{} …`{with}", rule.prefix.join(" ").replace('|', ", "))
+            }
+            (Some(path), []) => format!("changes in {path}"),
+            (None, []) => format!("the tool {}", rule.tool),
+        })
+        .collect();
+    let how = match rules {
+        rules if rules.iter().any(|rule| !rule.sandbox) => " outside the sandbox",
+        rules if rules.iter().any(|rule| rule.network) => " with the network",
+        _ => "",
+    };
+    let place = scope.place();
+    let what = revealed(&what.join(", "));
+    format!("Yes, and don't ask again for {what}{how} {place}")
 }
 
 pub(super) fn project_rules(text: &str, root: &Path) -> Result<Vec<Rule>, String> {

@@ -512,6 +512,7 @@ fn missed_events_are_recovered() {
         thinking: ThinkingLevel::Medium,
         permission: PermissionMode::Auto,
         budget: Budget::default(),
+        usage: Usage::default(),
         rules: Arc::default(),
         session: SessionInfo {
             id: String::new(),

@@ -45,6 +45,7 @@ impl Actor {
             thinking: self.thinking,
             permission: self.policy.borrow().mode,
             budget: self.env.account.limit(),
+            usage: session.usage().clone(),
             rules: Arc::clone(&self.rules),
             session: SessionInfo {
                 id: session.id().to_owned(),

@@ -5,7 +5,10 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::branch::SessionBranch;
+use super::entry::Entry;
 use super::reader;
 use super::store::Session;
 use super::tree::{NodeId, Place, Tree};
@@ -44,6 +47,26 @@ impl SessionSnapshot {
             Place::File { offset, length } => {
                 let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
                 Ok(StoredEntry::read(&reader::line(file, *offset, *length)?)?)
+            }
+        }
+    }
+
+    /// An entry as a line of the file, in JSON.
+    pub fn line(&self, node: NodeId) -> io::Result<Value> {
+        let tree = &self.tree;
+        match &tree.node(node).place {
+            Place::Memory(body) => Ok(serde_json::to_value(Entry {
+                r#type: body.type_name(),
+                id: tree.id(node),
+                parent_id: tree.node(node).parent.map(|parent| tree.id(parent)),
+                timestamp: String::new(),
+                body,
+            })?),
+            Place::File { offset, length } => {
+                let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
+                Ok(serde_json::from_slice(&reader::line(
+                    file, *offset, *length,
+                )?)?)
             }
         }
     }

@@ -37,6 +37,7 @@ impl RunArgs {
             events,
             // Flags that set something.
             model: _,
+            provider: _,
             thinking: _,
             tools: _,
             max_iterations: _,

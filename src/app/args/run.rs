@@ -100,6 +100,10 @@ pub struct RunArgs {
     #[arg(long, conflicts_with_all = ["go_on", "resume", "session", "fork"])]
     pub no_session: bool,
 
+    /// pi's clients name the provider on its own.
+    #[arg(long, hide = true, requires = "model")]
+    pub provider: Option<String>,
+
     /// Model, as provider/id or part of its name.
     ///
     /// A level at the end sets thinking, for example opus:high.
@@ -239,6 +243,8 @@ pub enum OutputMode {
     Text,
     /// A session header, then one JSON record per event.
     Json,
+    /// Commands on stdin, responses and events on stdout, for another program.
+    Rpc,
 }
 
 fn permission_help() -> String {

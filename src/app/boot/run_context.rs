@@ -202,7 +202,7 @@ impl RunContext {
         options.places.writable.extend(added);
         // Only Linux can mount them over the shared ones.
         options.temporary = cfg!(target_os = "linux").then(|| self.temporary.clone());
-        options.has_user = plan.front_end == FrontEnd::Screen;
+        options.has_user = matches!(plan.front_end, FrontEnd::Screen | FrontEnd::Rpc);
         options
     }
 

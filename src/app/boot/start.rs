@@ -28,7 +28,7 @@ use crate::app::dirs::Dirs;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::plan::{FrontEnd, Loaded, Plan, Stdio};
 use crate::app::prompt::is_sentence;
-use crate::app::serve::{EventsFile, SteerSocket, steer_by_file};
+use crate::app::serve::{EventsFile, SteerSocket, run_rpc, steer_by_file};
 use crate::app::unread_flags::check_flags;
 use crate::app::{keys, tui};
 use crate::llm::Content;
@@ -48,7 +48,7 @@ pub fn run() -> ExitCode {
     // Turns a write beyond `ulimit -f` into an error like a full disk, instead of the end of the
     // program. Catches the signal, because commands would inherit ignoring it.
     let _ = signal_hook::flag::register(Signal::SIGXFSZ as i32, Arc::default());
-    let args = match Args::try_parse() {
+    let mut args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
             let words = std::env::args_os().skip(1);
@@ -62,6 +62,11 @@ pub fn run() -> ExitCode {
             };
         }
     };
+    if let (Some(provider), Some(model)) = (args.run.provider.take(), &mut args.run.model)
+        && !model.starts_with(&format!("{provider}/"))
+    {
+        *model = format!("{provider}/{model}");
+    }
     let separated = std::env::args_os().any(|argument| argument == "--");
     let refusal = args.run.mistyped_command();
     let refusal = refusal.or_else(|| args.run.slash_command());
@@ -102,7 +107,7 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
     if let (Some(notice), false) = (store.notice(), plan.front_end == FrontEnd::Screen) {
         cli::eprint_line(&format!("tiller: {notice}"));
     }
-    if let (Some(files), FrontEnd::Print | FrontEnd::Json) =
+    if let (Some(files), FrontEnd::Print | FrontEnd::Json | FrontEnd::Rpc) =
         (plan.loaded.trust.undecided(), plan.front_end)
     {
         cli::eprint_line(&format!(
@@ -176,7 +181,7 @@ async fn run_plan(
     let handle = context.start_agent(session, facts, &plan, dirs, env, &processes)?;
     let events = events.map(|file| file.follow(&header, &handle));
     let accept = match plan.front_end {
-        FrontEnd::Screen => Accept::Always,
+        FrontEnd::Screen | FrontEnd::Rpc => Accept::Always,
         _ => Accept::Running,
     };
     let socket = is_stored.then(|| SteerSocket::open(handle.clone(), dirs.sockets.clone(), accept));
@@ -212,6 +217,9 @@ async fn run_plan(
             _ => {}
         }
         ExitCode::from(code)
+    } else if plan.front_end == FrontEnd::Rpc {
+        let host = context.host(&plan, dirs, handle.clone(), &processes);
+        run_rpc(host, &processes, &context.notices).await.into()
     } else {
         let outcome =
             run_without_screen(plan, &context, header, handle, &processes, is_stored).await;

@@ -23,7 +23,7 @@ pub use demo_project::demo_project;
 pub use headless::{Sink, run_headless};
 pub use json::Json;
 pub use models::models;
-pub use out::{eprint_line, eprint_panics, print, write_failed};
+pub use out::{Writer, eprint_line, eprint_panics, print, write_failed};
 pub use plain_demo::PlainDemo;
 pub use policy::{check_rules, explain_command};
 pub use sessions::{SessionsPlace, sessions, status};

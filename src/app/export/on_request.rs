@@ -75,6 +75,29 @@ pub fn export_on_request(
     }
 }
 
+/// Exports the session in `file` as a page, to `target` or to a new file in `cwd`, and returns the
+/// page's path.
+pub fn export_html(
+    file: &Path,
+    target: Option<&Path>,
+    cwd: &Path,
+    redactor: &Redactor,
+) -> Result<PathBuf, String> {
+    let failed = |error: io::Error| format!("Can't export the session: {error}");
+    let session = SessionView::open(file).map_err(failed)?;
+    let export = Export::new(&session, Format::Html, Scope::All, redactor).map_err(failed)?;
+    let written = match target {
+        Some(target) if same_file(target, file) => {
+            return Err(format!("{} is the session itself", target.display()));
+        }
+        Some(target) => write_file(target, &export.bytes, IfExists::Replace)
+            .map(|()| target.to_owned())
+            .map_err(|error| (target.to_owned(), error)),
+        None => write_new(cwd, &export.title, Format::Html.as_str(), &export.bytes),
+    };
+    written.map_err(|(path, error)| format!("Can't write {}: {error}", path.display()))
+}
+
 #[derive(Debug, PartialEq, Eq)]
 struct Request {
     scope: Scope,

@@ -4,7 +4,9 @@ mod socket_file;
 mod steer_socket;
 mod steer_file;
 mod events_file;
+mod rpc;
 
 pub use events_file::EventsFile;
+pub use rpc::run_rpc;
 pub use steer_file::steer_by_file;
 pub use steer_socket::SteerSocket;

@@ -407,6 +407,7 @@ mod tests {
             thinking: ThinkingLevel::Off,
             permission: PermissionMode::Auto,
             budget: Budget::default(),
+            usage: Usage::default(),
             rules: Arc::default(),
             session: SessionInfo {
                 id: String::new(),

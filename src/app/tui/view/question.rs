@@ -6,12 +6,11 @@ use ratatui::layout::Rect;
 use super::answers::{self, AnswerStyles};
 use super::call_body;
 use super::line::StyledLine;
-use crate::agent::permission::Rule;
 use crate::agent::tool::{Details, FileChange};
 use crate::agent::{ChoiceSubject, PermissionSubject, Question, Subject};
 use crate::app::action::Action;
 use crate::app::humanize::plural;
-use crate::app::rule_store::RuleScope;
+use crate::app::rule_store::{self, RuleScope};
 use crate::app::sanitize::revealed;
 use crate::app::tui::app::App;
 use crate::app::tui::question_strip::Offer;
@@ -133,7 +132,7 @@ fn foot(
         .iter()
         .map(|offer| match offer {
             Offer::Once => "Yes, once".to_owned(),
-            Offer::Rule => rule_sentence(&subject.suggestions, app.strip.scope),
+            Offer::Rule => rule_store::offer(&subject.suggestions, app.strip.scope),
             Offer::Refuse => "No, and say why".to_owned(),
         })
         .collect();
@@ -175,41 +174,6 @@ fn styles(theme: &Theme) -> AnswerStyles {
         number: theme.key_hint,
         text: theme.text,
         selected: theme.strong,
-    }
-}
-
-/// One sentence about the calls that these rules will allow without a question.
-fn rule_sentence(rules: &[Rule], scope: RuleScope) -> String {
-    let what: Vec<String> = rules
-        .iter()
-        .map(|rule| match (&rule.path, rule.prefix.as_slice()) {
-            (_, [_, ..]) if rule.exact => format!("`{}`", rule.prefix.join(" ")),
-            (_, [_, ..]) => {
-                let with = match rule.remotes.as_slice() {
-                    [] => String::new(),
-                    remotes => format!(" with {}", remotes.join(" and ")),
-                };
-                format!("`{} …`{with}", rule.prefix.join(" ").replace('|', ", "))
-            }
-            (Some(path), []) => format!("changes in {path}"),
-            (None, []) => format!("the tool {}", rule.tool),
-        })
-        .collect();
-    let how = match rules {
-        rules if rules.iter().any(|rule| !rule.sandbox) => " outside the sandbox",
-        rules if rules.iter().any(|rule| rule.network) => " with the network",
-        _ => "",
-    };
-    let place = place(scope);
-    let what = revealed(&what.join(", "));
-    format!("Yes, and don't ask again for {what}{how} {place}")
-}
-
-fn place(scope: RuleScope) -> &'static str {
-    match scope {
-        RuleScope::Session => "in this session",
-        RuleScope::Project => "in this project",
-        RuleScope::Always => "in every project",
     }
 }
 
@@ -337,7 +301,7 @@ fn head(theme: &Theme, asks: &str, why: &str, columns: usize) -> Vec<StyledLine>
 
 fn rule_answers(app: &App, scope: RuleScope, columns: usize) -> StyledLine {
     let theme = &app.theme;
-    let place = place(scope);
+    let place = scope.place();
     let long = format!(" allow {place} with this rule · ");
     let short = format!(" allow {place} · ");
     let lines = [long.as_str(), &short, " allow · "].map(|does| {

@@ -1,0 +1,197 @@
+//! Carries out the commands that are answered at once.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
+
+use super::{history, shapes};
+use crate::agent::session::SessionSnapshot;
+use crate::agent::{LoopRules, Snapshot, tools};
+use crate::app::export;
+use crate::app::host::{Host, SwitchedTo};
+use crate::app::models::KeyState;
+use crate::app::sessions::Choice;
+use crate::llm::message::Image;
+use crate::llm::{Content, Model};
+
+/// How long to wait for the model servers on this machine.
+const LOCAL_SERVERS: Duration = Duration::from_millis(500);
+
+/// The data of a response, or the error.
+pub(super) type Answer = Result<Option<Box<RawValue>>, String>;
+
+/// An answer with `data`.
+pub(super) fn data(data: impl Serialize) -> Answer {
+    to_raw_value(&data)
+        .map(Some)
+        .map_err(|error| error.to_string())
+}
+
+const GONE: &str = "the agent has ended";
+
+pub(super) async fn snapshot(host: &Host) -> Result<Snapshot, String> {
+    host.handle.snapshot().await.ok_or(GONE.to_owned())
+}
+
+/// Reads the session on another thread.
+pub(super) async fn read<T: Send + 'static>(
+    host: &Host,
+    work: impl FnOnce(&SessionSnapshot) -> Result<T, String> + Send + 'static,
+) -> Result<T, String> {
+    let session = host.handle.tree().await.ok_or(GONE)?;
+    spawn_blocking(move || work(&session))
+        .await
+        .map_err(|panic| format!("tiller crashed while reading the session: {panic}"))?
+}
+
+pub(super) async fn state(host: &Host) -> Answer {
+    let messages = read(host, |session| Ok(history::count(session))).await?;
+    data(shapes::state(&snapshot(host).await?, messages))
+}
+
+pub(super) async fn stats(host: &Host) -> Answer {
+    let snapshot = snapshot(host).await?;
+    let context = host.handle.context_usage().await;
+    data(
+        read(host, move |session| {
+            history::stats(session, &snapshot, context)
+        })
+        .await?,
+    )
+}
+
+/// The models with a key, or on this machine.
+async fn usable_models(host: &Host) -> Result<Vec<Model>, String> {
+    let found = host.models.discover(LOCAL_SERVERS).await;
+    let models = host.models.clone();
+    let listed = spawn_blocking(move || models.list(&found));
+    let listed = listed.await.map_err(|panic| panic.to_string())?;
+    let usable = listed.rows.into_iter();
+    let usable = usable.filter(|row| row.key == KeyState::Ready);
+    Ok(usable.map(|row| (*row.model).clone()).collect())
+}
+
+pub(super) async fn available_models(host: &Host) -> Answer {
+    let models = usable_models(host).await?;
+    let models: Vec<Value> = models.iter().map(shapes::model).collect();
+    data(json!({"models": models}))
+}
+
+pub(super) async fn set_model(host: &Host, provider: &str, id: &str) -> Answer {
+    let wanted = format!("{provider}/{id}");
+    let found = host.models.resolve(&wanted).await;
+    let found = found.map_err(|why| format!("Model not found: {wanted} ({why})"))?;
+    let model = found.0;
+    if model.provider != provider || model.id != id {
+        let nearest = model.full_id();
+        return Err(format!(
+            "Model not found: {wanted} (the nearest is {nearest})"
+        ));
+    }
+    let shown = shapes::model(&model);
+    host.handle.set_model(model);
+    data(shown)
+}
+
+/// Switches to the next of the favorite models, or of all if there are no favorites.
+pub(super) async fn cycle_model(host: &Host) -> Answer {
+    let favorites = host.models.favorites().await;
+    let is_scoped = !favorites.is_empty();
+    let models = if is_scoped {
+        favorites
+    } else {
+        usable_models(host).await?
+    };
+    let snapshot = snapshot(host).await?;
+    let current = snapshot.model.full_id();
+    let at = models.iter().position(|model| model.full_id() == current);
+    let next = models.get(at.map_or(0, |at| (at + 1) % models.len().max(1)));
+    let Some(next) = next.filter(|next| next.full_id() != current) else {
+        return data(Value::Null);
+    };
+    host.handle.set_model(next.clone());
+    data(json!({
+        "model": shapes::model(next),
+        "thinkingLevel": snapshot.thinking,
+        "isScoped": is_scoped,
+    }))
+}
+
+pub(super) async fn cycle_thinking(host: &Host) -> Answer {
+    let snapshot = snapshot(host).await?;
+    let levels = snapshot.model.supported_thinking();
+    if levels.len() < 2 {
+        return data(Value::Null);
+    }
+    let current = snapshot.model.clamp_thinking(snapshot.thinking);
+    let at = levels.iter().position(|level| *level == current);
+    let next = levels[at.map_or(0, |at| (at + 1) % levels.len())];
+    host.handle.set_thinking(next);
+    data(json!({"level": next}))
+}
+
+pub(super) async fn thinking_levels(host: &Host) -> Answer {
+    let levels = snapshot(host).await?.model.supported_thinking();
+    data(json!({"levels": levels}))
+}
+
+/// Changes the rules of the loop.
+pub(super) async fn change_rules(host: &Host, change: impl FnOnce(&mut LoopRules)) -> Answer {
+    let mut rules = (*snapshot(host).await?.rules).clone();
+    change(&mut rules);
+    host.handle.set_rules(rules);
+    Ok(None)
+}
+
+/// Switches to another session.
+pub(super) async fn open(host: &Host, choice: Choice) -> Result<SwitchedTo, String> {
+    host.open(choice).await.map_err(|error| error.to_string())
+}
+
+/// The file of the session, which a copy of it needs.
+pub(super) async fn stored(host: &Host) -> Result<PathBuf, String> {
+    let path = snapshot(host).await?.session.path;
+    path.ok_or_else(|| "the session isn't saved (--no-session), so it has no file".to_owned())
+}
+
+pub(super) async fn export(host: &Host, target: Option<String>) -> Answer {
+    let file = stored(host).await?;
+    let (cwd, redactor) = (host.cwd.clone(), host.secrets.redactor());
+    let written = spawn_blocking(move || {
+        let target = target.map(|target| cwd.join(target));
+        export::export_html(&file, target.as_deref(), &cwd, &redactor)
+    });
+    let path = written.await.map_err(|panic| panic.to_string())??;
+    data(json!({"path": Path::new(&path).to_string_lossy()}))
+}
+
+/// A message with its pictures, in the form that models accept.
+pub(super) async fn content(text: String, images: Vec<Image>) -> Result<Vec<Content>, String> {
+    let mut content = Vec::new();
+    if !text.trim().is_empty() {
+        // Model servers reject NUL, in this and every later request.
+        content.push(Content::text(text.replace('\0', "\u{fffd}")));
+    }
+    if images.is_empty() {
+        return Ok(content);
+    }
+    let prepared = spawn_blocking(move || {
+        let pictures = images.iter().enumerate().map(|(at, image)| {
+            let fault = |why: String| format!("images[{at}]: {why}");
+            let bytes = BASE64_STANDARD.decode(&image.data);
+            let bytes = bytes.map_err(|error| fault(format!("not base64: {error}")))?;
+            let picture = tools::image_of(&bytes)
+                .ok_or_else(|| fault("not a picture that models accept".to_owned()))?;
+            picture.map(Content::Image).map_err(fault)
+        });
+        pictures.collect::<Result<Vec<_>, String>>()
+    });
+    content.extend(prepared.await.map_err(|panic| panic.to_string())??);
+    Ok(content)
+}

@@ -1,0 +1,252 @@
+//! The commands of a client, as it writes them.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::agent::QueueMode;
+use crate::llm::ThinkingLevel;
+use crate::llm::message::Image;
+
+/// One line of the client.
+#[derive(Debug)]
+pub(super) enum Line {
+    /// A command with its id, which the response repeats.
+    Command(Option<Value>, Box<Command>),
+    /// The answer to a dialog.
+    Dialog(DialogResponse),
+}
+
+/// A line that can't be carried out.
+#[derive(Debug, PartialEq)]
+pub(super) struct BadLine {
+    pub id: Option<Value>,
+    /// The command's name; `parse` if it isn't JSON.
+    pub command: String,
+    pub error: String,
+}
+
+/// A command.
+#[derive(Debug, Deserialize)]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
+pub(super) enum Command {
+    Prompt {
+        message: String,
+        #[serde(default)]
+        images: Vec<Image>,
+        streaming_behavior: Option<StreamingBehavior>,
+    },
+    Steer {
+        message: String,
+        #[serde(default)]
+        images: Vec<Image>,
+    },
+    FollowUp {
+        message: String,
+        #[serde(default)]
+        images: Vec<Image>,
+    },
+    Abort,
+    ClearQueue,
+    NewSession,
+    GetState,
+    GetMessages,
+    SetModel {
+        provider: String,
+        model_id: String,
+    },
+    CycleModel,
+    GetAvailableModels,
+    SetThinkingLevel {
+        level: ThinkingLevel,
+    },
+    CycleThinkingLevel,
+    GetAvailableThinkingLevels,
+    SetSteeringMode {
+        mode: Mode,
+    },
+    SetFollowUpMode {
+        mode: Mode,
+    },
+    Compact {
+        custom_instructions: Option<String>,
+    },
+    SetAutoCompaction {
+        enabled: bool,
+    },
+    SetAutoRetry {
+        enabled: bool,
+    },
+    AbortRetry,
+    Bash {
+        command: String,
+        #[serde(default)]
+        exclude_from_context: bool,
+    },
+    AbortBash,
+    GetSessionStats,
+    ExportHtml {
+        output_path: Option<String>,
+    },
+    SwitchSession {
+        session_path: String,
+    },
+    Fork {
+        entry_id: String,
+    },
+    Clone,
+    GetForkMessages,
+    GetEntries {
+        since: Option<String>,
+    },
+    GetTree,
+    GetLastAssistantText,
+    SetSessionName {
+        name: String,
+    },
+    GetCommands,
+    /// tiller's own: changes the permission mode from the next call on.
+    #[serde(rename = "tiller_set_permission")]
+    SetPermission {
+        mode: String,
+    },
+    /// tiller's own: refuses the call of a question, with what to do instead.
+    #[serde(rename = "tiller_refuse")]
+    Refuse {
+        question_id: u64,
+        reason: Option<String>,
+    },
+}
+
+/// The queue of a prompt during a run.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum StreamingBehavior {
+    Steer,
+    FollowUp,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Mode {
+    All,
+    OneAtATime,
+}
+
+impl From<Mode> for QueueMode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::All => Self::All,
+            Mode::OneAtATime => Self::One,
+        }
+    }
+}
+
+/// The answer to a dialog. One of the last three is set.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub(super) struct DialogResponse {
+    pub id: String,
+    pub value: Option<String>,
+    pub confirmed: Option<bool>,
+    pub cancelled: bool,
+}
+
+impl Line {
+    /// Parses a line.
+    pub fn parse(line: &[u8]) -> Result<Self, BadLine> {
+        let value: Value = serde_json::from_slice(line).map_err(|error| BadLine {
+            id: None,
+            command: "parse".to_owned(),
+            error: format!("Failed to parse command: {error}"),
+        })?;
+        let id = value.get("id").cloned();
+        let Some(name) = value.get("type").and_then(Value::as_str) else {
+            return Err(BadLine {
+                id,
+                command: "parse".to_owned(),
+                error: "Failed to parse command: expected an object with a \"type\"".to_owned(),
+            });
+        };
+        let name = name.to_owned();
+        if name == "extension_ui_response" {
+            // As pi does, an answer that makes no sense cancels nothing and says nothing.
+            return Ok(Self::Dialog(
+                serde_json::from_value(value).unwrap_or_default(),
+            ));
+        }
+        match serde_json::from_value(value) {
+            Ok(command) => Ok(Self::Command(id, Box::new(command))),
+            Err(error) => {
+                let error = error.to_string();
+                let error = if error.starts_with("unknown variant") && error.contains(&name) {
+                    format!("Unknown command: {name}")
+                } else {
+                    format!("{name}: {error}")
+                };
+                let command = name;
+                Err(BadLine { id, command, error })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_bad_line_is_answered_by_name() {
+        for (line, id, command, error) in [
+            ("{", None, "parse", "Failed to parse command: EOF"),
+            ("[1]", None, "parse", "expected an object"),
+            (r#"{"id":"a"}"#, Some(json!("a")), "parse", "\"type\""),
+            (
+                r#"{"type":"jump","id":7}"#,
+                Some(json!(7)),
+                "jump",
+                "Unknown command: jump",
+            ),
+            (
+                r#"{"type":"steer"}"#,
+                None,
+                "steer",
+                "missing field `message`",
+            ),
+            (
+                r#"{"type":"set_thinking_level","level":"most"}"#,
+                None,
+                "set_thinking_level",
+                "unknown variant `most`",
+            ),
+        ] {
+            let bad = Line::parse(line.as_bytes()).unwrap_err();
+            assert_eq!((bad.id, bad.command.as_str()), (id, command), "{line}");
+            assert!(bad.error.contains(error), "{line}: {}", bad.error);
+        }
+    }
+
+    #[test]
+    fn fields_are_named_as_in_pi() {
+        let line = r#"{"type":"prompt","message":"hi","streamingBehavior":"followUp","id":"1"}"#;
+        let Ok(Line::Command(Some(id), command)) = Line::parse(line.as_bytes()) else {
+            panic!()
+        };
+        assert_eq!(id, "1");
+        let Command::Prompt {
+            streaming_behavior, ..
+        } = *command
+        else {
+            panic!()
+        };
+        assert!(matches!(
+            streaming_behavior,
+            Some(StreamingBehavior::FollowUp)
+        ));
+    }
+}

@@ -1,0 +1,19 @@
+//! `--mode rpc`: another program drives the agent over stdin and stdout, in pi's protocol (docs/rpc.md
+//! and docs/rpc-commands.md of `@earendil-works/pi-coding-agent`), so that pi's published client works
+//! unchanged. The records are those of `--mode json`.
+//!
+//! One task reads commands and events in turn. A command that takes long is answered later, and
+//! meanwhile nothing else waits.
+
+mod command;
+mod lines;
+mod dialogs;
+mod shapes;
+mod history;
+mod answers;
+mod output;
+mod shell;
+mod waiting;
+mod server;
+
+pub use server::run_rpc;

@@ -1,0 +1,66 @@
+//! The lines for the client.
+
+use std::io;
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::answers::Answer;
+use crate::app::cli::Writer;
+use crate::app::records::to_line;
+
+/// Writes records to stdout. Waits while the client doesn't read.
+#[derive(Debug)]
+pub(super) struct Output(Writer);
+
+/// A response as pi writes it.
+#[derive(Serialize)]
+struct Response<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a Value>,
+    r#type: &'static str,
+    command: &'a str,
+    success: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl Output {
+    pub fn start() -> io::Result<Self> {
+        Writer::start(io::stdout()).map(Self)
+    }
+
+    pub async fn write(&mut self, record: &impl Serialize) -> io::Result<()> {
+        self.0.write(to_line(record)).await
+    }
+
+    /// Answers the command with this id.
+    pub async fn respond(
+        &mut self,
+        id: Option<&Value>,
+        command: &str,
+        answer: Answer,
+    ) -> io::Result<()> {
+        let (data, error) = match answer {
+            Ok(data) => (data, None),
+            Err(error) => (None, Some(error)),
+        };
+        self.write(&Response {
+            id,
+            r#type: "response",
+            command,
+            success: error.is_none(),
+            data,
+            error,
+        })
+        .await
+    }
+
+    /// Waits until everything is written.
+    pub async fn finish(&mut self) -> io::Result<()> {
+        self.0.finish().await
+    }
+}
