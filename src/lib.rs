@@ -11,11 +11,11 @@
 //! - [`llm`] talks to models: messages, provider APIs, the model catalogue. It runs no tools, reads no
 //!   project files and draws nothing.
 //! - [`agent`] runs turns and tools and stores the session. It knows no terminal and no vendor.
-//! - [`app`] faces users and other programs: command line, settings, screen.
+//! - [`app`] faces users and other programs: command line, settings, screen, RPC.
 //!
 //! The layers exchange plain data. `llm` yields a stream of [`llm::StreamEvent`]. The agent takes `Command`s
 //! through [`agent::AgentHandle`] and emits [`agent::AgentEvent`]s; nothing else enters or leaves it. The full
-//! screen, print mode and JSON mode are all clients of that handle, with no private access.
+//! screen, print mode, JSON mode and RPC mode are all clients of that handle, with no private access.
 //!
 //! # The two journeys
 //!
@@ -77,7 +77,10 @@
 //!
 //! - `args` is the command line as typed. `boot` is the only place that puts the parts together.
 //! - `action.rs` is the table of everything a user can trigger.
-//! - `serve` is for other programs: the socket and the file that steer a session, and the events file.
+//! - `host` is what every front end offers besides the agent: opening sessions, the user's own commands. It
+//!   knows no screen and no standard streams.
+//! - `serve` is for other programs: `serve/rpc` on stdin and stdout, the socket and the file that steer a
+//!   session, and the events file.
 //! - `sessions` finds, lists and opens sessions. `export` turns them into HTML, Markdown or JSON lines.
 //!   `branches` outlines a session's tree and compares two branches.
 //! - `files` is the index for `@`, `tui/completion` the suggestions while you type, and `clipboard` the

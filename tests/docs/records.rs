@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::agent::permission::PermissionMode;
-use crate::agent::session::Header;
+use crate::agent::session::{Header, Session};
 use crate::agent::tool::{CommandDetails, TextDetails};
 use crate::agent::{
     AgentEvent, Budget, CompactionOutcome, CompactionReason, Details, Event, NoticeLevel,
@@ -88,15 +88,24 @@ fn meaning(event: &AgentEvent) -> Option<&'static str> {
              The exit code is 3 if a run had such a record."
         }
         AgentEvent::Questions { .. } => {
-            "The open permission requests changed. Only `--events` beside the full screen writes it."
+            "The open permission requests changed. Only with someone to answer them: in RPC mode, and in the \
+             file of `--events` beside the full screen."
+        }
+        AgentEvent::SessionOpened { .. } => {
+            "Another session is open now. Only in RPC mode, and in the file of `--events`."
+        }
+        AgentEvent::Moved { .. } => {
+            "The conversation continues from another entry of its session. `prompt` is the prompt there, to edit \
+             and send again."
+        }
+        AgentEvent::Spent { .. } => {
+            "Tokens were spent outside the conversation, on the summary of a branch or on a failed summary. \
+             `purpose` says on which."
         }
         AgentEvent::ApiCallStart { .. }
         | AgentEvent::ApiCallEnd { .. }
         | AgentEvent::State(_)
-        | AgentEvent::SessionOpened { .. }
         | AgentEvent::FilesUndone { .. }
-        | AgentEvent::Moved { .. }
-        | AgentEvent::Spent { .. }
         | AgentEvent::Trial(_) => return None,
     })
 }
@@ -247,8 +256,26 @@ fn events() -> Vec<AgentEvent> {
                 first_kept_entry_id: "a1b2c3d4".into(),
                 tokens_before: 160_000,
                 tokens_after: 24_000,
-                usage,
+                usage: usage.clone(),
             },
+        },
+        AgentEvent::SessionOpened {
+            facts: Arc::default(),
+            branch: Arc::new(Session::unstored(Path::new("/home/me/shop")).branch()),
+            path: Some("/home/me/.local/share/tiller/sessions/shop/b.jsonl".into()),
+            name: Some("release".into()),
+            first_prompt: None,
+            read_only: false,
+        },
+        AgentEvent::Moved {
+            facts: Arc::default(),
+            branch: Arc::new(Session::unstored(Path::new("/home/me/shop")).branch()),
+            prompt: Some(vec![Content::text("Make the parser faster")]),
+        },
+        AgentEvent::Spent {
+            kind: "branch_summary",
+            model: Arc::new(model.clone()),
+            usage,
         },
         AgentEvent::Notice {
             level: NoticeLevel::Warning,
