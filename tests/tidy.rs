@@ -87,6 +87,29 @@ fn front_ends_do_not_import_each_other() {
     );
 }
 
+// What they are made of knows no front end, so that the next one can use it too.
+#[test]
+fn what_front_ends_share_knows_none_of_them() {
+    for folder in [
+        "host", "serve", "sessions", "export", "branches", "config", "keys", "files",
+    ] {
+        forbid(
+            &format!("src/app/{folder}"),
+            &["app::tui"],
+            |_| false,
+            "only boot knows the screen",
+        );
+    }
+    for folder in ["host", "sessions", "branches", "config", "keys", "files"] {
+        forbid(
+            &format!("src/app/{folder}"),
+            &["app::cli", "app::serve"],
+            |_| false,
+            "it prints nothing and serves no one",
+        );
+    }
+}
+
 #[test]
 fn ratatui_crossterm_and_clap_stay_in_their_folders() {
     forbid(
@@ -157,6 +180,7 @@ fn only_the_command_line_prints() {
                 // The terminal must write its frames.
                 || path.starts_with("src/app/tui/terminal")
                 || path.starts_with("src/app/boot")
+                || path == "src/app/serve/rpc/output.rs"
         },
         "stdout carries only the answer or the protocol",
     );

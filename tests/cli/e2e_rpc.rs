@@ -268,6 +268,15 @@ fn a_bad_line_is_an_error_and_disturbs_nothing() {
         let error = text_of(&response, "error");
         assert!(error.contains(words), "{line}: {error}");
     }
+    let long = "x".repeat(1024 * 1024 + 1);
+    let refused = client.error(json!({"type": "prompt", "message": long}));
+    assert!(refused.contains("longer than 1 MiB"), "{refused}");
+    client.write(&"[".repeat(100_000));
+    let response = client.until_type("response");
+    assert!(
+        text_of(&response, "error").contains("recursion"),
+        "{response}"
+    );
     // An answer to nothing says nothing.
     client.write(r#"{"type":"extension_ui_response","id":"none","value":"x"}"#);
     client.write(r#"{"type":"extension_ui_response"}"#);

@@ -17,6 +17,7 @@ use crate::app::export;
 use crate::app::host::{Host, SwitchedTo};
 use crate::app::models::KeyState;
 use crate::app::sessions::Choice;
+use crate::app::steer::MAX_MESSAGE;
 use crate::llm::message::Image;
 use crate::llm::{Content, Model};
 
@@ -173,6 +174,10 @@ pub(super) async fn export(host: &Host, target: Option<String>) -> Answer {
 
 /// A message with its pictures, in the form that models accept.
 pub(super) async fn content(text: String, images: Vec<Image>) -> Result<Vec<Content>, String> {
+    if text.len() > MAX_MESSAGE {
+        let error = "the message is longer than 1 MiB; write it to a file and send the file's name";
+        return Err(error.to_owned());
+    }
     let mut content = Vec::new();
     if !text.trim().is_empty() {
         // Model servers reject NUL, in this and every later request.
