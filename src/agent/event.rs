@@ -30,9 +30,15 @@ pub struct Event {
     pub seq: u64,
     /// Unix time in milliseconds.
     pub time: i64,
+    /// The run that it belongs to, if any.
+    pub run: Option<RunId>,
     /// The event itself.
     pub kind: AgentEvent,
 }
+
+/// Identifies a run of one agent. Later runs have higher numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct RunId(pub(super) u64);
 
 /// Returns the current Unix time in milliseconds.
 pub fn now_ms() -> i64 {

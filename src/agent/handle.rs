@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::budget::Budget;
-use super::event::{Event, NoticeLevel, QueueKind, Queued, RunState};
+use super::event::{Event, NoticeLevel, QueueKind, Queued, RunId, RunState};
 use super::lock::lock;
 use super::memory::InstructionSources;
 use super::memory::compaction::ContextUsage;
@@ -37,28 +37,52 @@ pub struct AgentHandle {
 /// Cancels the current run. Shared by handle and actor so that an abort doesn't wait for the
 /// command queue. `None` if there is no run or it was cancelled.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CurrentRun(Arc<Mutex<Option<CancellationToken>>>);
+pub(super) struct CurrentRun(Arc<Mutex<LastRun>>);
+
+#[derive(Debug, Default)]
+struct LastRun {
+    number: u64,
+    token: Option<CancellationToken>,
+}
 
 impl CurrentRun {
-    pub fn begin(&self) -> CancellationToken {
+    pub fn begin(&self) -> (RunId, CancellationToken) {
         let token = CancellationToken::new();
-        *lock(&self.0) = Some(token.clone());
-        token
+        let mut last = lock(&self.0);
+        last.number += 1;
+        last.token = Some(token.clone());
+        (RunId(last.number), token)
+    }
+
+    /// The run that starts next.
+    pub fn next(&self) -> RunId {
+        RunId(lock(&self.0).number + 1)
     }
 
     pub fn end(&self) {
-        *lock(&self.0) = None;
+        lock(&self.0).token = None;
     }
 
     /// Cancels the current run and has `send` tell the actor whether there was one. Holds the lock
     /// while sending, so that no run can start between the cancellation and the message.
     fn cancel(&self, send: impl FnOnce(bool)) {
-        let mut current = lock(&self.0);
-        let token = current.take();
+        let mut last = lock(&self.0);
+        let token = last.token.take();
         if let Some(token) = &token {
             token.cancel();
         }
         send(token.is_some());
+    }
+
+    /// The same, but only for this run. Does nothing if it isn't the current one.
+    fn cancel_only(&self, run: RunId, send: impl FnOnce()) {
+        let mut last = lock(&self.0);
+        if last.number == run.0
+            && let Some(token) = last.token.take()
+        {
+            token.cancel();
+            send();
+        }
     }
 }
 
@@ -184,8 +208,8 @@ pub enum Accept {
 /// What happened to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// It started a run, or will once the aborted run has ended.
-    Started,
+    /// It started this run, or will once the aborted run has ended.
+    Started(RunId),
     /// It waits in this queue.
     Queued(QueueKind),
 }
@@ -307,6 +331,12 @@ impl AgentHandle {
     pub fn abort(&self) {
         self.run
             .cancel(|cancelled| self.send(Command::Abort { cancelled }));
+    }
+
+    /// Stops this run at once, but not a later one. Does nothing if it has ended.
+    pub fn abort_run(&self, run: RunId) {
+        self.run
+            .cancel_only(run, || self.send(Command::Abort { cancelled: true }));
     }
 
     /// Continues after the iteration limit.

@@ -127,7 +127,7 @@ pub use actor::start;
 pub use budget::{Budget, BudgetLimit, BudgetReached};
 pub use event::{
     AgentEvent, CompactionOutcome, CompactionReason, Event, NoticeLevel, Phase, QueueKind, Queued,
-    RunOutcome, RunState, STEER_ORIGIN, ToolStatus, TrialEvent,
+    RunId, RunOutcome, RunState, STEER_ORIGIN, ToolStatus, TrialEvent,
 };
 pub use event::{TrialStep, is_from_user};
 pub use handle::{

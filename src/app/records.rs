@@ -37,6 +37,9 @@ impl Recorder {
         let mut record = self.body(&event.kind)?;
         record["seq"] = json!(event.seq);
         record["time"] = json!(event.time);
+        if let AgentEvent::AgentStart | AgentEvent::AgentEnd { .. } = event.kind {
+            record["run"] = json!(event.run);
+        }
         Some(record)
     }
 
@@ -357,8 +360,12 @@ mod tests {
         }));
         let mut recorder = Recorder::default();
         let mut record = |kind| {
-            let (seq, time) = (7, 9);
-            recorder.record(&Event { seq, time, kind })
+            recorder.record(&Event {
+                seq: 7,
+                time: 9,
+                run: None,
+                kind,
+            })
         };
         let update = AgentEvent::ToolUpdate {
             call_id: "c".into(),

@@ -91,7 +91,7 @@ impl SteerResponse {
     fn of(delivered: Result<Delivery, String>) -> Self {
         let taken = |delivery: &Delivery| Taken {
             disposition: match delivery {
-                Delivery::Started => Disposition::Started,
+                Delivery::Started(_) => Disposition::Started,
                 Delivery::Queued(_) => Disposition::Queued,
             },
         };

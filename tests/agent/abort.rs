@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use serde_json::json;
 use tiller::agent::permission::{PermissionMode, Policy};
-use tiller::agent::{AgentEvent, PermissionOptions, QueueKind, RunOutcome};
+use tiller::agent::{AgentEvent, Delivery, PermissionOptions, QueueKind, RunOutcome};
 use tiller::llm::StopReason;
 
 use super::fixture::*;
+use super::killed::external;
 use super::steering::queued;
 
 /// Aborts while the run's stream or tools still wait. The abort must not wait for them.
@@ -48,6 +49,34 @@ async fn takes_the_next_prompt(agent: &mut TestAgent) {
             tiller::llm::Message::User(_) => assert_eq!(open, [""; 0]),
         }
     }
+}
+
+// An abort that comes late must not stop the run that another message has started.
+#[tokio::test]
+async fn an_abort_of_one_run_leaves_the_next_alone() {
+    let gate = Gate::new();
+    let waits = vec![Step::Wait(gate.clone())];
+    let mut agent = agent(vec![say("one"), waits], vec![]);
+    let run = |delivery| match delivery {
+        Ok(Delivery::Started(run)) => run,
+        other => panic!("{other:?}"),
+    };
+    let first = run(agent.handle.submit(external("one")).await);
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let second = run(agent.handle.submit(external("two")).await);
+    assert!(second > first);
+    gate.reached().await;
+    agent.handle.abort_run(first);
+    agent.handle.abort_run(second);
+    assert_eq!(agent.settled().await, RunOutcome::Aborted);
+    let of = |run| {
+        agent
+            .seen
+            .iter()
+            .filter(move |event| event.run == Some(run))
+    };
+    let ends = |run| of(run).filter(|event| matches!(event.kind, AgentEvent::AgentEnd { .. }));
+    assert_eq!((ends(first).count(), ends(second).count()), (1, 1));
 }
 
 #[tokio::test]

@@ -196,7 +196,7 @@ pub fn queued_after_a_kill(agent: &TestAgent) -> Vec<String> {
 async fn a_message_that_starts_a_run_is_stored_before_its_sender_hears() {
     let mut agent = agent(vec![say("ok")], vec![]);
     let sent = agent.handle.submit(external("by steer")).await;
-    assert_eq!(sent, Ok(Delivery::Started));
+    assert!(matches!(sent, Ok(Delivery::Started(_))), "{sent:?}");
     let kept = std::fs::read_to_string(&agent.session).unwrap_or_default();
     assert!(kept.contains("by steer"), "{kept}");
     assert_eq!(agent.settled().await, RunOutcome::Done);

@@ -11,7 +11,8 @@ use crate::agent::session::{Header, Session};
 use crate::agent::tool::{CommandDetails, TextDetails};
 use crate::agent::{
     AgentEvent, Budget, CompactionOutcome, CompactionReason, Details, Event, NoticeLevel,
-    PermissionSubject, Question, QueueKind, Queued, RunOutcome, RunTotals, Subject, ToolStatus,
+    PermissionSubject, Question, QueueKind, Queued, RunId, RunOutcome, RunTotals, Subject,
+    ToolStatus,
 };
 use crate::app::records::Recorder;
 use crate::llm::{
@@ -318,7 +319,14 @@ pub fn page() -> String {
     for (seq, kind) in (1..).zip(events()) {
         let meaning = meaning(&kind).unwrap();
         let time = TIME;
-        let record = recorder.record(&Event { seq, time, kind }).unwrap();
+        let run = Some(RunId::default());
+        let event = Event {
+            seq,
+            time,
+            run,
+            kind,
+        };
+        let record = recorder.record(&event).unwrap();
         entry(&mut out, meaning, &record);
     }
     let about = "Only in the file of `--events`: `count` records are missing here, because the disk was full or a \

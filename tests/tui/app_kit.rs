@@ -134,6 +134,7 @@ impl TestTui {
         self.send(Msg::Agent(Arc::new(Event {
             seq: self.seq,
             time: self.now,
+            run: None,
             kind,
         })))
     }

@@ -31,7 +31,7 @@ impl Actor {
             }
             Activity::Running(_) => Delivery::Queued(message.kind),
             _ if message.accept == Accept::Running => return Err(Refused::NoRun),
-            _ => Delivery::Started,
+            _ => Delivery::Started(self.current.next()),
         };
         let queued = self.keep(Typed {
             kind: message.kind,

@@ -10,7 +10,7 @@ use futures_util::future::select_all;
 use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::time::{Instant, timeout_at};
 
-use crate::event::{AgentEvent, Event, now_ms};
+use crate::event::{AgentEvent, Event, RunId, now_ms};
 use crate::handle::SlowReader;
 
 /// How long a subscriber may read nothing before it is dropped.
@@ -23,6 +23,8 @@ const TICK: Duration = Duration::from_millis(100);
 #[derive(Debug, Default)]
 pub(super) struct Subscribers {
     last_seq: u64,
+    /// The run that events belong to.
+    pub run: Option<RunId>,
     subscribers: Vec<Subscriber>,
 }
 
@@ -55,6 +57,7 @@ impl Subscribers {
         let event = Arc::new(Event {
             seq: self.last_seq,
             time: now_ms(),
+            run: self.run,
             kind,
         });
         self.subscribers

@@ -344,7 +344,8 @@ impl Actor {
         // Not when the session is opened: viewing it must not change its file.
         self.conversation.store_model(&self.model, self.thinking);
         self.conversation.said.clear();
-        let (cancel, processes) = (self.current.begin(), self.processes.scope());
+        let ((id, cancel), processes) = (self.current.begin(), self.processes.scope());
+        self.conversation.subscribers.run = Some(id);
         self.activity = Activity::Running(Run::start(
             cancel,
             Arc::clone(&self.env),
@@ -458,6 +459,7 @@ impl Actor {
         if self.activity.run().is_none() {
             self.conversation.rest();
             self.conversation.send(AgentEvent::AgentSettled { aborted });
+            self.conversation.subscribers.run = None;
         }
     }
 }

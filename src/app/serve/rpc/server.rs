@@ -170,7 +170,7 @@ impl Server {
                 };
                 let sent = self.submit(kind, accept, message, images).await;
                 let disposition = |delivery| match delivery {
-                    Delivery::Started => "started",
+                    Delivery::Started(_) => "started",
                     Delivery::Queued(_) => "queued",
                 };
                 let sent = sent.map(disposition);
