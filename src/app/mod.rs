@@ -17,6 +17,7 @@ mod action_scope;
 pub(crate) mod init;
 pub(crate) mod prompt;
 pub(crate) mod attachments;
+mod grammar;
 pub mod export;
 pub mod sessions;
 pub mod branches;

@@ -12,6 +12,7 @@ use syntect::highlighting::{
 use syntect::parsing::{ParseState, ScopeStack, SyntaxReference, SyntaxSet};
 
 use super::escape::{push_element, push_text};
+use crate::app::grammar;
 
 /// Scopes and the class for each.
 const RULES: &[(&str, &str)] = &[
@@ -160,7 +161,7 @@ impl Known {
     fn syntax(&self, language: &str) -> Option<&SyntaxReference> {
         let name = Path::new(language).file_name()?.to_str()?;
         let end = name.rsplit_once('.').map_or(name, |(_, end)| end);
-        let find = |token: &str| self.syntaxes.find_syntax_by_token(token);
+        let find = |token: &str| grammar::find(&self.syntaxes, token);
         let syntax = find(name).or_else(|| find(end))?;
         (syntax.name != "Plain Text").then_some(syntax)
     }

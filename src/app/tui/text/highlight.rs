@@ -12,6 +12,7 @@ use syntect::highlighting::{
 };
 use syntect::parsing::{ParseState, ScopeStack, SyntaxSet};
 
+use crate::app::grammar;
 use crate::app::tui::theme::{SyntaxRule, Theme};
 
 /// A code block: its cell, and its number within the cell.
@@ -199,7 +200,7 @@ impl CodeColors {
         let highlighter = Highlighter::new(&self.rules);
         self.age += 1;
         if job.first_line == 0 {
-            let Some(syntax) = self.syntaxes.find_syntax_by_token(&job.language) else {
+            let Some(syntax) = grammar::find(&self.syntaxes, &job.language) else {
                 return plain();
             };
             if self.open.len() >= OPEN_BLOCKS {
@@ -305,6 +306,36 @@ mod tests {
         assert!(whole.iter().take(2).all(|line| line.len() > 1), "{whole:?}");
         for (line, runs) in code.iter().zip(&whole) {
             assert_eq!(usize::from(runs.last().unwrap().end), line.len());
+        }
+    }
+
+    // JavaScript's own grammar passes `x /*` from rule to rule without end.
+    #[test]
+    fn comments_after_javascript_end() {
+        let theme = Theme::load("dark", ColorDepth::TrueColor).unwrap();
+        let mut colors = CodeColors::new(&theme.syntax);
+        let code = ["let a;", "x /* a */", "x /* a", "*/", "x /*", "let b;"];
+        let page = [
+            "<p onclick=\"x /*",
+            "<script>x /*",
+            "*/",
+            "x /* a */",
+            "</script>",
+            "<b>",
+        ];
+        let fence = ["# a", "```javascript", "x /* a */", "x /* a", "```", "# b"];
+        for (language, lines) in [
+            ("js", code),
+            ("javascript", code),
+            ("jsx", code),
+            ("html", page),
+            ("vue", page),
+            ("php", page),
+            ("md", fence),
+        ] {
+            let mut job = job(0, &lines);
+            job.language = language.to_owned();
+            assert!(!colors.feed(&job)[0].is_empty(), "{language}");
         }
     }
 
