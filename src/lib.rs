@@ -54,6 +54,7 @@
 //! - `agent/process` starts commands, optionally in a sandbox (`process/sandbox`: namespaces, Landlock,
 //!   seccomp), and kills whole process trees.
 //! - `agent/tools` has a folder for each kind of tool. A call declares its [`agent::Effects`] before it runs.
+//! - `agent/git` runs git so that nothing in a project starts a program, and reads git's own files.
 //! - `agent/workspace` knows where the paths in a call lead: inside the project, outside, or to protected files.
 //! - `agent/permission` decides about a call from rules and the mode (`auto` by default), without any IO.
 //!   `permission/shell` parses command lines.

@@ -97,6 +97,7 @@ pub use runner::{LOOP_GUARD_ORIGIN, judge_command};
 
 pub mod session;
 pub mod memory;
+pub mod git;
 pub mod trial;
 pub mod undo;
 mod details;

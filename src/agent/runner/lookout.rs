@@ -12,7 +12,8 @@ use tokio::time::timeout;
 
 use super::gate;
 use super::link::{Opening, RunLink, RunMessage};
-use crate::memory::{InstructionSources, PlaceLook, Surroundings, project_root};
+use crate::git::project_root;
+use crate::memory::{InstructionSources, PlaceLook, Surroundings};
 use crate::paths::expand;
 use crate::tool::Effects;
 use crate::toolbox::{Lookup, Toolbox};

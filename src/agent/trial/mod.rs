@@ -22,7 +22,6 @@ mod write;
 mod confine;
 mod cleanup;
 mod abandoned;
-mod git;
 mod error;
 
 pub use abandoned::abandoned;
@@ -32,7 +31,6 @@ pub use cleanup::{discard, remove};
 pub(super) use confine::refuse;
 pub(super) use copy::{Found, Looker, is_gone, write_whole};
 pub use error::{Obstacle, TrialError};
-pub(super) use git::Git;
 pub use keep::{Kept, keep, recover};
 pub(super) use listing::stays_within;
 pub use record::Trial;

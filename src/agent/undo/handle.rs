@@ -17,6 +17,7 @@ use super::quota::evict;
 use super::record::{Begun, Change, Record, Status, folders};
 use super::state::{self, Lost};
 use super::store::Store;
+use crate::git::project_root;
 use crate::hash;
 use crate::new_id::new_id;
 
@@ -375,9 +376,7 @@ fn tag(session: &str) -> String {
 /// The top of the working tree around `cwd`, or else `cwd`.
 fn root_of(cwd: &Path) -> PathBuf {
     let cwd = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
-    let mut above = cwd.ancestors();
-    let top = above.find(|folder| folder.join(".git").symlink_metadata().is_ok());
-    top.unwrap_or(&cwd).to_owned()
+    project_root(&cwd).to_owned()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -8,8 +8,6 @@
 mod zone;
 mod folded;
 mod builtin;
-mod git_folders;
-mod git_settings;
 mod hooks;
 mod repositories;
 mod places;
@@ -24,7 +22,6 @@ mod for_commands;
 
 pub(crate) use closed::Closed;
 pub(crate) use folder::{MadeFolder, Place, remove_folders};
-pub(crate) use git_folders::{GitFolders, git_folders};
 pub use hooks::{FILTER, GitRemotes, TRANSPORT};
 pub(crate) use locate::destinations;
 pub use locate::{Access, Located};

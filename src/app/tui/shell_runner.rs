@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::msg::EffectResult;
 use super::shell_command::ShellCommand;
-use crate::agent::memory::search_path;
+use crate::agent::git::search_path;
 use crate::agent::process::{Processes, Spawn};
 use crate::app::keys::KnownSecrets;
 
