@@ -36,7 +36,7 @@ pub use fork_at::prompt_of;
 pub use head::SessionHead;
 pub use history::{History, SUMMARY_ORIGIN};
 pub use history_facts::HistoryFacts;
-pub(super) use history_facts::{begins_end, end_of, is_unanswered};
+pub(super) use history_facts::end_of;
 pub use index::SessionIndex;
 pub use iterations::{CallSummary, Iteration, IterationCall, IterationSummary};
 pub use lifecycle::CallState;
