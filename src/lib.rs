@@ -59,7 +59,7 @@
 //! - `agent/permission` decides about a call from rules and the mode (`auto` by default), without any IO.
 //!   `permission/shell` parses command lines.
 //! - `agent/session` is the append-only file, the tree of its entries, and the conversation that ends at a
-//!   leaf. `session/live` is what other programs see of an open session.
+//!   leaf. `session/presence` is what other programs see of an open session.
 //! - `agent/memory` builds the prompt, which the session stores. `memory/compaction` says when a conversation
 //!   fills the window, where to cut it and what to ask for; `runner/compact` makes the summary through
 //!   `runner/summary`, and `actor/compaction` puts it in place.

@@ -113,7 +113,6 @@ pub mod tools;
 pub mod workspace;
 mod paths;
 mod stored_path;
-mod file_lock;
 mod stamp;
 mod hash;
 mod new_file;

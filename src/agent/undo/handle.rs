@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::cover::Limits;
 use super::error::UndoError;
@@ -19,6 +19,7 @@ use super::state::{self, Lost};
 use super::store::Store;
 use crate::git::project_root;
 use crate::hash;
+use crate::lock::lock;
 use crate::new_id::new_id;
 
 /// One file may take an eighth of the limit, and the files of one tree a quarter.
@@ -288,9 +289,9 @@ impl Undo {
         };
         self.is_open.store(false, Ordering::Relaxed);
         let store = self.store(&mut state.store)?;
-        let lock = store.lock()?;
+        let locked = store.lock()?;
         open.close(&store, &mut state.looks)?;
-        drop(lock);
+        drop(locked);
         // Adding up the whole store takes a while.
         let added = store.written.swap(0, Ordering::Relaxed);
         state.used = state.used.map(|used| used + added);
@@ -377,8 +378,4 @@ fn tag(session: &str) -> String {
 fn root_of(cwd: &Path) -> PathBuf {
     let cwd = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
     project_root(&cwd).to_owned()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

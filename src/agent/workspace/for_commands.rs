@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::builtin::OWN_FOLDER;
 use super::disarm::Fate;
-use super::zone::Zone;
+use super::locate::Zone;
 use super::places::Workspace;
 use super::repositories::{Found, Repositories};
 use crate::git::{ALTERNATES, GitFolders, RUNS_CODE, git_folders, is_git_folder};

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::zone::Zone;
+use super::locate::Zone;
 use super::places::Workspace;
 use crate::git::{Setting, Settings, git_folders, is_git_folder, read_small, text_of};
 use crate::hash;

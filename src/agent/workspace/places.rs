@@ -13,7 +13,7 @@ use super::builtin::{
 };
 use super::folded::FoldedPath;
 use super::hooks::hooks_folder;
-use super::zone::Zone;
+use super::locate::Zone;
 use super::private::PrivateFolders;
 use crate::git::{git_folders, repository};
 use crate::paths::real;
