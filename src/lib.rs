@@ -54,11 +54,12 @@
 //! - `agent/process` starts commands, optionally in a sandbox (`process/sandbox`: namespaces, Landlock,
 //!   seccomp), and kills whole process trees.
 //! - `agent/tools` has a folder for each kind of tool. A call declares its [`agent::Effects`] before it runs.
+//! - `agent/git` runs git so that nothing in a project starts a program, and reads git's own files.
 //! - `agent/workspace` knows where the paths in a call lead: inside the project, outside, or to protected files.
 //! - `agent/permission` decides about a call from rules and the mode (`auto` by default), without any IO.
 //!   `permission/shell` parses command lines.
 //! - `agent/session` is the append-only file, the tree of its entries, and the conversation that ends at a
-//!   leaf. `session/live` is what other programs see of an open session.
+//!   leaf. `session/presence` is what other programs see of an open session.
 //! - `agent/memory` builds the prompt, which the session stores. `memory/compaction` says when a conversation
 //!   fills the window, where to cut it and what to ask for; `runner/compact` makes the summary through
 //!   `runner/summary`, and `actor/compaction` puts it in place.

@@ -17,7 +17,7 @@ use super::permission::PermissionMode;
 use super::question::{Answer, Question};
 pub use super::refused::{OpenRefused, Refused};
 use super::rules::LoopRules;
-use super::session::{HistoryFacts, Session, SessionBranch, SessionSnapshot};
+use super::session::{HistoryFacts, Session, SessionBranch, SessionView};
 use super::undo::UndoCommand;
 use tiller_llm::{Content, Model, ThinkingLevel, Usage};
 
@@ -216,7 +216,7 @@ pub enum Delivery {
 
 #[derive(Debug)]
 pub(super) enum TreeCommand {
-    Read(oneshot::Sender<SessionSnapshot>),
+    Read(oneshot::Sender<SessionView>),
     GoTo {
         entry: String,
         leaving: Leaving,
@@ -438,7 +438,7 @@ impl AgentHandle {
     }
 
     /// Returns a snapshot of the session's tree, or `None` if the agent has ended.
-    pub async fn tree(&self) -> Option<SessionSnapshot> {
+    pub async fn tree(&self) -> Option<SessionView> {
         self.ask(|answer| Command::Tree(TreeCommand::Read(answer)))
             .await
     }

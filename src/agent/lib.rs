@@ -97,6 +97,7 @@ pub use runner::{LOOP_GUARD_ORIGIN, judge_command};
 
 pub mod session;
 pub mod memory;
+pub mod git;
 pub mod trial;
 pub mod undo;
 mod details;
@@ -112,7 +113,6 @@ pub mod tools;
 pub mod workspace;
 mod paths;
 mod stored_path;
-mod file_lock;
 mod stamp;
 mod hash;
 mod new_file;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use super::prompt::{file_block, read_file, resolve};
-use crate::agent::memory::project_root;
+use crate::agent::git::project_root;
 use crate::llm::Content;
 use crate::llm::nearest::nearest;
 

@@ -16,7 +16,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use crate::agent::memory::search_path;
+use crate::agent::git::search_path;
 
 /// Time limit for a clipboard program. Those that stay to serve the text go to the background.
 const TIMEOUT: Duration = Duration::from_secs(2);

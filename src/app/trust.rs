@@ -10,9 +10,8 @@ use toml::Table;
 use super::config::{Layers, add_project_file, set_in_file};
 use super::outcome::StartError;
 use super::rule_store::{append_project_rules, project_rules};
-use crate::agent::memory::{
-    InstructionSources, PROJECT_FOLDER, SYSTEM_FILES, instruction_files, project_root,
-};
+use crate::agent::git::project_root;
+use crate::agent::memory::{InstructionSources, PROJECT_FOLDER, SYSTEM_FILES, instruction_files};
 use crate::agent::permission::Rule;
 use crate::llm::read_small::read_small;
 

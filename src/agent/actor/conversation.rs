@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::context::Context;
 use super::subscribers::Subscribers;
 use super::view::View;
 use crate::event::{AgentEvent, CompactionOutcome, NoticeLevel, Queued, RunOutcome, now_ms};
@@ -23,14 +22,12 @@ use tiller_llm::handoff::{CONTINUE_PROMPT, ends_with_answer};
 use tiller_llm::{Content, Message, Model, ThinkingLevel};
 
 pub(super) struct Conversation {
-    /// The end of the conversation.
-    pub context: Context,
     /// The messages of the current run, or of the last one.
     pub(super) said: Vec<NodeId>,
     /// The part that the model reads.
     view: View,
-    /// Session facts available without loading its messages, except for its end and its usage.
-    facts: HistoryFacts,
+    /// Session facts available without loading its messages, except for its usage.
+    pub(super) facts: HistoryFacts,
     /// The beginning of the requests.
     pub prompts: SessionPrompts,
     pub instructions: InstructionSources,
@@ -53,10 +50,9 @@ pub(super) struct Conversation {
 impl Conversation {
     pub fn new(session: Session, prompts: SessionPrompts, facts: HistoryFacts) -> Self {
         Self {
-            context: Context::ending_with(&facts.last),
             said: Vec::new(),
             view: View::default(),
-            facts: facts.without_end(),
+            facts,
             prompts,
             instructions: InstructionSources::default(),
             waits_for_git: true,
@@ -95,14 +91,12 @@ impl Conversation {
     pub fn restart(&mut self, facts: HistoryFacts) {
         self.look = None;
         self.prompts.restart();
-        self.context = Context::ending_with(&facts.last);
         self.view = View::default();
-        self.facts = facts.without_end();
+        self.facts = facts;
     }
 
     pub fn facts(&self) -> HistoryFacts {
         HistoryFacts {
-            last: self.context.end().to_vec(),
             usage: self.session.usage().clone(),
             ..self.facts.clone()
         }
@@ -181,10 +175,7 @@ impl Conversation {
         self.counter.count(event, now_ms());
         match event {
             AgentEvent::MessageEnd { message } => {
-                self.context.push(Arc::clone(message));
-                self.facts.count(std::slice::from_ref(message));
-                self.facts.note_said(message);
-                self.facts.work.note_message(message);
+                self.facts.add(message);
                 self.store(Body::Message {
                     message: Arc::clone(message),
                 });
@@ -209,7 +200,7 @@ impl Conversation {
     }
 
     pub fn run_messages(&self) -> RunMessages {
-        self.session.run_messages(&self.said, self.context.end())
+        self.session.run_messages(&self.said, &self.facts.last)
     }
 
     /// Stores and sends a message that is complete from the start.
@@ -369,7 +360,7 @@ impl Conversation {
         self.read_view();
         let messages = &self.view().messages;
         // Messages left out no longer need an answer.
-        self.context = Context::ending_with(&messages[end_of(messages)..]);
+        self.facts.last = messages[end_of(messages)..].to_vec();
     }
 
     /// Reloads what the model reads, so that a reopened session continues from the same bytes.

@@ -14,7 +14,6 @@ mod read_only;
 mod activity;
 mod conversation;
 mod branches;
-mod context;
 mod queue;
 mod repair;
 mod questions;

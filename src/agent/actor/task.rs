@@ -308,7 +308,7 @@ impl Actor {
         if self.activity.run().is_some() {
             return;
         }
-        if !self.conversation.context.awaits_model() && !self.queues.steering_waits() {
+        if !self.conversation.facts.awaits_model() && !self.queues.steering_waits() {
             if !self.queues.follow_up_waits() {
                 return;
             }

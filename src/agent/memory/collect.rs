@@ -13,9 +13,9 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::environment::project_root;
 use super::imports::{imports, is_secret};
 use super::instructions::Instructions;
+use crate::git::project_root;
 use tiller_llm::Model;
 
 /// Most bytes of all files together.

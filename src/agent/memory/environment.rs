@@ -7,8 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use super::git::{Git, LIMIT};
-use super::git_head::{GitHead, git_head};
+use crate::git::{GitHead, LIMIT, TimedGit, git_head, repository};
 
 /// Most changed files to list.
 const MAX_CHANGES: usize = 20;
@@ -34,18 +33,6 @@ impl Environment {
             git: None,
         }
     }
-}
-
-/// The repository around `folder`: the nearest folder with `.git`.
-pub(super) fn repository(folder: &Path) -> Option<&Path> {
-    folder
-        .ancestors()
-        .find(|folder| folder.join(".git").exists())
-}
-
-/// The project around `folder`: its repository, or else itself.
-pub fn project_root(folder: &Path) -> &Path {
-    repository(folder).unwrap_or(folder)
 }
 
 /// Commands run in bash, or in sh if there is no bash.
@@ -80,7 +67,7 @@ fn repository_lines(cwd: &Path) -> String {
 /// runs git only if that can't run the project's programs.
 pub(super) async fn git_state(cwd: &Path, trusted: bool, limit: Duration) -> String {
     let mut out = String::new();
-    let Some(git) = Git::open(cwd, trusted, limit).await else {
+    let Some(git) = TimedGit::open(cwd, trusted, limit).await else {
         return out;
     };
     let commits = ["log", "-5", "--no-show-signature", "--format=%h %s"];
@@ -107,7 +94,7 @@ pub(super) async fn git_state(cwd: &Path, trusted: bool, limit: Duration) -> Str
 /// The number of changed or new files in the working tree around `cwd`, if known.
 pub async fn count_changes(cwd: &Path, trusted: bool) -> Option<usize> {
     repository(cwd)?;
-    let status = Git::open(cwd, trusted, LIMIT).await?.status().await?;
+    let status = TimedGit::open(cwd, trusted, LIMIT).await?.status().await?;
     Some(status.lines().count())
 }
 

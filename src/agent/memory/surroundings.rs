@@ -10,10 +10,10 @@ use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 
 use super::collect::{Collected, InstructionSources, collect, vendor_file};
-use super::environment::{Environment, git_state, project_root, repository};
-use super::git::LIMIT;
+use super::environment::{Environment, git_state};
 use super::instructions::Instructions;
 use super::system_files::SystemFiles;
+use crate::git::{LIMIT, project_root, repository};
 use tiller_llm::Model;
 
 /// Time limit per git query in the background.

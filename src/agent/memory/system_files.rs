@@ -7,8 +7,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::collect::InstructionSources;
-use super::environment::project_root;
 use super::imports::is_secret;
+use crate::git::project_root;
 
 /// Most bytes of one file to use.
 const MAX_BYTES: u64 = 256 * 1024;

@@ -20,7 +20,6 @@ mod monitor;
 mod wire;
 mod supervisor;
 mod forbidden;
-mod descriptors;
 mod shell;
 pub mod sandbox;
 mod tree;

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use nix::unistd::Pid;
 use tokio::process::Child;
@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use super::forbidden;
 use super::sandbox::{self, Networks, Sandbox, Slot, Support};
 use super::wire::{ExitStatus, Order};
+use crate::lock::lock;
 
 /// What happens to processes whose command killed their supervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +101,7 @@ impl Registry {
 
     /// The slot for the network that a command in `sandbox` shares with others.
     pub(super) fn network(&self, sandbox: &Sandbox) -> Option<Slot> {
-        let mut networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut networks = lock(&self.networks);
         networks.of(sandbox)
     }
 
@@ -193,7 +194,7 @@ impl Registry {
     }
 
     fn lock(&self) -> MutexGuard<'_, Commands> {
-        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.commands)
     }
 }
 

@@ -7,9 +7,9 @@
 //! One thread, no runtime, no log. The command's output doesn't pass through it: the shell writes
 //! straight into tiller's pipe, and the supervisor closes its own ends.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,7 +22,6 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, close, dup2_stderr, dup2_stdin, dup2_stdout, setsid};
 use signal_hook::consts::signal as signals;
 
-use super::descriptors;
 use super::forbidden::Forbidden;
 use super::sandbox::{self, Entered, Layer, Share, Side};
 use super::shell;
@@ -51,7 +50,7 @@ pub fn supervise_main() -> ExitCode {
 }
 
 fn supervise() -> io::Result<()> {
-    let inherited = descriptors::inherited();
+    let inherited = inherited_descriptors();
     let mut stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     // Started by hand from a terminal, this would wait forever.
     stream.peer_addr()?;
@@ -91,6 +90,18 @@ fn supervise() -> io::Result<()> {
     }
     wire::send(&mut reports, &Report::Done);
     Ok(())
+}
+
+/// The open descriptors above stderr that tiller's parent left open, which could give a command access
+/// to files that its sandbox hides. tiller's own are close-on-exec. Call before this process opens
+/// anything.
+fn inherited_descriptors() -> Vec<RawFd> {
+    let listed = fs::read_dir("/dev/fd").into_iter().flatten().flatten();
+    let numbers = listed.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let numbers: Vec<RawFd> = numbers.filter(|number| *number > 2).collect();
+    // Except the descriptor used to read the list.
+    let open = |number: &RawFd| fs::symlink_metadata(format!("/dev/fd/{number}")).is_ok();
+    numbers.into_iter().filter(open).collect()
 }
 
 enum Role {

@@ -15,7 +15,6 @@ use crate::event::{NOT_PERMITTED, NoticeLevel};
 use crate::permission::{Confinement, Verdict};
 use crate::tool::{Details, Effects, Tool};
 use crate::toolbox::Lookup;
-use crate::trial::refuse;
 use tiller_llm::ToolCall;
 
 /// Characters of invalid arguments that are quoted back to the model.
@@ -45,7 +44,7 @@ pub(super) async fn judge(
     let looked = spawn_blocking(move || {
         // The first use reads files.
         redactor.get();
-        trial.map_or(Ok(()), |trial| refuse(&trial, &writes))
+        trial.map_or(Ok(()), |trial| trial.refuse(&writes))
     });
     let looked = turn.unless_cut_short(looked).await?;
     looked.map_err(|error| error.to_string())??;

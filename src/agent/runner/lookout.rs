@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::task::spawn_blocking;
@@ -12,7 +12,9 @@ use tokio::time::timeout;
 
 use super::gate;
 use super::link::{Opening, RunLink, RunMessage};
-use crate::memory::{InstructionSources, PlaceLook, Surroundings, project_root};
+use crate::git::project_root;
+use crate::lock::lock;
+use crate::memory::{InstructionSources, PlaceLook, Surroundings};
 use crate::paths::expand;
 use crate::tool::Effects;
 use crate::toolbox::{Lookup, Toolbox};
@@ -83,7 +85,7 @@ impl Lookout {
     ) {
         let reader = self.clone();
         let reading = spawn_blocking(move || {
-            let mut folders = (reader.folders.lock()).unwrap_or_else(PoisonError::into_inner);
+            let mut folders = lock(&reader.folders);
             touch(&reader, &mut folders);
             Surroundings::read(&reader.sources, &reader.cwd, &folders, &reader.known)
         });

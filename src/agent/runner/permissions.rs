@@ -9,8 +9,8 @@ use tokio::sync::{OnceCell, watch};
 use tokio::task::spawn_blocking;
 
 use super::held::{held_outside, held_to_project, remotes, unusual};
+use crate::git::{distrust_programs_in, project_root};
 use crate::lock::lock;
-use crate::memory::{distrust_programs_in, project_root};
 use crate::options::PermissionOptions;
 use crate::permission::{
     Confinement, Decision, PathUse, PermissionMode, Policy, Request, Verdict, decide, suggest_wider,

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::entry::Body;
 use super::fork_at::prompt_of;
-use super::snapshot::SessionSnapshot;
 use super::tree::{NodeId, Tree};
+use super::view::SessionView;
 use crate::memory::compaction::Carried;
 use tiller_llm::message::content_text;
 use tiller_llm::{Message, Usage};
@@ -63,7 +63,7 @@ pub struct BranchTail {
 
 impl Comparison {
     /// Compares the branches that end at `a` and `b`.
-    pub fn new(session: &SessionSnapshot, a: NodeId, b: NodeId) -> io::Result<Self> {
+    pub fn new(session: &SessionView, a: NodeId, b: NodeId) -> io::Result<Self> {
         let tree = session.tree();
         let common = tree.common_ancestor(a, b);
         // Entries that users don't see can't be the split.
@@ -77,7 +77,7 @@ impl Comparison {
 }
 
 impl BranchTail {
-    fn new(session: &SessionSnapshot, from: Option<NodeId>, end: NodeId) -> io::Result<Self> {
+    fn new(session: &SessionView, from: Option<NodeId>, end: NodeId) -> io::Result<Self> {
         let tree = session.tree();
         let mut nodes: Vec<NodeId> = tree
             .ancestors(end)
@@ -231,7 +231,7 @@ fn shown(tree: &Tree, node: NodeId) -> Option<NodeId> {
     above.find(|node| tree.node(*node).kind.is_shown())
 }
 
-fn compared(session: &SessionSnapshot, node: NodeId) -> io::Result<ComparedEntry> {
+fn compared(session: &SessionView, node: NodeId) -> io::Result<ComparedEntry> {
     let tree = session.tree();
     let text = match session.entry(node)?.body {
         Some(Body::Message { message }) => match &*message {

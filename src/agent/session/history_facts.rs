@@ -35,21 +35,35 @@ impl HistoryFacts {
             if let Message::Assistant(answer) = &**message {
                 facts.usage.add(&answer.usage);
             }
-            facts.work.note_message(message);
+            facts.add(message);
         }
-        facts.count(messages);
-        facts.last = messages[end_of(messages)..].to_vec();
         facts
     }
 
-    /// Adds `message` as the last one.
-    pub(crate) fn note_said(&mut self, message: &Message) {
+    /// Adds `message` as the last one, but not its usage. Drops earlier messages that what comes
+    /// next doesn't depend on.
+    pub(crate) fn add(&mut self, message: &Arc<Message>) {
+        self.note_said(message);
+        self.work.note_message(message);
+        self.count(std::slice::from_ref(message));
+        if begins_end(message) {
+            self.last.clear();
+        }
+        self.last.push(Arc::clone(message));
+    }
+
+    pub(super) fn note_said(&mut self, message: &Message) {
         self.stopped &= is_told(message);
     }
 
     /// True if the conversation was cut off: a model owes an answer, and the user didn't stop it.
     pub fn is_cut_off(&self) -> bool {
-        !self.stopped && is_unanswered(&self.last)
+        !self.stopped && self.awaits_model()
+    }
+
+    /// True if a model owes an answer.
+    pub(crate) fn awaits_model(&self) -> bool {
+        is_unanswered(&self.last)
     }
 
     /// True if it ends in a failure.
@@ -57,14 +71,8 @@ impl HistoryFacts {
         is_failure(&self.last)
     }
 
-    /// The same facts with an empty end.
-    pub(crate) fn without_end(self) -> Self {
-        let last = Vec::new();
-        Self { last, ..self }
-    }
-
     /// Counts `messages`, but not their usage.
-    pub(crate) fn count(&mut self, messages: &[Arc<Message>]) {
+    pub(super) fn count(&mut self, messages: &[Arc<Message>]) {
         self.count += messages.len();
         for message in messages {
             if let Message::Assistant(answer) = &**message {
@@ -78,7 +86,7 @@ impl HistoryFacts {
 }
 
 /// True if nothing before `message` affects what comes next.
-pub(crate) fn begins_end(message: &Message) -> bool {
+pub(super) fn begins_end(message: &Message) -> bool {
     match message {
         Message::User(user) => is_from_user(user.origin.as_deref()),
         Message::Assistant(answer) => {
@@ -101,7 +109,7 @@ pub(super) fn is_failure(messages: &[Arc<Message>]) -> bool {
 
 /// True if a model owes an answer at the end of `messages`: to a prompt, to results, to calls cut
 /// off by the program's end. Also after a failed call.
-pub(crate) fn is_unanswered(messages: &[Arc<Message>]) -> bool {
+pub(super) fn is_unanswered(messages: &[Arc<Message>]) -> bool {
     let says_something = |message: &&Arc<Message>| match &***message {
         Message::User(user) => is_from_user(user.origin.as_deref()),
         // A failed answer is never sent. Its prompt comes before it, unless that was removed.

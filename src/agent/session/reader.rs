@@ -22,6 +22,7 @@ const CHUNK: usize = MIB as usize;
 const LONGEST: usize = 32 * 1024 * 1024;
 
 /// The content of a session file.
+#[derive(Clone, Debug)]
 pub struct Loaded {
     /// Its first line.
     pub header: Header,

@@ -12,8 +12,8 @@ use super::entry::{Body, Entry, Header, Kind, LEAF, ModelChange, VERSION, timest
 use super::file::{self, SessionFile, Sync};
 use super::folder::{file_name, folder_for, make_private};
 use super::kind::BUDGET;
-use super::live::is_at;
 use super::outputs::{outputs_before, share_outputs};
+use super::presence::is_at;
 use super::reader::{self, Loaded};
 use super::tree::{NodeId, Place, Tree};
 use crate::budget::Budget;

@@ -5,11 +5,13 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
+
+use crate::lock::lock;
 
 /// How long to collect more lines before a sync, because a prompt or result is several lines.
 const GATHER: Duration = Duration::from_millis(5);
@@ -43,7 +45,7 @@ impl Syncer {
                     due.store(false, Ordering::SeqCst);
                     waiting.extend(inbox.try_iter());
                     if let Err(error) = file.sync_data() {
-                        *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                        *lock(&report) = Some(error);
                     }
                     for done in waiting.into_iter().flatten() {
                         let _ = done.send(());
@@ -66,8 +68,7 @@ impl Syncer {
 
     /// The last sync error, reported once.
     pub fn take_error(&self) -> Option<io::Error> {
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        failed.take()
+        lock(&self.failed).take()
     }
 
     /// Waits until everything written so far is synced.

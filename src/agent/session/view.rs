@@ -1,23 +1,27 @@
-//! A read-only view of a stored session: its header, its tree and its entries' content. Takes no
-//! lock and changes nothing, so the session may be open elsewhere.
+//! A read-only view of a session: its header, its tree and its entries' content. Takes no lock and
+//! changes nothing, so the session may be open, here or elsewhere: a file only grows, so positions
+//! in the tree stay valid.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::entry::{Body, Header, Kind, ModelChange};
+use super::branch::SessionBranch;
+use super::entry::{Body, Entry, Header, Kind, ModelChange};
 use super::reader::{self, Loaded};
-use super::snapshot::SessionSnapshot;
+use super::store::Session;
 use super::tree::{NodeId, Place, Tree};
 use tiller_llm::Usage;
 
-/// A stored session, read-only.
+/// A session, read-only.
+#[derive(Clone, Debug)]
 pub struct SessionView {
     path: PathBuf,
-    file: Arc<File>,
+    /// `None` if nothing is stored yet.
+    file: Option<Arc<File>>,
     loaded: Loaded,
 }
 
@@ -35,11 +39,11 @@ impl SessionView {
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = reader::open(path, OpenOptions::new().read(true))?;
         let loaded = reader::read(&file)?;
-        let (path, file) = (path.to_owned(), Arc::new(file));
+        let (path, file) = (path.to_owned(), Some(Arc::new(file)));
         Ok(Self { path, file, loaded })
     }
 
-    /// The file.
+    /// The file; an empty path for an unstored session.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -64,7 +68,12 @@ impl SessionView {
         &self.loaded.problems
     }
 
-    /// Bytes at the end of the file that aren't a complete entry.
+    /// Bytes in the file.
+    pub fn size(&self) -> u64 {
+        self.loaded.length + self.loaded.torn
+    }
+
+    /// Bytes at its end that aren't a complete entry.
     pub fn torn(&self) -> u64 {
         self.loaded.torn
     }
@@ -88,34 +97,72 @@ impl SessionView {
 
     /// An entry's line.
     pub fn line(&self, node: NodeId) -> io::Result<Value> {
+        let tree = self.tree();
+        if let Place::Memory(body) = &tree.node(node).place {
+            return Ok(serde_json::to_value(Entry {
+                r#type: body.type_name(),
+                id: tree.id(node),
+                parent_id: tree.node(node).parent.map(|parent| tree.id(parent)),
+                timestamp: String::new(),
+                body,
+            })?);
+        }
         Ok(serde_json::from_slice(&self.bytes(node)?)?)
     }
 
     /// An entry's content.
     pub fn entry(&self, node: NodeId) -> io::Result<StoredEntry> {
+        if let Place::Memory(body) = &self.tree().node(node).place {
+            return Ok(StoredEntry {
+                timestamp: String::new(),
+                body: Some(body.as_ref().clone()),
+            });
+        }
         Ok(StoredEntry::read(&self.bytes(node)?)?)
     }
 
-    /// The file and the length of its complete entries.
-    pub fn whole(&self) -> (&File, u64) {
-        (&self.file, self.loaded.length)
+    /// The complete lines of the file.
+    pub fn lines(&self) -> io::Result<impl Read> {
+        let mut file = self.file()?;
+        file.rewind()?;
+        Ok(file.take(self.loaded.length))
     }
 
-    /// The same as a snapshot.
-    pub fn snapshot(&self) -> SessionSnapshot {
-        SessionSnapshot {
-            tree: self.tree().clone(),
-            file: Some(Arc::clone(&self.file)),
-        }
+    fn file(&self) -> io::Result<&File> {
+        Ok(self.file.as_ref().ok_or(io::ErrorKind::NotFound)?)
     }
 
-    /// The text of an entry's line.
+    /// The entries up to the leaf, for the user.
+    pub fn shown(&self) -> SessionBranch {
+        SessionBranch::of(self.tree(), self.file.clone())
+    }
+
+    /// The text of an entry's line; empty for an entry that is only in memory.
     pub fn bytes(&self, node: NodeId) -> io::Result<Vec<u8>> {
-        // All entries of a read-only file are on disk.
         let Place::File { offset, length } = self.tree().node(node).place else {
             return Ok(Vec::new());
         };
-        reader::line(&self.file, offset, length)
+        reader::line(self.file()?, offset, length)
+    }
+}
+
+impl Session {
+    /// The session as it is now.
+    pub fn snapshot(&self) -> SessionView {
+        SessionView {
+            path: self.path().unwrap_or(Path::new("")).to_owned(),
+            file: self.open_file(),
+            loaded: Loaded {
+                header: self.header().clone(),
+                tree: self.tree().clone(),
+                usage: self.usage().clone(),
+                header_length: 0,
+                length: 0,
+                torn: 0,
+                unterminated: false,
+                problems: Vec::new(),
+            },
+        }
     }
 }
 

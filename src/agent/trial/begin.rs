@@ -12,10 +12,10 @@ use super::cleanup::remove;
 use super::copies::{Copies, copy_all};
 use super::copy::write_whole;
 use super::error::TrialError;
-use super::git::Git;
 use super::listing::Listing;
 use super::record::{Modules, RECORD, Trial};
 use super::repository::Repository;
+use crate::git::Git;
 use crate::session::folder::make_private;
 
 /// Bytes that must stay free on the disk.

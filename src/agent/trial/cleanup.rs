@@ -7,8 +7,8 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::error::TrialError;
-use super::git::Git;
 use super::record::Trial;
+use crate::git::Git;
 
 /// Most attempts to remove a folder that is still being written to.
 const TRIES: usize = 100;

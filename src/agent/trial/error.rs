@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::git::GitError;
+
 /// Most files named in a text.
 const NAMED: usize = 10;
 
@@ -48,13 +50,8 @@ pub enum TrialError {
         folder: PathBuf,
     },
     /// Git failed.
-    #[error("git {command} failed: {text}")]
-    Git {
-        /// The first words of the command.
-        command: String,
-        /// Git's message.
-        text: String,
-    },
+    #[error(transparent)]
+    Git(GitError),
     /// A file or folder can't be read or written.
     #[error("{what} {}: {error}", .path.display())]
     Io {
@@ -98,6 +95,15 @@ impl TrialError {
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |error| Self::Io { what, path, error }
+    }
+}
+
+impl From<GitError> for TrialError {
+    fn from(error: GitError) -> Self {
+        match error {
+            GitError::Missing => Self::NoGit,
+            error => Self::Git(error),
+        }
     }
 }
 

@@ -8,8 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::error::TrialError;
-use super::git::Git;
 use super::record::Modules;
+use crate::git::Git;
 
 /// Git's mode for an entry that is a repository itself.
 const MODULE_MODE: &[u8] = b"160000 ";

@@ -10,10 +10,10 @@ use tokio_util::sync::CancellationToken;
 use super::changes::Changed;
 use super::copy::{Found, Looker};
 use super::error::{Obstacle, TrialError};
-use super::git::Git;
 use super::objects::Objects;
 use super::record::Trial;
 use super::snapshot::{Entry, Snapshot};
+use crate::git::{Git, GitError};
 use crate::stamp::Stamp;
 
 /// The planned writes: the paths involved, before and after.
@@ -246,10 +246,10 @@ fn merge(
     let arguments = ["merge-file", "--stdout", "--quiet"];
     let merged = match Git::within(&folder).run(&[&arguments[..], &names].concat()) {
         Ok(merged) => merged,
-        Err(TrialError::Git { text, .. }) if text.is_empty() || text.contains("binary") => {
+        Err(GitError::Refused { text, .. }) if text.is_empty() || text.contains("binary") => {
             return Ok(None);
         }
-        Err(error) => return Err(error),
+        Err(error) => return Err(error.into()),
     };
     let path = folder.join("merged");
     fs::write(&path, merged).map_err(TrialError::io("can't write", &path))?;

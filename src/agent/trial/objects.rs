@@ -3,15 +3,15 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
 use super::error::TrialError;
-use super::git::Git;
 use super::snapshot::{Entry, Snapshot};
+use crate::git::Git;
 use crate::stamp::Stamp;
 
 /// Files passed to git at once.
@@ -57,11 +57,8 @@ impl Objects {
                 names.extend_from_slice(&quoted(&root.join(file)));
                 names.push(b'\n');
             }
-            let read = |out: &mut dyn Read| {
-                let lines: io::Result<Vec<String>> = BufReader::new(out).lines().collect();
-                lines.map_err(TrialError::io("can't read from git in", root))
-            };
-            let found = self.git(root).converse(&hash, &names, read)?;
+            let lines = |out: BufReader<_>| out.lines().collect::<io::Result<Vec<String>>>();
+            let found = self.git(root).converse(&hash, &names, lines)?;
             if found.len() != batch.len() {
                 return Err(self.damaged("git listed too few versions"));
             }

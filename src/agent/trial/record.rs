@@ -1,14 +1,18 @@
-//! Where a trial is: the user's folders, the worktree, and its own files.
+//! Where a trial is: the user's folders, the worktree, and its own files. Tools may write all but the
+//! user's originals of the files in it.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::error::TrialError;
 use super::objects::Objects;
 use super::snapshot::Snapshot;
+use crate::paths::resolve;
+use crate::workspace::{Access, destinations};
 
 /// The repositories below a working tree: their paths, and their git folders if they have one.
 pub(super) type Modules = BTreeMap<PathBuf, Option<PathBuf>>;
@@ -17,6 +21,8 @@ pub(super) type Modules = BTreeMap<PathBuf, Option<PathBuf>>;
 const BEGUN: &str = "begun";
 /// Contains the trial's record.
 pub(super) const RECORD: &str = "trial.json";
+/// A session's file appears with its first message, soon after the trial begins.
+const YOUNG: Duration = Duration::from_mins(10);
 
 /// An open trial. Its serde form is stored with the session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,8 +82,28 @@ impl Trial {
         self.tree.is_dir() && self.begun_file().is_file()
     }
 
+    /// Fails with the reason, for the model, if a call that writes these paths must not run. Accesses
+    /// the file system, which may block.
+    pub(crate) fn refuse(&self, paths: &[String]) -> Result<(), String> {
+        for raw in paths {
+            // No tool can write to a path that can't be resolved.
+            let destinations = destinations(
+                |purpose| resolve(raw, &self.working_folder(), purpose),
+                Access::Write,
+            );
+            let mut copies = destinations.iter().flatten();
+            if let Some(copy) = copies.find_map(|path| self.copy_of(path)) {
+                return Err(format!(
+                    "Not changed: {raw} is the user's file, outside this trial. Change its copy: {}",
+                    copy.display()
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the trial's copy of the user's file `path`, or `None` if it isn't the user's.
-    pub(super) fn copy_of(&self, path: &Path) -> Option<PathBuf> {
+    fn copy_of(&self, path: &Path) -> Option<PathBuf> {
         if path.starts_with(&self.tree) {
             return None;
         }
@@ -96,4 +122,17 @@ impl Trial {
     pub(super) fn begun(&self) -> Result<Snapshot, TrialError> {
         Snapshot::load(&self.begun_file())
     }
+}
+
+/// Returns the trials below `home` whose session has no file, so nothing will ever end them. They are
+/// only listed, because they may hold the user's only copy.
+pub fn abandoned(home: &Path) -> Vec<Trial> {
+    let folders = fs::read_dir(home).into_iter().flatten().flatten();
+    let old = folders.filter(|folder| {
+        let record = fs::metadata(folder.path().join(RECORD));
+        let modified = record.and_then(|meta| meta.modified());
+        modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > YOUNG))
+    });
+    let trials = old.filter_map(|folder| Trial::recorded(home, folder.file_name().to_str()?));
+    trials.filter(|trial| !trial.session.exists()).collect()
 }

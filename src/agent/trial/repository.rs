@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::TrialError;
-use super::git::Git;
+use crate::git::{Git, GitError};
 
 /// The working tree around a folder.
 #[derive(Clone, Debug)]
@@ -27,10 +27,10 @@ impl Repository {
         let git_dir =
             git.path(&["rev-parse", "--absolute-git-dir"])
                 .map_err(|error| match error {
-                    TrialError::Git { text, .. } if text.contains("not a git repository") => {
+                    GitError::Refused { text, .. } if text.contains("not a git repository") => {
                         TrialError::NoRepository(cwd.clone())
                     }
-                    other => other,
+                    other => other.into(),
                 })?;
         if git.run(&["rev-parse", "--is-inside-work-tree"])? != b"true\n" {
             return Err(TrialError::NoWorkTree(cwd));
@@ -42,8 +42,8 @@ impl Repository {
         let common_dir = git.path(&["rev-parse", "--git-common-dir"])?;
         let head = git.path(&["rev-parse", "--quiet", "--verify", "HEAD^{commit}"]);
         let head = head.map_err(|error| match error {
-            TrialError::Git { text, .. } if text.is_empty() => TrialError::NoCommit(root.clone()),
-            other => other,
+            GitError::Refused { text, .. } if text.is_empty() => TrialError::NoCommit(root.clone()),
+            other => other.into(),
         })?;
         Ok(Self {
             common_dir: fs::canonicalize(cwd.join(&common_dir))

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::cover::Limits;
 use super::error::UndoError;
@@ -17,7 +17,9 @@ use super::quota::evict;
 use super::record::{Begun, Change, Record, Status, folders};
 use super::state::{self, Lost};
 use super::store::Store;
+use crate::git::project_root;
 use crate::hash;
+use crate::lock::lock;
 use crate::new_id::new_id;
 
 /// One file may take an eighth of the limit, and the files of one tree a quarter.
@@ -287,9 +289,9 @@ impl Undo {
         };
         self.is_open.store(false, Ordering::Relaxed);
         let store = self.store(&mut state.store)?;
-        let lock = store.lock()?;
+        let locked = store.lock()?;
         open.close(&store, &mut state.looks)?;
-        drop(lock);
+        drop(locked);
         // Adding up the whole store takes a while.
         let added = store.written.swap(0, Ordering::Relaxed);
         state.used = state.used.map(|used| used + added);
@@ -375,11 +377,5 @@ fn tag(session: &str) -> String {
 /// The top of the working tree around `cwd`, or else `cwd`.
 fn root_of(cwd: &Path) -> PathBuf {
     let cwd = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
-    let mut above = cwd.ancestors();
-    let top = above.find(|folder| folder.join(".git").symlink_metadata().is_ok());
-    top.unwrap_or(&cwd).to_owned()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    project_root(&cwd).to_owned()
 }

@@ -21,7 +21,6 @@ mod preview;
 mod apply;
 mod record;
 mod quota;
-mod listing_file;
 mod store;
 mod state;
 mod error;

@@ -12,11 +12,10 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use super::error::UndoError;
-use super::listing_file;
 use super::state::State;
 use super::store::Store;
 use super::tree::Tree;
-use crate::file_lock::FileLock;
+use crate::lock::FileLock;
 use crate::stored_path;
 use crate::trial::write_whole;
 
@@ -201,7 +200,7 @@ impl Journal {
     pub fn tree(&mut self, tree: &Tree) -> Result<(), UndoError> {
         let path = self.folder.join(format!("{LISTING}{}", self.trees));
         let new = path.with_extension("new");
-        let written = listing_file::to_bytes(tree).and_then(|bytes| fs::write(&new, bytes));
+        let written = tree.to_bytes().and_then(|bytes| fs::write(&new, bytes));
         let written = written.and_then(|()| fs::rename(&new, &path));
         written.map_err(UndoError::io("can't write", &path))?;
         self.trees += 1;
@@ -341,7 +340,7 @@ fn read(folder: &Path, file: &File) -> Result<Option<Said>, UndoError> {
     }
     let mut trees = Vec::new();
     while let Ok(bytes) = fs::read(folder.join(format!("{LISTING}{}", trees.len()))) {
-        let tree = listing_file::from_bytes(&bytes);
+        let tree = Tree::from_bytes(&bytes);
         let tree = tree.map_err(|error| UndoError::Damaged {
             path: folder.join(format!("{LISTING}{}", trees.len())),
             what: error.to_string(),

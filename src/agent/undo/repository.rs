@@ -4,16 +4,15 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read;
+use std::io::{self, BufReader, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::git_index::{self, Tracked};
 use super::tree::Tree;
+use crate::git::{Git, GitError, GitFolders, git_folders};
 use crate::hash;
 use crate::stamp::Stamp;
-use crate::trial::{Git, TrialError};
-use crate::workspace::{GitFolders, git_folders};
 use tiller_llm::read_small::read_plain;
 
 /// Attributes that make a file differ from git's content in more than line ends.
@@ -96,12 +95,7 @@ impl Repository {
             .with("GIT_WORK_TREE", &top);
         let mut arguments = vec!["check-attr", "-z", "--stdin"];
         arguments.extend(CONVERTING);
-        let read = |out: &mut dyn Read| {
-            let mut bytes = Vec::new();
-            let read = out.read_to_end(&mut bytes);
-            read.map_err(TrialError::io("can't read from git in", &top))?;
-            Ok(bytes)
-        };
+        let read = |out: BufReader<_>| out.bytes().collect::<io::Result<Vec<u8>>>();
         let Ok(said) = git.converse(&arguments, &paths, read) else {
             // Then nothing is certain.
             let asked = paths.split(|byte| *byte == 0);
@@ -169,7 +163,7 @@ pub(super) fn read_blobs<'i>(
         if let Some(bytes) = bytes {
             take(ids[index], bytes);
         }
-        Ok(())
+        Ok::<_, GitError>(())
     });
     if let Err(error) = read {
         tracing::warn!("undo: {error}");

@@ -14,8 +14,8 @@ use tempfile::NamedTempFile;
 
 use super::error::UndoError;
 use super::state::Lost;
-use crate::file_lock::FileLock;
 use crate::hash;
+use crate::lock::FileLock;
 use crate::session::folder::make_private;
 use crate::stamp::Stamp;
 

@@ -3,6 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -17,7 +18,10 @@ use crate::tools::Rules;
 /// Changes this close together may be indistinguishable.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Its serde format is the file of `listing_file`.
+/// Identifies the format of its file; other versions have other trees.
+const MAGIC: &[u8] = b"tiller tree 3\n";
+
+/// Its serde format is that of its file, from which an interrupted turn is completed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Tree {
     #[serde(with = "stored_path")]
@@ -85,6 +89,16 @@ pub(super) enum Image {
 }
 
 impl Tree {
+    pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        postcard::to_extend(self, MAGIC.to_vec()).map_err(io::Error::other)
+    }
+
+    pub fn from_bytes(bytes: &[u8]) -> io::Result<Self> {
+        let tree = bytes.strip_prefix(MAGIC).map(postcard::from_bytes);
+        let tree = tree.ok_or(io::ErrorKind::InvalidData)?;
+        tree.map_err(io::Error::other)
+    }
+
     /// The index of the folder at `path`, relative to the root.
     pub fn place_of(&self, path: &Path) -> Option<usize> {
         let found = self

@@ -12,9 +12,10 @@ use rustix::fs::{FileType, Stat};
 use tokio_util::sync::CancellationToken;
 
 use super::tree::{Folder, Image, Kind, Seen, Tree, file_time, order};
+use crate::git::git_folders;
 use crate::stamp::Stamp;
 use crate::tools::{Budget, IgnoreLoader, Limits, Queue, Rules};
-use crate::workspace::{Reach, git_folders};
+use crate::workspace::Reach;
 
 /// More threads only wait for each other.
 const MAX_THREADS: usize = 12;

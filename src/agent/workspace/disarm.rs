@@ -12,12 +12,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::builtin::{OWN_FOLDER, START_UP_IN_PROJECT};
-use super::git_folders::{GITDIR, git_folders, path_in, read_small};
-use super::git_settings::{Setting, Settings, text_of};
 use super::hooks::hooks_folder;
 use super::places::Workspace;
 use super::repositories::{After, Found, Repositories, leads_to_repository};
 use crate::aside::put_aside;
+use crate::git::{GITDIR, Setting, Settings, git_folders, path_in, read_small, text_of};
 
 /// What happens to something that would run programs.
 #[derive(Clone, Copy, PartialEq, Eq)]

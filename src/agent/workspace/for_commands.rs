@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use super::builtin::OWN_FOLDER;
 use super::disarm::Fate;
-use super::git_folders::{ALTERNATES, GitFolders, RUNS_CODE, git_folders, is_git_folder};
+use super::locate::Zone;
 use super::places::Workspace;
 use super::repositories::{Found, Repositories};
-use super::zone::Zone;
+use crate::git::{ALTERNATES, GitFolders, RUNS_CODE, git_folders, is_git_folder};
 use crate::paths::real;
 use crate::process::sandbox::{Network, Sandbox};
 

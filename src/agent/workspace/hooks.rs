@@ -5,10 +5,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::git_folders::{git_folders, is_git_folder, read_small};
-use super::git_settings::{Setting, Settings, text_of};
+use super::locate::Zone;
 use super::places::Workspace;
-use super::zone::Zone;
+use crate::git::{Setting, Settings, git_folders, is_git_folder, read_small, text_of};
 use crate::hash;
 use crate::paths::real;
 use crate::word_list::WordList;

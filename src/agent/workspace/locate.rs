@@ -4,7 +4,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::places::Workspace;
-use super::zone::Zone;
 use crate::paths::{Purpose, real};
 
 /// What a call does with a path.
@@ -14,6 +13,20 @@ pub enum Access {
     Read,
     /// Changes, creates or removes it.
     Write,
+}
+
+/// A path's relation to the workspace, ordered by how much must be asked before touching it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Zone {
+    /// In the workspace.
+    Inside,
+    /// In the workspace, but files there make code run: `.tiller`, git's own files, start-up files
+    /// of the shell. Free to read.
+    ReadOnly,
+    /// Elsewhere.
+    Outside,
+    /// Contains secrets: neither read nor written without asking, wherever it is.
+    Protected,
 }
 
 /// A place that a path leads to.

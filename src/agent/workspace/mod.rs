@@ -5,11 +5,8 @@
 //! The decision comes back as a [`Reach`]. Tools open their files through it, by descriptor, because
 //! a link may replace a folder between the decision and the use.
 
-mod zone;
 mod folded;
 mod builtin;
-mod git_folders;
-mod git_settings;
 mod hooks;
 mod repositories;
 mod places;
@@ -18,18 +15,15 @@ mod locate;
 mod exact;
 mod folder;
 mod reach;
-mod closed;
 mod disarm;
 mod for_commands;
 
-pub(crate) use closed::Closed;
 pub(crate) use folder::{MadeFolder, Place, remove_folders};
-pub(crate) use git_folders::{GitFolders, git_folders};
 pub use hooks::{FILTER, GitRemotes, TRANSPORT};
 pub(crate) use locate::destinations;
-pub use locate::{Access, Located};
+pub use locate::{Access, Located, Zone};
 pub use places::{Places, Workspace};
 pub use private::PrivateFolders;
+pub(crate) use reach::Closed;
 pub use reach::Reach;
 pub use repositories::Repositories;
-pub use zone::Zone;

@@ -12,10 +12,10 @@ use super::builtin::{
     START_UP_IN_PROJECT,
 };
 use super::folded::FoldedPath;
-use super::git_folders::git_folders;
 use super::hooks::hooks_folder;
+use super::locate::Zone;
 use super::private::PrivateFolders;
-use super::zone::Zone;
+use crate::git::{git_folders, repository};
 use crate::paths::real;
 
 /// Most files of a folder that are checked for links.
@@ -209,14 +209,26 @@ impl Workspace {
             Path::new(PROCESSES).starts_with(root),
         )
     }
+
+    /// Returns `true` if `path` is in a folder that git treats as its own, or will once `written` exist.
+    /// Settings there run programs, regardless of the folder's name.
+    pub(crate) fn is_in_git_folder(&self, path: &Path, written: &[PathBuf]) -> bool {
+        let inside = |folder: &&Path| self.roots().iter().any(|root| folder.starts_with(root));
+        path.ancestors().skip(1).take_while(inside).any(|folder| {
+            let has = |name| {
+                let part = folder.join(name);
+                written.iter().any(|path| path.starts_with(&part)) || part.exists()
+            };
+            has("HEAD") && (has("commondir") || has("objects") && has("refs"))
+        })
+    }
 }
 
 /// Returns the repository around `cwd`, else `cwd`. Skips a repository of the home folder or above:
 /// users who keep these in git don't want all projects in one workspace.
 fn root(cwd: &Path, home: Option<&Path>) -> PathBuf {
-    let repository = cwd.ancestors().find(|it| it.join(".git").exists());
     let own = |root: &&Path| home.is_none_or(|home| !home.starts_with(root));
-    repository.filter(own).unwrap_or(cwd).to_owned()
+    repository(cwd).filter(own).unwrap_or(cwd).to_owned()
 }
 
 /// The real path, as far as it can be determined.

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::places::Workspace;
-use crate::file_lock::FileLock;
+use crate::lock::FileLock;
 use crate::paths::{self, Purpose};
 
 /// Where they appear, and their names in the session's folder.

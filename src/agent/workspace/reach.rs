@@ -1,6 +1,8 @@
 //! What one call may touch, as decided before it runs.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -9,12 +11,11 @@ use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags, open};
 
-use super::closed::Closed;
 use super::exact;
+use super::folded::folded;
 use super::folder::Folder;
-use super::locate::Access;
+use super::locate::{Access, Zone};
 use super::places::Workspace;
-use super::zone::Zone;
 use crate::paths::{Purpose, display, real, resolve};
 
 /// Where a call may read and write. Tools resolve their paths themselves, after the decision, so
@@ -164,5 +165,27 @@ impl Limits {
         };
         let text = format!("{what} ({})", path.display());
         Err(io::Error::new(io::ErrorKind::PermissionDenied, text))
+    }
+}
+
+/// The unreadable places below the root of a search, which leaves them out. Checked for every name,
+/// so it first rules out names that can't match.
+pub(crate) struct Closed<'r> {
+    /// `None` if everything may be read.
+    limits: Option<&'r Limits>,
+    /// The last names of these places, folded.
+    names: HashSet<&'r str>,
+    /// `true` if folders of processes, named by numbers, are among them.
+    processes: bool,
+}
+
+impl Closed<'_> {
+    /// Returns `true` if `path`, whose last part is `name`, is one of them.
+    pub fn holds(&self, name: &OsStr, path: &Path) -> bool {
+        let number = || name.as_encoded_bytes().iter().all(u8::is_ascii_digit);
+        let named = || self.names.contains(folded(name).as_str());
+        let may_be = (self.processes && number()) || (!self.names.is_empty() && named());
+        let refused = |limits: &Limits| limits.check(path, Access::Read).is_err();
+        may_be && self.limits.is_some_and(refused)
     }
 }

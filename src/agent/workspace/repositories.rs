@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::builtin::OWN_FOLDER;
-use super::git_folders::{RUNS_CODE, is_git_folder};
 use super::places::Workspace;
+use crate::git::{RUNS_CODE, is_git_folder};
 
 /// Most folders that are looked at, those nearest to the top first.
 const MAX_FOLDERS: usize = 20_000;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::agent::session::{BranchTail, ComparedEntry, Comparison, SessionSnapshot};
+use crate::agent::session::{BranchTail, ComparedEntry, Comparison, SessionView};
 use crate::app::humanize::{dollars, grouped, measured, plural};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum ComparisonLine {
 const TEXT: usize = 100;
 
 /// Compares the branches that the user names; labels may contain spaces.
-pub fn compare(session: &SessionSnapshot, names: &str) -> Result<Vec<ComparisonLine>, String> {
+pub fn compare(session: &SessionView, names: &str) -> Result<Vec<ComparisonLine>, String> {
     let tree = session.tree();
     let names = names.trim();
     let whole: &[&str] = if names.is_empty() { &[] } else { &[names] };

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::agent::session::{Body, NodeId, SUMMARY_ORIGIN, SessionSnapshot};
+use crate::agent::session::{Body, NodeId, SUMMARY_ORIGIN, SessionView};
 use crate::agent::{ToolStatus, is_from_user};
 use crate::app::humanize::short;
 use crate::llm::message::content_text;
@@ -92,7 +92,7 @@ impl Filter {
 
 impl Outline {
     /// Reads every entry of `session`.
-    pub fn of(session: &SessionSnapshot) -> Self {
+    pub fn of(session: &SessionView) -> Self {
         let tree = session.tree();
         let mut entries: Vec<OutlineEntry> = Vec::with_capacity(tree.nodes().len());
         for node in tree.nodes() {
@@ -185,7 +185,7 @@ fn haystack(entry: &OutlineEntry) -> String {
     format!("{}\n{label}", entry.text).to_lowercase()
 }
 
-fn read(session: &SessionSnapshot, node: NodeId) -> OutlineEntry {
+fn read(session: &SessionView, node: NodeId) -> OutlineEntry {
     let Ok(stored) = session.entry(node) else {
         return OutlineEntry::new(EntryKind::State, "(unreadable)".into());
     };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::report::{Check, Section};
-use crate::agent::memory::project_root;
+use crate::agent::git::project_root;
 use crate::app::humanize::abbreviate_home;
 use crate::app::trust::{Trust, Verdict};
 

@@ -1,6 +1,6 @@
 //! The lines of the session file, which pi reads too. Omits an incomplete last line.
 
-use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::io::{self, BufRead, BufReader};
 
 use serde_json::json;
 
@@ -10,9 +10,7 @@ use crate::agent::session::SessionView;
 use crate::llm::auth::Redactor;
 
 pub fn jsonl(session: &SessionView, scope: Scope, redactor: &Redactor) -> io::Result<Vec<u8>> {
-    let (mut file, length) = session.whole();
-    file.rewind()?;
-    let mut lines = BufReader::new(file.take(length));
+    let mut lines = BufReader::new(session.lines()?);
     let (mut line, mut out) = (Vec::new(), Vec::new());
     while lines.read_until(b'\n', &mut line)? > 0 {
         push_line(&mut out, &redact_line(&line, redactor));

@@ -62,7 +62,7 @@ impl SessionFacts {
             cwd: header.cwd.clone(),
             began: header.timestamp.clone(),
             parent: header.parent_session.clone(),
-            size: view.whole().1 + view.torn(),
+            size: view.size(),
             branches: branches(tree),
             usage: view.usage().clone(),
             entries: tree.nodes().len(),

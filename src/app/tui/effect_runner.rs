@@ -24,7 +24,7 @@ use super::shell_runner::ShellRunner;
 use super::storage::{Job, Storage};
 use super::user_effects::UserEffects;
 use crate::agent::permission::Rule;
-use crate::agent::session::{Iteration, IterationSummary, SessionSnapshot, SessionView};
+use crate::agent::session::{Iteration, IterationSummary, SessionView};
 use crate::agent::trial;
 use crate::agent::undo::UndoCommand;
 use crate::agent::{AgentHandle, QueueKind};
@@ -176,7 +176,7 @@ impl EffectRunner {
             Effect::NameSession(name) => self.handle.name(name),
             Effect::ReadPage(request) => self.block(|| EffectResult::Page(request.load())),
             Effect::ReadEntries(generation) => self.read_tree(move |session| {
-                EffectResult::Entries(generation, Arc::new(session.branch()))
+                EffectResult::Entries(generation, Arc::new(session.shown()))
             }),
             Effect::Tree(effect) => self.tree(effect),
             Effect::ReadIterations(file) => self.block(move || {
@@ -377,7 +377,7 @@ impl EffectRunner {
     }
 
     /// Reads the session tree on another thread.
-    fn read_tree(&self, work: impl FnOnce(SessionSnapshot) -> EffectResult + Send + 'static) {
+    fn read_tree(&self, work: impl FnOnce(SessionView) -> EffectResult + Send + 'static) {
         let (handle, results) = (self.handle.clone(), self.results.clone());
         tokio::spawn(async move {
             let Some(snapshot) = handle.tree().await else {

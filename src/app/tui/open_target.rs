@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use tokio::process::Command;
 
-use crate::agent::memory::search_path;
+use crate::agent::git::search_path;
 
 /// Something that can be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use super::msg::EffectResult;
-use crate::agent::memory::search_path;
+use crate::agent::git::search_path;
 use crate::app::host::{CommandUpdate, Host};
 
 /// How long a clipboard program may take.

@@ -258,7 +258,7 @@ fn patched(line: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::kit::{answer, result, summary, user};
+    use super::super::test_messages::{answer, result, summary, user};
     use super::*;
 
     // F14

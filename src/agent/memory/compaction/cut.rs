@@ -198,7 +198,7 @@ fn prompt_price(messages: &[Arc<Message>], model: &Model, now: i64) -> f64 {
 mod tests {
     use serde_json::json;
 
-    use super::super::kit::{answer, answer_at, model, result, summary, user};
+    use super::super::test_messages::{answer, answer_at, model, result, summary, user};
     use super::*;
     use crate::rules::CompactionRules;
     use tiller_llm::Prices;

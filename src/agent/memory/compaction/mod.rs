@@ -11,7 +11,7 @@ mod carried;
 mod prune;
 mod usage;
 #[cfg(test)]
-mod kit;
+mod test_messages;
 
 pub(crate) use carried::Carried;
 pub(crate) use cut::{Cut, cut, makes_room};

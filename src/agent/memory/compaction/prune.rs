@@ -95,7 +95,7 @@ fn stand_in(result: &ToolResultMessage, tokens: u64) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::kit::{answer, answer_at, model, result, user};
+    use super::super::test_messages::{answer, answer_at, model, result, user};
     use super::*;
     use crate::rules::CompactionRules;
 

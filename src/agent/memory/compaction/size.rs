@@ -165,7 +165,7 @@ impl Window {
 
 #[cfg(test)]
 mod tests {
-    use super::super::kit::{answer, model, user};
+    use super::super::test_messages::{answer, model, user};
     use super::*;
 
     // F8, F16

@@ -54,7 +54,7 @@ pub(crate) fn tail(
 mod tests {
     use serde_json::json;
 
-    use super::super::kit::{answer, result, summary, user};
+    use super::super::test_messages::{answer, result, summary, user};
     use super::*;
 
     #[test]

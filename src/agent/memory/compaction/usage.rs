@@ -176,7 +176,7 @@ impl Parts {
 mod tests {
     use serde_json::json;
 
-    use super::super::kit::{answer, model, result, summary, user};
+    use super::super::test_messages::{answer, model, result, summary, user};
     use super::*;
     use tiller_llm::{ToolSpec, UserMessage};
 

@@ -9,13 +9,14 @@ use std::fs::Metadata;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, SystemTime};
 
 use nix::libc::ETXTBSY;
 use rustix::fs::{OFlags, Stat};
 use tokio_util::sync::CancellationToken;
 
+use crate::lock::lock;
 use crate::new_file::{NewFile, PREFIX, SUFFIX, name, overwrite};
 use crate::paths;
 use crate::workspace::{MadeFolder, Place, Reach, remove_folders};
@@ -209,9 +210,7 @@ pub fn restore(
 /// Removes leftover temporary files, once per folder, because large folders take long to list.
 fn sweep(dir: &Path, place: &Place) {
     static SWEPT: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);
-    let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let first = swept.insert(dir.to_path_buf());
-    drop(swept);
+    let first = lock(&SWEPT).insert(dir.to_path_buf());
     if first {
         let _ = remove_left_over(place);
     }

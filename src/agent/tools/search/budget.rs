@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::lock::lock;
 use crate::tool::ToolError;
 use crate::tools::settings::ToolSettings;
 use crate::tools::{call, kind};
@@ -93,7 +94,7 @@ impl Budget {
     }
 
     pub fn omit(&self, why: Omission, path: String) {
-        let mut omitted = self.omitted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut omitted = lock(&self.omitted);
         let kind = &mut omitted[why as usize];
         kind.count += usize::from(kind.first.insert(path));
         if kind.first.len() > NAMED {
@@ -134,7 +135,7 @@ impl Budget {
                 self.limits.seconds
             ));
         }
-        let omitted = self.omitted.lock().unwrap_or_else(PoisonError::into_inner);
+        let omitted = lock(&self.omitted);
         let whys = [
             "Could not read".into(),
             format!(

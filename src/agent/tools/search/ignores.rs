@@ -14,9 +14,10 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 
 use super::budget::{Budget, Omission};
+use crate::git::git_folders;
 use crate::paths;
 use crate::tools::open;
-use crate::workspace::{Reach, git_folders};
+use crate::workspace::Reach;
 
 /// Larger ignore files aren't used.
 const MAX_FILE: u64 = 1 << 20;

@@ -25,7 +25,7 @@ pub fn diff(what: &SessionDiffArgs, place: &SessionsPlace<'_>) -> Result<Outcome
     let names: Vec<&str> = what.branches.iter().map(String::as_str).collect();
     let (a, b) = (view.tree().branches_named(&names))
         .map_err(|error| StartError::usage(format!("{shown}: {error}")))?;
-    let comparison = Comparison::new(&view.snapshot(), a, b)
+    let comparison = Comparison::new(&view, a, b)
         .map_err(|error| StartError::failed(format!("can't read the session {shown}: {error}")))?;
     if what.json {
         return Ok(out::print(&format!("{}\n", json!(comparison))));

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
 use super::{history, shapes};
-use crate::agent::session::SessionSnapshot;
+use crate::agent::session::SessionView;
 use crate::agent::{LoopRules, Snapshot, tools};
 use crate::app::export;
 use crate::app::host::{Host, SwitchedTo};
@@ -43,7 +43,7 @@ pub(super) async fn snapshot(host: &Host) -> Result<Snapshot, String> {
 /// Reads the session on another thread.
 pub(super) async fn read<T: Send + 'static>(
     host: &Host,
-    work: impl FnOnce(&SessionSnapshot) -> Result<T, String> + Send + 'static,
+    work: impl FnOnce(&SessionView) -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {
     let session = host.handle.tree().await.ok_or(GONE)?;
     spawn_blocking(move || work(&session))

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::agent::session::entry::Kind;
-use crate::agent::session::{Body, NodeId, SessionSnapshot};
+use crate::agent::session::{Body, NodeId, SessionView};
 use crate::agent::{ContextUsage, Snapshot, is_from_user};
 use crate::app::attachments::typed_text;
 use crate::llm::Message;
@@ -19,7 +19,7 @@ fn failed(error: &io::Error) -> String {
 }
 
 /// The entries in file order, after `since` if given.
-pub(super) fn entries(session: &SessionSnapshot, since: Option<&str>) -> Result<Value, String> {
+pub(super) fn entries(session: &SessionView, since: Option<&str>) -> Result<Value, String> {
     let tree = session.tree();
     let skip = match since {
         Some(id) => {
@@ -36,14 +36,14 @@ pub(super) fn entries(session: &SessionSnapshot, since: Option<&str>) -> Result<
     Ok(json!({"entries": entries, "leafId": leaf(session)}))
 }
 
-fn leaf(session: &SessionSnapshot) -> Option<&str> {
+fn leaf(session: &SessionView) -> Option<&str> {
     let tree = session.tree();
     tree.leaf().map(|leaf| tree.id(leaf))
 }
 
 /// All entries as nested nodes. Written without recursion, because a conversation nests as deep as it
 /// is long.
-pub(super) fn tree(session: &SessionSnapshot) -> Result<Box<RawValue>, String> {
+pub(super) fn tree(session: &SessionView) -> Result<Box<RawValue>, String> {
     let tree = session.tree();
     let mut children: Vec<Vec<NodeId>> = vec![Vec::new(); tree.nodes().len()];
     let mut roots = Vec::new();
@@ -98,7 +98,7 @@ fn push_all(rest: &mut Vec<Part>, nodes: &[NodeId]) {
 
 /// The messages of the conversation as pi keeps them: a compaction's summary in place of what it
 /// replaced.
-pub(super) fn messages(session: &SessionSnapshot) -> Result<Vec<Value>, String> {
+pub(super) fn messages(session: &SessionView) -> Result<Vec<Value>, String> {
     let tree = session.tree();
     let branch = tree.branch();
     let last = branch
@@ -142,7 +142,7 @@ pub(super) fn messages(session: &SessionSnapshot) -> Result<Vec<Value>, String> 
 }
 
 /// How many messages [`messages`] would return, without reading them.
-pub(super) fn count(session: &SessionSnapshot) -> usize {
+pub(super) fn count(session: &SessionView) -> usize {
     let tree = session.tree();
     let is_message = |node: &NodeId| {
         matches!(
@@ -154,7 +154,7 @@ pub(super) fn count(session: &SessionSnapshot) -> usize {
 }
 
 /// The prompts that a fork can start before.
-pub(super) fn fork_messages(session: &SessionSnapshot) -> Result<Value, String> {
+pub(super) fn fork_messages(session: &SessionView) -> Result<Value, String> {
     let tree = session.tree();
     let mut prompts = Vec::new();
     for node in tree.branch() {
@@ -174,7 +174,7 @@ pub(super) fn fork_messages(session: &SessionSnapshot) -> Result<Value, String> 
 }
 
 /// The text of the last answer, if any.
-pub(super) fn last_text(session: &SessionSnapshot) -> Result<Option<String>, String> {
+pub(super) fn last_text(session: &SessionView) -> Result<Option<String>, String> {
     let tree = session.tree();
     for node in tree.leaf_to_root() {
         if tree.node(node).kind != Kind::Assistant {
@@ -193,7 +193,7 @@ pub(super) fn last_text(session: &SessionSnapshot) -> Result<Option<String>, Str
 
 /// pi's `SessionStats`: messages on the branch, tokens and cost of the whole session.
 pub(super) fn stats(
-    session: &SessionSnapshot,
+    session: &SessionView,
     snapshot: &Snapshot,
     context: Option<ContextUsage>,
 ) -> Result<Value, String> {

@@ -18,7 +18,7 @@ use super::shell::Shell;
 use super::waiting::Waiting;
 use super::{history, shapes};
 use crate::agent::process::Processes;
-use crate::agent::session::SessionSnapshot;
+use crate::agent::session::SessionView;
 use crate::agent::{
     self, Accept, AgentEvent, CompactionReason, Delivery, Event, NoticeLevel, QueueKind, Queued,
     Refused, RunState, SlowReader, Submission,
@@ -381,7 +381,7 @@ impl Server {
 
     async fn copy(&mut self) -> Answer {
         let file = answers::stored(&self.host).await?;
-        let leaf = |session: &SessionSnapshot| Ok(session.tree().leaf());
+        let leaf = |session: &SessionView| Ok(session.tree().leaf());
         if answers::read(&self.host, leaf).await?.is_none() {
             return Err("Cannot clone session: no current entry selected".to_owned());
         }

@@ -6,11 +6,8 @@
 //! works as usual, except for what these queries don't need. In any other project tiller runs git
 //! only if the repository's settings are all known to be harmless, and without filters.
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
-use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
@@ -18,23 +15,18 @@ use tokio::process::Command;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::environment::project_root;
+use super::command::Git;
 use crate::word_list::WordList;
 
 /// Time limit for a query that something waits for. Independent queries run in parallel.
-pub(super) const LIMIT: Duration = Duration::from_millis(500);
+pub(crate) const LIMIT: Duration = Duration::from_millis(500);
 /// Most bytes of an answer to read.
 const MAX_ANSWER: u64 = 64 * 1024;
-/// The variables that git sees: those it needs to find its settings, and no secrets.
-const VARIABLES: [&str; 3] = ["HOME", "XDG_CONFIG_HOME", "TMPDIR"];
-/// Arguments for every query, which override settings that start programs.
-const SETTINGS: [&str; 5] = [
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
+/// Settings for every query, besides those of every command.
+const SETTINGS: [&str; 2] = [
     // Settings can also name hooks. Only a query that refreshes the index would run one.
     "hook.post-index-change.enabled=false",
     "safe.bareRepository=explicit",
-    "color.ui=false",
 ];
 /// Settings allowed in an untrusted repository (`*` is any text): none runs a program.
 const HARMLESS: WordList = WordList(
@@ -48,29 +40,28 @@ const HARMLESS: WordList = WordList(
     rebase.* gc.* init.* advice.* commit.gpgsign lfs.*",
 );
 
-#[derive(Debug)]
-pub struct Git<'a> {
-    cwd: &'a Path,
+/// Git with a time limit, in a repository that may be anyone's.
+pub(crate) struct TimedGit {
+    git: Git,
     trusted: bool,
     /// Time limit per query.
     limit: Duration,
-    /// Settings to override besides [`SETTINGS`].
-    overruled: Vec<String>,
 }
 
-impl<'a> Git<'a> {
-    /// The repository around `cwd`, if querying it can't run its programs.
-    pub async fn open(cwd: &'a Path, trusted: bool, limit: Duration) -> Option<Self> {
+impl TimedGit {
+    /// Git in the repository around `cwd`, if querying it can't run its programs.
+    pub async fn open(cwd: &Path, trusted: bool, limit: Duration) -> Option<Self> {
+        let git = SETTINGS.into_iter().fold(Git::within(cwd), Git::set);
         let mut git = Self {
-            cwd,
+            git,
             trusted,
             limit,
-            overruled: Vec::new(),
         };
         if !trusted {
             let question = ["config", "--list", "--show-scope", "--name-only", "-z"];
             let settings = git.ask(&question).await?;
-            git.overruled = filters_off(&settings)?;
+            let off = filters_off(&settings)?;
+            git.git = off.into_iter().fold(git.git, Git::set);
         }
         Some(git)
     }
@@ -88,29 +79,9 @@ impl<'a> Git<'a> {
 
     /// Git's answer; `None` if git is missing, fails or takes too long.
     pub async fn ask(&self, question: &[&str]) -> Option<String> {
-        let overruled = self.overruled.iter().map(String::as_str);
-        let settings = SETTINGS.into_iter().chain(overruled);
-        let mut command = Command::new("git");
+        let mut command = Command::from(self.git.command(question));
         command
-            .args(["--no-pager", "--no-optional-locks"])
-            .args(settings.flat_map(|setting| ["-c", setting]))
-            .args(question)
-            .current_dir(self.cwd)
-            .env_clear()
-            .envs(
-                VARIABLES
-                    .iter()
-                    .filter_map(|name| Some((name, std::env::var_os(name)?))),
-            )
-            .envs([
-                ("LC_ALL", "C"),
-                ("GIT_TERMINAL_PROMPT", "0"),
-                // Don't fetch missing objects with the repository's own transport.
-                ("GIT_NO_LAZY_FETCH", "1"),
-            ])
-            .env("PATH", search_path(Some(self.cwd)))
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .kill_on_drop(true);
         let answer = async {
@@ -128,37 +99,6 @@ impl<'a> Git<'a> {
         };
         timeout(self.limit, answer).await.ok().flatten()
     }
-}
-
-/// Other folders that sandboxed commands can write to, in any project.
-static WRITABLE: RwLock<BTreeSet<PathBuf>> = RwLock::new(BTreeSet::new());
-
-/// Stops finding tiller's own programs in these folders, where sandboxed commands can write.
-pub fn distrust_programs_in<'a>(folders: impl Iterator<Item = &'a PathBuf>) {
-    let mut writable = WRITABLE.write().unwrap_or_else(PoisonError::into_inner);
-    writable.extend(folders.cloned());
-}
-
-/// Where tiller finds programs for itself (git, clipboard programs): the absolute folders in
-/// `PATH`. It skips those where sandboxed commands can write, such as the project around `cwd`.
-pub fn search_path(cwd: Option<&Path>) -> OsString {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let writable = WRITABLE.read().unwrap_or_else(PoisonError::into_inner);
-    let here = cwd.map(project_root);
-    let written = writable.iter().map(PathBuf::as_path).chain(here);
-    let written: Vec<PathBuf> = written.map(real).collect();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_outside = |folder: &PathBuf| {
-        // A link to git may lead there, too.
-        let places = [real(folder), real(&folder.join("git"))];
-        let is_written = |place: &PathBuf| written.iter().any(|it| place.starts_with(it));
-        folder.is_absolute() && !places.iter().any(is_written)
-    };
-    let path = std::env::join_paths(std::env::split_paths(&path).filter(is_outside));
-    // An empty entry would mean the current folder.
-    path.ok()
-        .filter(|path| !path.is_empty())
-        .unwrap_or_else(|| "/usr/bin:/bin".into())
 }
 
 /// Overrides that disable the user's filters, or `None` if the repository's settings could run a

@@ -1,11 +1,9 @@
 //! Finds what a repository has checked out without running git, which could start a program.
 
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
-use super::environment::repository;
+use super::folders::{git_folders, read_small};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GitHead {
@@ -22,18 +20,22 @@ impl fmt::Display for GitHead {
     }
 }
 
+/// The repository around `folder`: the nearest folder with `.git`.
+pub(crate) fn repository(folder: &Path) -> Option<&Path> {
+    folder
+        .ancestors()
+        .find(|folder| folder.join(".git").exists())
+}
+
+/// The project around `folder`: its repository, or else itself.
+pub fn project_root(folder: &Path) -> &Path {
+    repository(folder).unwrap_or(folder)
+}
+
 /// The checked-out branch or commit of the repository around `folder`.
 pub fn git_head(folder: &Path) -> Option<GitHead> {
-    let git = repository(folder)?.join(".git");
-    let git = if git.is_dir() {
-        git
-    } else {
-        // A worktree or submodule has a file that points to the git folder.
-        let text = read_short(&git)?;
-        let target = text.strip_prefix("gitdir:")?.trim();
-        git.parent()?.join(target)
-    };
-    let head = read_short(&git.join("HEAD"))?;
+    let git = git_folders(repository(folder)?)?;
+    let head = read_small(&git.own.join("HEAD"))?;
     let head = head.trim();
     match head.strip_prefix("ref:") {
         Some(name) => {
@@ -50,17 +52,6 @@ pub fn git_head(folder: &Path) -> Option<GitHead> {
             is_commit.then(|| GitHead::Commit(commit.to_owned()))
         }
     }
-}
-
-/// The beginning of a small file; `None` if it isn't a regular file (opening a FIFO would block).
-fn read_short(path: &Path) -> Option<String> {
-    if !path.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut text = String::new();
-    let file = File::open(path).ok()?;
-    file.take(4096).read_to_string(&mut text).ok()?;
-    Some(text)
 }
 
 #[cfg(test)]

@@ -3,12 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::git_settings::Settings;
-use super::places::Workspace;
+use super::settings::Settings;
 use tiller_llm::read_small::read_plain;
 
 /// Entries of a git folder that make code run, or point to what does.
-pub(super) const RUNS_CODE: [&str; 6] = [
+pub(crate) const RUNS_CODE: [&str; 6] = [
     "hooks",
     "config",
     "config.worktree",
@@ -17,9 +16,9 @@ pub(super) const RUNS_CODE: [&str; 6] = [
     ALTERNATES,
 ];
 /// Names folders whose objects git treats as the repository's own.
-pub(super) const ALTERNATES: &str = "objects/info/alternates";
+pub(crate) const ALTERNATES: &str = "objects/info/alternates";
 /// The text before the path in a `.git` file.
-pub(super) const GITDIR: &str = "gitdir: ";
+pub(crate) const GITDIR: &str = "gitdir: ";
 /// Files that hold paths or settings are small.
 const MAX_FILE: u64 = 1024 * 1024;
 
@@ -48,23 +47,8 @@ pub(crate) fn git_folders(tree: &Path) -> Option<GitFolders> {
     })
 }
 
-pub(super) fn is_git_folder(folder: &Path) -> bool {
+pub(crate) fn is_git_folder(folder: &Path) -> bool {
     folder.join("HEAD").is_file() && folder.join("objects").is_dir()
-}
-
-impl Workspace {
-    /// Returns `true` if `path` is in a folder that git treats as its own, or will once `written` exist.
-    /// Settings there run programs, regardless of the folder's name.
-    pub(crate) fn is_in_git_folder(&self, path: &Path, written: &[PathBuf]) -> bool {
-        let inside = |folder: &&Path| self.roots().iter().any(|root| folder.starts_with(root));
-        path.ancestors().skip(1).take_while(inside).any(|folder| {
-            let has = |name| {
-                let part = folder.join(name);
-                written.iter().any(|path| path.starts_with(&part)) || part.exists()
-            };
-            has("HEAD") && (has("commondir") || has("objects") && has("refs"))
-        })
-    }
 }
 
 impl GitFolders {
@@ -100,7 +84,7 @@ impl GitFolders {
 
 /// Returns the path after `prefix` in the file at `path`, if git reads it the same way: git treats
 /// spaces and line ends within it as part of the path.
-pub(super) fn path_in(path: &Path, prefix: &str) -> Option<PathBuf> {
+pub(crate) fn path_in(path: &Path, prefix: &str) -> Option<PathBuf> {
     let text = read_small(path)?;
     let named = text.strip_suffix('\n').unwrap_or(&text);
     let named = named.strip_prefix(prefix)?;
@@ -108,6 +92,6 @@ pub(super) fn path_in(path: &Path, prefix: &str) -> Option<PathBuf> {
     (is_plain && !named.is_empty()).then(|| PathBuf::from(named))
 }
 
-pub(super) fn read_small(path: &Path) -> Option<String> {
+pub(crate) fn read_small(path: &Path) -> Option<String> {
     String::from_utf8(read_plain(path, MAX_FILE).ok()?).ok()
 }

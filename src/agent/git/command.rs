@@ -7,19 +7,17 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
 use std::thread;
 
-use super::error::TrialError;
-use crate::memory::search_path;
+use super::search_path::search_path;
 
 /// Variables passed on to git: what it needs to find its settings, and no secrets.
 const VARIABLES: [&str; 3] = ["HOME", "XDG_CONFIG_HOME", "TMPDIR"];
 /// Overrides of user settings that would start programs or write to more files.
-const SETTINGS: [&str; 7] = [
+const SETTINGS: [&str; 6] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
-    "core.quotePath=false",
     "color.ui=false",
     "gc.auto=0",
     "maintenance.auto=false",
@@ -28,9 +26,36 @@ const SETTINGS: [&str; 7] = [
 /// Most bytes of git's error message to keep.
 const MAX_TEXT: usize = 600;
 
+/// Why git didn't do as asked.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// It isn't installed.
+    #[error("git isn't in PATH")]
+    Missing,
+    /// It refused.
+    #[error("git {command} failed: {text}")]
+    Refused {
+        /// The command, without its options.
+        command: String,
+        /// What git said.
+        text: String,
+    },
+    /// It can't be run or read from.
+    #[error("{what} {}: {error}", .folder.display())]
+    Io {
+        /// What failed.
+        what: &'static str,
+        /// The folder it works in.
+        folder: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Git {
     folder: PathBuf,
+    settings: Vec<String>,
     variables: Vec<(OsString, OsString)>,
 }
 
@@ -38,6 +63,7 @@ impl Git {
     pub fn within(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
+            settings: SETTINGS.map(str::to_owned).into(),
             variables: Vec::new(),
         }
     }
@@ -47,8 +73,14 @@ impl Git {
         self
     }
 
+    /// Overrides a setting, as in `name=value`.
+    pub fn set(mut self, setting: impl Into<String>) -> Self {
+        self.settings.push(setting.into());
+        self
+    }
+
     /// Also disables the hooks defined in settings, for commands that would run them.
-    pub fn without_hooks(self) -> Result<Self, TrialError> {
+    pub fn without_hooks(self) -> Result<Self, GitError> {
         let list = ["config", "--list", "--name-only", "-z"];
         let listed = self.run(&list)?;
         let names: BTreeSet<&[u8]> = listed.split(|byte| *byte == 0).filter_map(hook).collect();
@@ -64,7 +96,7 @@ impl Git {
     }
 
     /// Runs git and returns its output.
-    pub fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<Vec<u8>, TrialError> {
+    pub fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<Vec<u8>, GitError> {
         let output = self
             .command(arguments)
             .stdin(Stdio::null())
@@ -77,7 +109,7 @@ impl Git {
     }
 
     /// Returns the path that git prints as its only line.
-    pub fn path<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<PathBuf, TrialError> {
+    pub fn path<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<PathBuf, GitError> {
         let mut line = self.run(arguments)?;
         line.pop_if(|byte| *byte == b'\n');
         Ok(PathBuf::from(OsString::from_vec(line)))
@@ -88,61 +120,62 @@ impl Git {
         &self,
         arguments: &[S],
         input: &[u8],
-        read: impl FnOnce(&mut dyn Read) -> Result<T, TrialError>,
-    ) -> Result<T, TrialError> {
+        read: impl FnOnce(BufReader<ChildStdout>) -> io::Result<T>,
+    ) -> Result<T, GitError> {
         let mut child = self
             .command(arguments)
             .stdin(Stdio::piped())
             .spawn()
             .map_err(|error| self.cannot_start(error))?;
         let (stdin, mut stderr) = (child.stdin.take(), child.stderr.take());
-        let answer = thread::scope(|scope| {
+        let (answer, said) = thread::scope(|scope| {
             let asked = scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
             let said = scope.spawn(move || {
                 let mut text = Vec::new();
                 let _ = stderr.as_mut().map(|said| said.read_to_end(&mut text));
                 text
             });
-            let answer = child.stdout.take().map(|mut stdout| read(&mut stdout));
+            let answer = child.stdout.take().map(|out| read(BufReader::new(out)));
             let _ = asked.join();
             (answer, said.join().unwrap_or_default())
         });
-        let (answer, said) = answer;
-        let ended = wait(&mut child);
+        let ended = child.wait().is_ok_and(|status| status.success());
         match answer {
-            Some(answer) if ended => answer,
+            Some(answer) if ended => answer.map_err(self.io("can't read from git in")),
             _ => Err(refused(arguments, &said)),
         }
     }
 
     /// Reads the contents `ids` in this order. `take` gets `None` for one that is missing.
-    pub fn blobs(
+    pub fn blobs<E: From<GitError>>(
         &self,
         ids: &[&str],
-        mut take: impl FnMut(usize, Option<Vec<u8>>) -> Result<(), TrialError>,
-    ) -> Result<(), TrialError> {
+        mut take: impl FnMut(usize, Option<Vec<u8>>) -> Result<(), E>,
+    ) -> Result<(), E> {
         if ids.is_empty() {
             return Ok(());
         }
         let asked = format!("{}\n", ids.join("\n"));
-        self.converse(&["cat-file", "--batch"], asked.as_bytes(), |out| {
-            let mut out = BufReader::new(out);
+        let mut taken = Ok(());
+        let read = self.converse(&["cat-file", "--batch"], asked.as_bytes(), |mut out| {
             for index in 0..ids.len() {
-                let blob = next_blob(&mut out);
-                let failed = TrialError::io("can't read from git in", &self.folder);
-                take(index, blob.map_err(failed)?)?;
+                taken = take(index, next_blob(&mut out)?);
+                if taken.is_err() {
+                    break;
+                }
             }
             Ok(())
-        })
+        });
+        taken.and(read.map_err(E::from))
     }
 
-    fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
+    pub(super) fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
         let own = VARIABLES.iter();
         let own = own.filter_map(|name| Some((name, std::env::var_os(name)?)));
         let mut command = Command::new("git");
         command
             .arg("--no-pager")
-            .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]))
+            .args(self.settings.iter().flat_map(|setting| ["-c", setting]))
             .args(arguments)
             .current_dir(&self.folder)
             .env_clear()
@@ -162,11 +195,20 @@ impl Git {
     }
 
     /// The same error means that the program or the folder is missing.
-    fn cannot_start(&self, error: io::Error) -> TrialError {
+    fn cannot_start(&self, error: io::Error) -> GitError {
         if error.kind() == io::ErrorKind::NotFound && self.folder.is_dir() {
-            return TrialError::NoGit;
+            return GitError::Missing;
         }
-        TrialError::io("can't run git in", &self.folder)(error)
+        self.io("can't run git in")(error)
+    }
+
+    fn io(&self, what: &'static str) -> impl FnOnce(io::Error) -> GitError {
+        let folder = self.folder.clone();
+        move |error| GitError::Io {
+            what,
+            folder,
+            error,
+        }
     }
 }
 
@@ -191,17 +233,13 @@ fn hook(key: &[u8]) -> Option<&[u8]> {
     Some(&key[..end])
 }
 
-fn wait(child: &mut Child) -> bool {
-    child.wait().is_ok_and(|status| status.success())
-}
-
-fn refused<S: AsRef<OsStr>>(arguments: &[S], said: &[u8]) -> TrialError {
+fn refused<S: AsRef<OsStr>>(arguments: &[S], said: &[u8]) -> GitError {
     let words = arguments.iter().map(|word| word.as_ref().to_string_lossy());
     let words: Vec<_> = words.take_while(|word| !word.starts_with('-')).collect();
     let text = String::from_utf8_lossy(said);
     let text = text.trim();
     let text = &text[..text.floor_char_boundary(MAX_TEXT)];
-    TrialError::Git {
+    GitError::Refused {
         command: words.join(" "),
         text: text.strip_prefix("fatal: ").unwrap_or(text).to_owned(),
     }

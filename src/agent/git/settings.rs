@@ -8,7 +8,7 @@ use std::str::Chars;
 use crate::word_list::WordList;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Setting {
+pub(crate) struct Setting {
     section: String,
     subsection: Option<String>,
     key: String,
@@ -17,7 +17,7 @@ pub(super) struct Setting {
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Settings {
+pub(crate) struct Settings {
     pub all: Vec<Setting>,
     /// `true` if it could be read to the end.
     pub whole: bool,
@@ -169,7 +169,7 @@ impl Settings {
     }
 }
 
-pub(super) fn text_of<'a>(settings: impl Iterator<Item = &'a Setting>) -> String {
+pub(crate) fn text_of<'a>(settings: impl Iterator<Item = &'a Setting>) -> String {
     let quoted = |text: &str| text.replace('\\', r"\\").replace('"', "\\\"");
     let mut text = String::new();
     for one in settings {
