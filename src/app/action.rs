@@ -87,7 +87,6 @@ actions! {
     Tree "tree" "Show all branches of the session (also Esc twice)", Sessions, slash "tree";
     Fork "fork" "Start a new session from an earlier prompt", Sessions, slash "fork";
     Label "label" "Label the last entry, to find it in the tree", Sessions, slash "label" "TEXT";
-    CompareBranches "compare_branches" "Compare two branches", Sessions, slash "diff" "A B";
     Export "export" "Export the session to HTML, Markdown or JSONL", Sessions, slash "export" "FILE";
     ImportSession "import_session" "Open a copy of a session file from tiller or pi", Sessions, slash "import" "FILE";
     NextPermissionMode "next_permission_mode" "Switch the mode: plan, ask, auto", Permissions;
@@ -196,6 +195,7 @@ btw side: /clone asks in a copy; /resume goes back
 fast: /model switches models, /thinking low thinks less
 ide: tiller works in the terminal; @FILE adds a file to a prompt
 pr_comments pr-comments: type it as a prompt: Read the comments with gh
+diff: run `!git diff`; in a shell, `tiller sessions diff` compares branches
 terminal-setup: nothing to set up; Ctrl+J starts a new line everywhere
 sandbox: commands run in a sandbox, except in full mode; see /permission
 hooks: tiller has no hooks; a program can follow it with --events

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use tiller::agent::session::{Body, HistoryFacts, NodeId, Session};
 use tiller::agent::{AgentEvent, Leaving, Phase};
-use tiller::app::branches::{Outline, compare};
+use tiller::app::branches::Outline;
 use tiller::app::sessions::Choice;
 use tiller::app::tui::app::SessionInfo;
 use tiller::app::tui::effect::{Effect, TreeEffect};
@@ -298,37 +298,6 @@ fn a_fork_starts_at_a_chosen_prompt() {
     );
     tui.send(Msg::Done(EffectResult::Forked("Take the second".into())));
     assert_eq!(tui.text(), "Take the second");
-}
-
-#[test]
-fn two_branches_are_compared_side_by_side() {
-    let session = session();
-    let mut tui = TestTui::new(80, 40);
-    let compared = |tui: &mut TestTui, names: &str| {
-        tui.write(&format!("/diff {names}"));
-        let names = names.trim();
-        let effect = Effect::Tree(TreeEffect::Compare(names.to_owned()));
-        assert_eq!(tui.key("enter"), [effect]);
-        let lines = compare(&session.snapshot(), names);
-        tui.send(Msg::Done(EffectResult::Compared(lines)));
-        tui.frame()
-    };
-    let frame = compared(&mut tui, "");
-    for part in [
-        "There are two ways.",
-        "❯ Take the first",
-        "B  green",
-        "⟦green⟧ Second way",
-    ] {
-        assert!(frame.contains(part), "{part} in {frame}");
-    }
-    tui.key("esc");
-    let frame = compared(&mut tui, "green nonsense");
-    assert!(!frame.contains("Compare branches"));
-    assert!(
-        frame.contains("no entry has the label or the id 'nonsense'"),
-        "{frame}"
-    );
 }
 
 /// The text that the model gets for a stopped call doesn't show below the user's notice.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::agent::session::{BranchTail, ComparedEntry, Comparison, SessionSnapshot};
+use crate::agent::session::{BranchTail, ComparedEntry, Comparison};
 use crate::app::humanize::{dollars, grouped, measured, plural};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,30 +19,6 @@ pub enum ComparisonLine {
 
 /// Most characters of an entry's text per line.
 const TEXT: usize = 100;
-
-/// Compares the branches that the user names; labels may contain spaces.
-pub fn compare(session: &SessionSnapshot, names: &str) -> Result<Vec<ComparisonLine>, String> {
-    let tree = session.tree();
-    let names = names.trim();
-    let whole: &[&str] = if names.is_empty() { &[] } else { &[names] };
-    let found = tree.branches_named(whole).or_else(|error| {
-        let mut splits = names.match_indices(char::is_whitespace);
-        let two = splits.find_map(|(at, _)| {
-            let (one, other) = names.split_at(at);
-            tree.branches_named(&[one.trim(), other.trim()]).ok()
-        });
-        // With two words, the error can name the wrong one.
-        let words: Vec<&str> = names.split_whitespace().collect();
-        two.ok_or_else(|| match words.as_slice() {
-            [_, _] => tree.branches_named(&words).err().unwrap_or(error),
-            _ => error,
-        })
-    });
-    let (a, b) = found.map_err(|error| format!("Can't compare: {error}"))?;
-    let comparison = Comparison::new(session, a, b);
-    let comparison = comparison.map_err(|error| format!("Can't read the session: {error}"))?;
-    Ok(comparison_lines(&comparison))
-}
 
 pub fn comparison_lines(it: &Comparison) -> Vec<ComparisonLine> {
     use ComparisonLine::{Blank, Figure, Heading, Text};

@@ -4,7 +4,6 @@
 mod comparison;
 mod outline;
 
-pub use comparison::compare;
 pub(crate) use comparison::{ComparisonLine, comparison_lines};
 pub use outline::Outline;
 pub(crate) use outline::{EntryKind, Filter, OutlineEntry};

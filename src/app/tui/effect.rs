@@ -154,8 +154,6 @@ pub enum TreeEffect {
     GoTo(String, Leaving),
     /// Take the last prompt back into the editor, and continue from where it was sent.
     EditLast,
-    /// Compare the two branches that these words name.
-    Compare(String),
     /// Label this entry, or the conversation's last; without a label, remove it.
     Label(Option<String>, Option<String>),
 }

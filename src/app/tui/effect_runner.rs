@@ -28,7 +28,7 @@ use crate::agent::session::{Iteration, IterationSummary, SessionSnapshot, Sessio
 use crate::agent::trial;
 use crate::agent::undo::UndoCommand;
 use crate::agent::{AgentHandle, QueueKind};
-use crate::app::branches::{Outline, compare};
+use crate::app::branches::Outline;
 use crate::app::clipboard;
 use crate::app::dirs::Dirs;
 use crate::app::export::export_on_request;
@@ -358,9 +358,6 @@ impl EffectRunner {
         match effect {
             TreeEffect::Read => {
                 self.read_tree(|session| EffectResult::Tree(Box::new(Outline::of(&session))));
-            }
-            TreeEffect::Compare(names) => {
-                self.read_tree(move |session| EffectResult::Compared(compare(&session, &names)));
             }
             TreeEffect::GoTo(entry, leaving) => self.handle.go_to(entry, leaving),
             TreeEffect::EditLast => self.handle.edit_last_prompt(),

@@ -20,7 +20,7 @@ use crate::agent::tool::CommandDetails;
 use crate::agent::trial::Trial;
 use crate::agent::undo;
 use crate::agent::{ContextUsage, Event, Snapshot};
-use crate::app::branches::{ComparisonLine, Outline};
+use crate::app::branches::Outline;
 use crate::app::clipboard::CopyOutcome;
 use crate::app::config::SettingRow;
 use crate::app::models::{KeyState, ModelList, ProviderKey};
@@ -115,8 +115,6 @@ pub enum EffectResult {
     History(History),
     /// Another session was forked before this prompt.
     Forked(String),
-    /// Two branches side by side, or an error.
-    Compared(Result<Vec<ComparisonLine>, String>),
     /// All entries of the session.
     Tree(Box<Outline>),
     /// What fills the context window; `None` if the agent is gone.

@@ -53,7 +53,6 @@ fn a_popups_keys_do_nothing_in_other_popups() {
                 "help",
                 "stats",
                 "context",
-                "comparison",
                 "iteration_",
                 "session_facts",
             ],

@@ -6,7 +6,7 @@ use tiller::agent::AgentEvent;
 use tiller::agent::session::SessionState;
 use tiller::agent::tool::FileChange;
 use tiller::agent::undo::{Direction, FilePreview, Kept, Preview, RewindPoint};
-use tiller::app::branches::{Outline, compare};
+use tiller::app::branches::Outline;
 use tiller::app::sessions::{Refusal, SessionFacts, SessionScope};
 use tiller::app::tui::app::SessionInfo;
 use tiller::app::tui::composer::History;
@@ -109,12 +109,6 @@ pub const SCENES: &[Scene] = &[
         tui.frame();
         tui.key("tab");
         tui.write("second");
-    }),
-    ("comparison", |tui| {
-        let session = app_tree::session();
-        command(tui, "/diff");
-        let lines = compare(&session.snapshot(), "");
-        done(tui, EffectResult::Compared(lines));
     }),
     ("iterations", |tui| {
         iterations(tui);

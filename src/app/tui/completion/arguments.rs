@@ -90,7 +90,6 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
             words(kind, typed, &rows)
         }
         Action::Login => words(kind, typed, now.known),
-        Action::CompareBranches => words(kind, last_word(typed), now.known),
         // The contents of its folder, already read.
         Action::ImportSession => Completion::new(kind, typed.to_owned(), now.known.to_vec()),
         _ => return None,

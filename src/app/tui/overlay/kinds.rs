@@ -16,7 +16,6 @@ use super::tree::TreePicker;
 use super::undo::{RewindPicker, UndoQuestion};
 use crate::agent::ContextUsage;
 use crate::app::action::Scope;
-use crate::app::branches::ComparisonLine;
 use crate::app::sessions::SessionFacts;
 use crate::app::tui::answers::Answers;
 use crate::app::tui::transcript::Unit;
@@ -71,8 +70,6 @@ pub enum TextPopup {
     Call,
     /// Facts about the session.
     SessionFacts(Box<SessionFacts>),
-    /// Two branches of the session side by side; `None` until they are read.
-    Comparison(Option<Vec<ComparisonLine>>),
 }
 
 impl Overlay {

@@ -4,14 +4,13 @@ use std::path::Path;
 
 use super::{editor, keys};
 use crate::app::action::{Action, Scope};
-use crate::app::branches::Outline;
 use crate::app::models::ProviderKey;
 use crate::app::tui::app::App;
 use crate::app::tui::completion::{
     Candidate, Completion, CompletionKind, InForce, Token, arguments, begins_a_command, commands,
     file_candidates, path_candidates, token, waits_for_argument, wanted,
 };
-use crate::app::tui::effect::{Effect, TreeEffect};
+use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::msg::FoundFiles;
 
@@ -91,9 +90,6 @@ fn ask_for(app: &App, action: Action, typed: &str, opens: bool) -> Option<Effect
         Action::ImportSession => Some(Effect::ReadFolder(typed.to_owned())),
         Action::Models if opens && !app.models.is_read => Some(Effect::ListModels),
         Action::Login if opens => Some(Effect::ListProviders),
-        Action::CompareBranches if opens && app.status.session.is_some() => {
-            Some(Effect::Tree(TreeEffect::Read))
-        }
         _ => None,
     }
 }
@@ -119,16 +115,6 @@ pub fn providers_listed(app: &mut App, providers: &[ProviderKey]) {
     };
     let candidates = providers.iter().map(candidate).collect();
     arguments_read(app, Action::Login, candidates);
-}
-
-/// Offers the tree's labels as arguments of the comparison.
-pub fn tree_read(app: &mut App, outline: &Outline) {
-    let labelled = outline.entries().iter().rev().filter_map(|entry| {
-        let label = entry.label.as_ref()?;
-        let text = entry.text.lines().next().unwrap_or_default();
-        Some(Candidate::new(label, text))
-    });
-    arguments_read(app, Action::CompareBranches, labelled.collect());
 }
 
 /// Shows the files found, unless the query has changed since.

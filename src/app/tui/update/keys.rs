@@ -349,11 +349,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         | Action::Export => {
             return sessions::act(app, action, argument);
         }
-        Action::Tree
-        | Action::Fork
-        | Action::Label
-        | Action::CompareBranches
-        | Action::EditPrompt => {
+        Action::Tree | Action::Fork | Action::Label | Action::EditPrompt => {
             return tree::act(app, action, argument);
         }
         Action::Search => return search::open(app, argument),

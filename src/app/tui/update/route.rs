@@ -170,11 +170,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Settings(rows) => settings::read(app, rows),
         EffectResult::SettingSaved(saved) => return settings::saved(app, saved),
         EffectResult::Forked(prompt) => tree::take_prompt(app, &prompt),
-        EffectResult::Compared(lines) => tree::compared(app, lines),
-        EffectResult::Tree(outline) => {
-            completion::tree_read(app, &outline);
-            tree::read(app, *outline);
-        }
+        EffectResult::Tree(outline) => tree::read(app, *outline),
         EffectResult::Context(usage) => overlay::context_read(app, usage),
         EffectResult::Session(result) => {
             let opened = matches!(result, SessionResult::Opened(Ok(_)));

@@ -6,12 +6,12 @@ use super::refusal::{is_busy, is_read_only};
 use crate::agent::Leaving;
 use crate::app::action::Action;
 use crate::app::attachments::typed_text;
-use crate::app::branches::{ComparisonLine, Outline};
+use crate::app::branches::Outline;
 use crate::app::sessions::Choice;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TreeEffect};
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{Overlay, Picker, TextPopup, TreePicker, TreePurpose};
+use crate::app::tui::overlay::{Overlay, Picker, TreePicker, TreePurpose};
 use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::session_switch::Arriving;
 use crate::llm::Content;
@@ -35,10 +35,6 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             app.say("Can't fork: this run isn't stored")
         }
         Action::Fork => open(app, TreePurpose::Fork),
-        Action::CompareBranches => {
-            (app.overlays).push(Overlay::text(TextPopup::Comparison(None)));
-            vec![Effect::Tree(TreeEffect::Compare(argument.to_owned()))]
-        }
         Action::EditPrompt if is_busy(app) => Vec::new(),
         Action::EditPrompt => vec![Effect::Tree(TreeEffect::EditLast)],
         _ => open(app, TreePurpose::Jump),
@@ -53,19 +49,6 @@ pub fn open(app: &mut App, purpose: TreePurpose) -> Vec<Effect> {
 
 pub fn read(app: &mut App, outline: Outline) {
     topmost!(app, Tree).read(outline);
-}
-
-pub fn compared(app: &mut App, lines: Result<Vec<ComparisonLine>, String>) {
-    let Some(Overlay::Text(TextPopup::Comparison(shown), _)) = app.overlays.last_mut() else {
-        return;
-    };
-    match lines {
-        Ok(lines) => *shown = Some(lines),
-        Err(error) => {
-            app.overlays.pop();
-            app.say_for(error, 8000);
-        }
-    }
 }
 
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {

@@ -27,7 +27,6 @@ mod undo;
 mod copy;
 mod search;
 mod selecting;
-mod comparison;
 mod models;
 mod themes;
 mod login;

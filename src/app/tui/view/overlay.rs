@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn, split};
 use super::{
-    answers, comparison, context, copy, help, history, iterations, login, models, opening,
+    answers, context, copy, help, history, iterations, login, models, opening,
     question, search, selecting, session_facts, sessions, settings, stats, themes, tree, undo,
 };
 use crate::app::action::Action;
@@ -48,10 +48,6 @@ fn text(app: &App, popup: &TextPopup, columns: usize) -> (String, Vec<StyledLine
         TextPopup::Context(usage) => ("Context", context::lines(app, usage.as_deref(), columns)),
         TextPopup::Call => return question::whole(app, columns.max(8)),
         TextPopup::SessionFacts(facts) => ("Session", session_facts::lines(app, facts, columns)),
-        TextPopup::Comparison(lines) => (
-            "Compare branches",
-            comparison::lines(app, lines.as_deref(), columns),
-        ),
     };
     (title.to_owned(), lines)
 }
