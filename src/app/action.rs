@@ -72,17 +72,13 @@ actions! {
     ThinkingDown "thinking_down" "Lower the thinking level", Model;
     Thinking "thinking" "Show or set the thinking level", Model, slash "thinking" "LEVEL";
     SaveModel "save_model" "Make this model the default for new sessions", Model;
-    ContextUsage "context" "Show what fills the context window", Model, slash "context";
     Compact "compact" "Summarize the conversation to free context", Model, slash "compact" "TEXT";
     Uncompact "uncompact" "Undo the last compaction", Model, slash "uncompact";
-    Stats "stats" "Show the cost, tokens and time of this session", Model, slash "stats";
-    Cost "cost" "Same as /stats", Model, slash "cost";
-    Iterations "iterations" "List the model calls with time, tokens and cost", Model, slash "iterations";
+    Status "status" "Show cost, context window, session and model calls", Model, slash "status" "[PART]";
     Budget "budget" "Show or set the budget: $5, 200k tokens or off", Model, slash "budget" "LIMIT";
     NewSession "new_session" "Start a new session", Sessions, slash "new";
     Resume "resume" "Open another session", Sessions, slash "resume";
     NameSession "name_session" "Name this session", Sessions, slash "name" "NAME";
-    SessionFacts "session_facts" "Show this session's file, size, tokens and cost", Sessions, slash "session";
     CloneSession "clone_session" "Continue in a copy of this session", Sessions, slash "clone";
     Tree "tree" "Show all branches of the session (also Esc twice)", Sessions, slash "tree";
     Fork "fork" "Start a new session from an earlier prompt", Sessions, slash "fork";
@@ -133,8 +129,7 @@ actions! {
     CutToEnd "cut_to_end" "Cut to the end of the line", Writing;
     Yank "yank" "Insert what you cut last", Writing;
     YankPop "yank_pop" "Replace the text just inserted with an earlier cut", Writing;
-    Help "help" "Search all keys and commands (also ?)", Program, slash "help";
-    Keys "keys" "Show all keys. Change yours in keymap.toml", Program, slash "keys";
+    Help "help" "Search all keys and commands (also ?); keymap.toml changes keys", Program, slash "help";
     Settings "settings" "Change settings", Program, slash "settings" "WORDS";
     Theme "theme" "Choose the colors of the screen", Program, slash "theme" "NAME";
     Login "login" "Add an API key", Program, slash "login" "PROVIDER";
@@ -162,23 +157,28 @@ actions! {
 }
 
 /// Names of these commands in other agents, some with an argument.
-pub(crate) const ALIASES: [(&str, &str); 17] = [
+pub(crate) const ALIASES: [(&str, &str); 22] = [
     ("clear", "new"),
     ("exit", "quit"),
-    ("status", "session"),
+    ("cost", "status cost"),
+    ("stats", "status cost"),
+    ("usage", "status cost"),
+    ("context", "status context"),
+    ("session", "status session"),
+    ("iterations", "status calls"),
     ("config", "settings"),
     ("permissions", "permission"),
     ("approvals", "permission"),
     ("plan", "permission plan"),
     ("rename", "name"),
     ("effort", "thinking"),
-    ("usage", "stats"),
     ("continue", "resume"),
     ("branch", "clone"),
     ("checkpoint", "rewind"),
     ("todos", "todo"),
-    ("hotkeys", "keys"),
-    ("keymap", "keys"),
+    ("keys", "help"),
+    ("hotkeys", "help"),
+    ("keymap", "help"),
     ("share", "export"),
 ];
 

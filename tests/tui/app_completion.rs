@@ -260,17 +260,15 @@ fn command_names_of_other_agents_work() {
     for (typed, action) in [
         ("clear", Action::NewSession),
         ("exit", Action::Quit),
-        ("status", Action::SessionFacts),
+        ("status", Action::Status),
         ("config", Action::Settings),
         ("permissions", Action::PermissionMode),
         ("rename", Action::NameSession),
         ("effort", Action::Thinking),
         ("resume", Action::Resume),
-        ("cost", Action::Cost),
-        ("usage", Action::Stats),
         ("continue", Action::Resume),
         ("approvals", Action::PermissionMode),
-        ("hotkeys", Action::Keys),
+        ("hotkeys", Action::Help),
         ("branch", Action::CloneSession),
     ] {
         assert_eq!(Action::from_slash(typed), Some((action, "")), "{typed}");
@@ -289,6 +287,17 @@ fn an_alias_can_have_an_argument() {
         let mut tui = test_tui();
         tui.write(typed);
         assert_eq!(tui.key("enter"), plan, "{typed}");
+    }
+    for (typed, tab) in [
+        ("/stats", "prompts"),
+        ("/context", "Counting"),
+        ("/session", "isn't stored"),
+        ("/iterations", "No model calls yet"),
+    ] {
+        let mut tui = test_tui();
+        tui.write(typed);
+        tui.key("enter");
+        assert!(tui.frame().contains(tab), "{typed}: {}", tui.frame());
     }
     let mut tui = test_tui();
     tui.write("/p");
@@ -323,11 +332,11 @@ fn enter_does_not_run_a_weak_match() {
 #[test]
 fn a_recalled_command_opens_no_list() {
     let mut tui = test_tui();
-    tui.write("/keys");
+    tui.write("/status");
     tui.key("enter");
     tui.key("esc");
     tui.key("up");
-    assert_eq!(tui.text(), "/keys");
+    assert_eq!(tui.text(), "/status");
     assert!(tui.app.completion.is_none());
 }
 

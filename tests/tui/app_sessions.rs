@@ -248,14 +248,16 @@ fn nothing_of_the_previous_session_stays_on_the_screen() {
         messages: Vec::new().into(),
         outcome: RunOutcome::LimitReached { limit: 1 },
     });
-    tui.key("alt+i");
+    tui.write("/iterations");
+    tui.key("enter");
     assert!(!tui.frame().contains("No model calls yet"));
     tui.key("esc");
     tui.app.screen = ScreenMode::Reading;
     tui.agent(opened("Write the docs", None));
     assert_eq!(tui.app.screen, ScreenMode::Inline);
     // The iterations are gone, and Enter no longer retries the previous session's run.
-    tui.key("alt+i");
+    tui.write("/iterations");
+    tui.key("enter");
     tui.send(Msg::Done(EffectResult::Iterations(Ok(Arc::default()))));
     let frame = tui.frame();
     assert!(frame.contains("No model calls yet"), "{frame}");
@@ -1024,6 +1026,8 @@ fn the_session_page_shows_all_its_facts() {
     };
     facts.usage.input = 12_000;
     facts.usage.cost.total = 0.25;
+    tui.write("/session");
+    tui.key("enter");
     let known = SessionResult::Facts(Ok(Box::new(facts)));
     tui.send(result(known));
     let frame = tui.frame();
@@ -1038,7 +1042,6 @@ fn the_session_page_shows_all_its_facts() {
     ] {
         assert!(frame.contains(text), "{text}: {frame}");
     }
-    tui.key("esc");
     let none = SessionResult::Facts(Err("No session yet".into()));
     tui.send(result(none));
     assert!(tui.frame().contains("No session yet"));

@@ -131,7 +131,7 @@ fn chords_run_one_action() {
             Scope::Everywhere,
             Meaning::Action(Action::Settings),
         ),
-        ("ctrl+k ctrl+k", Scope::Pager, Meaning::Action(Action::Keys)),
+        ("ctrl+k ctrl+k", Scope::Pager, Meaning::Action(Action::Help)),
         ("ctrl+k ctrl+x", Scope::Everywhere, Meaning::Nothing),
         (
             "ctrl+s",

@@ -121,8 +121,6 @@ pub enum Effect {
     Tree(TreeEffect),
     /// Read the summaries of all iterations of the session in this file.
     ReadIterations(PathBuf),
-    /// Read one iteration, counted from 1.
-    ReadIteration(PathBuf, usize),
     /// Search pages of the stored conversation, and cancel the current search; `None` only cancels.
     SearchPages(Option<Box<PageSearch>>),
     /// Open the file or link that this word names.

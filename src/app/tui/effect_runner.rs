@@ -24,7 +24,7 @@ use super::shell_runner::ShellRunner;
 use super::storage::{Job, Storage};
 use super::user_effects::UserEffects;
 use crate::agent::permission::Rule;
-use crate::agent::session::{Iteration, IterationSummary, SessionSnapshot, SessionView};
+use crate::agent::session::{IterationSummary, SessionSnapshot, SessionView};
 use crate::agent::trial;
 use crate::agent::undo::UndoCommand;
 use crate::agent::{AgentHandle, QueueKind};
@@ -174,9 +174,6 @@ impl EffectRunner {
             Effect::ReadIterations(file) => self.block(move || {
                 EffectResult::Iterations(iterations(&file).map_err(|error| error.to_string()))
             }),
-            Effect::ReadIteration(file, number) => {
-                self.block(move || EffectResult::Iteration(number, iteration(&file, number)));
-            }
             Effect::SearchPages(search) => self.searcher.search(search.map(|search| *search)),
             Effect::Copy(text, what) => {
                 // In case the copy can't be confirmed.
@@ -449,10 +446,4 @@ fn iterations(file: &Path) -> io::Result<Arc<[IterationSummary]>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Arc::default()),
         Err(error) => Err(error),
     }
-}
-
-fn iteration(file: &Path, number: usize) -> Result<Arc<Iteration>, String> {
-    let view = SessionView::open(file).map_err(|error| error.to_string())?;
-    let iteration = view.iteration(number).map(Arc::new);
-    iteration.ok_or_else(|| String::from("This call isn't in the session file yet"))
 }

@@ -15,7 +15,7 @@ use super::start::DraftElsewhere;
 use super::theme::Themes;
 use super::transcript::{LoadedPage, PagesSearched};
 use super::view::ScreenDrawn;
-use crate::agent::session::{Iteration, IterationSummary, SessionBranch};
+use crate::agent::session::{IterationSummary, SessionBranch};
 use crate::agent::tool::CommandDetails;
 use crate::agent::trial::Trial;
 use crate::agent::undo;
@@ -101,8 +101,6 @@ pub enum EffectResult {
     Entries(u32, Arc<SessionBranch>),
     /// The summaries of all iterations, or an error.
     Iterations(Result<Arc<[IterationSummary]>, String>),
-    /// An iteration, counted from 1, or an error.
-    Iteration(usize, Result<Arc<Iteration>, String>),
     /// The git branch of the folder, if it has one.
     Branch(Option<String>),
     /// The number of changed files in its working tree, if known.

@@ -160,7 +160,7 @@ pub const IDLE: &[Row] = &[
     row(Search, "", "").shows(" Find ").after("<esc>"),
     row(CopyReply, "", "").shows("through the terminal"),
     row(CopyList, "", "").shows("─ Copy").after("<esc>"),
-    row(Iterations, "", "").shows("─ Iterations").after("<esc>"),
+    row(Status, "", "").shows("─ Status").after("<esc>"),
     row(ToggleTodo, "", "").shows("No todo list"),
     row(SelectText, "", "").shows(" Space mark").after("<esc>"),
     row(SelectMark, "<a-s>", " mark ")

@@ -6,7 +6,7 @@ use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
 use crate::app::config::{Layers, setting_rows};
 use crate::app::models::{KeyState, search};
-use crate::app::tui::overlay::ModelsState;
+use crate::app::tui::overlay::{ModelsState, StatusTab};
 use crate::app::tui::theme::{AUTO, ThemeChoice};
 use crate::llm::ThinkingLevel;
 
@@ -72,6 +72,7 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
         }
         Action::Trust => fixed(&[("no", "don't trust, and don't ask again")], ""),
         Action::Budget => fixed(&BUDGET, ""),
+        Action::Status => fixed(&StatusTab::ALL.map(|(_, name)| (name, "")), ""),
         Action::Models => Completion::new(kind, typed.to_owned(), models(typed, now.models)),
         Action::Theme => {
             let auto = "light or dark, to match the terminal";

@@ -20,7 +20,7 @@ mod popup;
 mod overlay;
 mod help;
 mod history;
-mod iterations;
+mod calls;
 mod context;
 mod tree;
 mod undo;

@@ -6,7 +6,6 @@ use crate::app::action::Action;
 use crate::app::sessions::Choice;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
-use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::update::refusal::is_read_only;
 
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
@@ -26,9 +25,6 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             let (file, argument) = (session.file.clone(), argument.to_owned());
             vec![Effect::Export(file, argument)]
         }
-        Action::SessionFacts => vec![Effect::Session(SessionEffect::ReadFacts(
-            session.file.clone(),
-        ))],
         Action::CloneSession if session.title.is_empty() => app.say("Nothing to copy yet"),
         Action::CloneSession => {
             let file = session.file.clone();
