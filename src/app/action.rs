@@ -82,9 +82,7 @@ actions! {
     CloneSession "clone_session" "Continue in a copy of this session", Sessions, slash "clone";
     Tree "tree" "Show all branches of the session (also Esc twice)", Sessions, slash "tree";
     Fork "fork" "Start a new session from an earlier prompt", Sessions, slash "fork";
-    Label "label" "Label the last entry, to find it in the tree", Sessions, slash "label" "TEXT";
     Export "export" "Export the session to HTML, Markdown or JSONL", Sessions, slash "export" "FILE";
-    ImportSession "import_session" "Open a copy of a session file from tiller or pi", Sessions, slash "import" "FILE";
     NextPermissionMode "next_permission_mode" "Switch the mode: plan, ask, auto", Permissions;
     PermissionMode "permission_mode" "Show or set the mode: plan, ask, auto, full", Permissions, slash "permission" "MODE";
     Trust "trust" "Trust this folder: load its AGENTS.md and settings", Permissions, slash "trust" "[no]";
@@ -140,7 +138,6 @@ actions! {
     ListPrevious "list_previous" "Select the previous row (also Up)", Popups in List;
     ListNext "list_next" "Select the next row (also Down)", Popups in List;
     ListAll "list_all" "Show or hide models without a key (in /model)", Popups in List;
-    ListDetails "list_details" "Show or hide the model's details (in /model)", Popups in List;
     TreeFilter "tree_filter" "Show other entries: prompts, labels, all (in /tree)", Popups in Tree;
     TreeFilterBack "tree_filter_back" "Go back to the previous filter (in /tree)", Popups in Tree;
     TreeLabel "tree_label" "Label the entry (in /tree)", Popups in Tree;
@@ -196,6 +193,8 @@ fast: /model switches models, /thinking low thinks less
 ide: tiller works in the terminal; @FILE adds a file to a prompt
 pr_comments pr-comments: type it as a prompt: Read the comments with gh
 diff: run `!git diff`; in a shell, `tiller sessions diff` compares branches
+import: quit, then run `tiller sessions import FILE` and `tiller -c`
+label: open /tree; Alt+L labels the entry
 terminal-setup: nothing to set up; Ctrl+J starts a new line everywhere
 sandbox: commands run in a sandbox, except in full mode; see /permission
 hooks: tiller has no hooks; a program can follow it with --events

@@ -376,16 +376,6 @@ fn arguments_are_completed_from_existing_values() {
     assert_eq!(tui.key("enter"), [Effect::ListProviders]);
     tui.key("esc");
 
-    tui.write("/import ~/se");
-    let names = ["sessions/", "seven.jsonl", "secret.txt"].map(str::to_owned);
-    let folder = EffectResult::Folder("~/se".to_owned(), names.to_vec());
-    tui.send(Msg::Done(folder));
-    assert_eq!(labels(&tui), ["~/sessions/", "~/seven.jsonl"]);
-    let inside = Effect::ReadFolder("~/sessions/".to_owned());
-    assert_eq!(tui.key("enter"), [inside]);
-    assert_eq!(tui.text(), "/import ~/sessions/");
-    tui.key("ctrl+u");
-
     tui.write("/export --branch ");
     assert_eq!(labels(&tui)[0], "--branch");
     tui.write("session.m");

@@ -914,7 +914,7 @@ fn a_read_only_session_sends_nothing() {
     assert_eq!(tui.text(), "more");
     let refused = refused(Refusal::Other);
     tui.send(result(SessionResult::Opened(Err(refused))));
-    for command in ["/name x", "/label x", "/try x"] {
+    for command in ["/name x", "/try x"] {
         tui.app.composer.set(command);
         tui.now += 1000;
         let mut effects = tui.key("enter");
@@ -982,19 +982,6 @@ fn session_commands_work() {
     for (title, command, effect, said) in [
         ("", "/clone", None, "Nothing to copy"),
         ("First", "/clone", Some(open(Choice::Clone(own()))), ""),
-        ("", "/import", None, "/import FILE"),
-        (
-            "",
-            "/import ~/a b.jsonl",
-            Some(open(Choice::Fork("/home/me/a b.jsonl".into()))),
-            "",
-        ),
-        (
-            "",
-            "/import x.jsonl",
-            Some(open(Choice::Fork("/home/me/shop/x.jsonl".into()))),
-            "",
-        ),
         (
             "",
             "/session",

@@ -140,7 +140,11 @@ fn stored_and_live_iterations_make_one_list() {
     }
     assert!(frame.contains("  ls"), "{frame}");
     tui.key("ctrl+end");
-    assert!(tui.frame().contains("… 9001 earlier calls"), "{}", tui.frame());
+    assert!(
+        tui.frame().contains("… 9001 earlier calls"),
+        "{}",
+        tui.frame()
+    );
 }
 
 /// As in the file, a failed attempt with output is an iteration.

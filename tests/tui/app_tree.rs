@@ -236,7 +236,7 @@ fn a_prompt_goes_into_the_editor_and_the_draft_into_the_history() {
 }
 
 #[test]
-fn entries_are_labelled_in_the_tree_and_the_last_one_by_command() {
+fn entries_are_labelled_in_the_tree() {
     let session = session();
     let mut tui = open(&session);
     tui.key("alt+l");
@@ -247,23 +247,16 @@ fn entries_are_labelled_in_the_tree_and_the_last_one_by_command() {
     tui.key("alt+l");
     tui.write("  good ");
     let first = id(&session, "First way taken.");
-    let label = |id: Option<&str>, label: Option<&str>| {
-        Effect::Tree(TreeEffect::Label(
-            id.map(str::to_owned),
-            label.map(str::to_owned),
-        ))
+    let label = |label: Option<&str>| {
+        let label = label.map(str::to_owned);
+        Effect::Tree(TreeEffect::Label(first.clone(), label))
     };
-    assert_eq!(tui.key("enter"), [label(Some(&first), Some("good"))]);
+    assert_eq!(tui.key("enter"), [label(Some("good"))]);
     assert!(tui.frame().contains("⟦good⟧ First way taken."));
     tui.key("ctrl+b");
     tui.key("ctrl+u");
-    assert_eq!(tui.key("enter"), [label(Some(&first), None)]);
+    assert_eq!(tui.key("enter"), [label(None)]);
     assert!(!tui.frame().contains("⟦good⟧"));
-    tui.key("esc");
-    tui.write("/label as it was");
-    assert_eq!(tui.key("enter"), [label(None, Some("as it was"))]);
-    tui.write("/label");
-    assert_eq!(tui.key("enter"), [label(None, None)]);
 }
 
 #[test]

@@ -152,8 +152,8 @@ pub enum TreeEffect {
     GoTo(String, Leaving),
     /// Take the last prompt back into the editor, and continue from where it was sent.
     EditLast,
-    /// Label this entry, or the conversation's last; without a label, remove it.
-    Label(Option<String>, Option<String>),
+    /// Label this entry; without a label, remove it.
+    Label(String, Option<String>),
 }
 
 /// A side effect on the terminal.

@@ -358,7 +358,7 @@ impl EffectRunner {
             }
             TreeEffect::GoTo(entry, leaving) => self.handle.go_to(entry, leaving),
             TreeEffect::EditLast => self.handle.edit_last_prompt(),
-            TreeEffect::Label(entry, label) => self.handle.label(entry, label),
+            TreeEffect::Label(entry, label) => self.handle.label(Some(entry), label),
         }
     }
 

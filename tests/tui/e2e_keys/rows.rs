@@ -184,9 +184,6 @@ pub const IDLE: &[Row] = &[
     row(ListAll, "<c-l>", "without a key")
         .hides("without a key")
         .after("<esc>"),
-    row(ListDetails, "<c-l>claude-sonnet-5-5", "● anthropic/")
-        .hides("● anthropic/")
-        .after("<esc>"),
     row(TreeFilter, "/tree<enter>", "default ·")
         .shows("no tools ·")
         .after("<esc>"),

@@ -44,8 +44,6 @@ fn a_popups_keys_do_nothing_in_other_popups() {
     for spec in tiller::app::action::ACTIONS {
         let owners: &[&str] = match (spec.action, spec.scope) {
             (Action::ListAll, _) => &["models"],
-            // In completion, Tab chooses the selected entry.
-            (Action::ListDetails, _) => &["models", "complete"],
             (_, Scope::Tree) => &["tree"],
             (_, Scope::Sessions) => &["sessions"],
             (_, Scope::Selecting) => &["selecting"],

@@ -68,12 +68,7 @@ pub(crate) fn waits_for_argument(word: &str) -> bool {
     spec.is_some_and(|spec| {
         matches!(
             spec.action,
-            Action::Try
-                | Action::ImportSession
-                | Action::NameSession
-                | Action::Label
-                | Action::Thinking
-                | Action::PermissionMode
+            Action::Try | Action::NameSession | Action::Thinking | Action::PermissionMode
         )
     })
 }

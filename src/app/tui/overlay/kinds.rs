@@ -128,7 +128,6 @@ impl Overlay {
         match self {
             Self::Call(pager) => Some(pager),
             Self::Status(status) => Some(&mut status.pager),
-            Self::Models(models) => models.details.as_mut(),
             Self::Undo(question) => Some(&mut question.pager),
             _ => None,
         }

@@ -339,12 +339,11 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         | Action::NewSession
         | Action::NameSession
         | Action::CloneSession
-        | Action::ImportSession
         | Action::Export => {
             return sessions::act(app, action, argument);
         }
-        Action::Tree | Action::Fork | Action::Label | Action::EditPrompt => {
-            return tree::act(app, action, argument);
+        Action::Tree | Action::Fork | Action::EditPrompt => {
+            return tree::act(app, action);
         }
         Action::Search => return search::open(app, argument),
         Action::SelectText => selecting::open(app),

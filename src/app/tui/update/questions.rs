@@ -68,9 +68,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<V
     let action = app.keymap.resolve(press, Scope::List).or(action);
     let has_rule = app.strip.offer(question) == Some(Offer::Rule);
     match action {
-        Some(action @ (Action::Left | Action::Right | Action::Complete | Action::ListDetails))
-            if has_rule =>
-        {
+        Some(action @ (Action::Left | Action::Right | Action::Complete)) if has_rule => {
             app.strip.answers.settle(app.now);
             match action {
                 Action::Left => app.strip.scope = app.strip.scope.narrower(),

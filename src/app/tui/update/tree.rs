@@ -16,21 +16,8 @@ use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::session_switch::Arriving;
 use crate::llm::Content;
 
-pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
+pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     match action {
-        Action::Label if is_read_only(app) => Vec::new(),
-        Action::Label => {
-            let label = (!argument.is_empty()).then(|| argument.to_owned());
-            // Otherwise the agent explains that there is nothing to label.
-            if app.transcript.copy_sources().next().is_some() {
-                let said = match &label {
-                    Some(label) => format!("Labelled {label}"),
-                    None => String::from("Label removed"),
-                };
-                app.say(said);
-            }
-            vec![Effect::Tree(TreeEffect::Label(None, label))]
-        }
         Action::Fork if app.status.session.is_none() => {
             app.say("Can't fork: this run isn't stored")
         }
@@ -85,7 +72,7 @@ fn press_in_label(tree: &mut TreePicker, press: KeyPress, action: Option<Action>
         Some(Action::Back | Action::Interrupt) => tree.label = None,
         Some(Action::Accept) => {
             let labelled = tree.finish_label();
-            let effect = |(id, label)| Effect::Tree(TreeEffect::Label(Some(id), label));
+            let effect = |(id, label)| Effect::Tree(TreeEffect::Label(id, label));
             return labelled.map(effect).into_iter().collect();
         }
         _ => {

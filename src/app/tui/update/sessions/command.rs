@@ -30,19 +30,6 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             let file = session.file.clone();
             open(app, Choice::Clone(file))
         }
-        Action::ImportSession => import(app, argument),
         _ => open(app, Choice::New),
     }
-}
-
-fn import(app: &mut App, argument: &str) -> Vec<Effect> {
-    if argument.is_empty() {
-        return app.say("Usage: /import FILE");
-    }
-    let home = app.status.home.as_deref();
-    let file = match (argument.strip_prefix("~/"), home) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => app.status.cwd.join(argument),
-    };
-    open(app, Choice::Fork(file))
 }
