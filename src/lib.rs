@@ -79,7 +79,7 @@
 //! - `action.rs` is the table of everything a user can trigger.
 //! - `serve` is for other programs: the socket and the file that steer a session, and the events file.
 //! - `sessions` finds, lists and opens sessions. `export` turns them into HTML, Markdown or JSON lines.
-//!   `branches` outlines a session's tree and compares two branches.
+//!   `branches` outlines a session's tree.
 //! - `files` is the index for `@`, `tui/completion` the suggestions while you type, and `clipboard` the
 //!   ways to copy.
 //!

@@ -115,7 +115,9 @@ fn every_size_shows_the_list_and_its_keys() {
             assert!(frame.contains(word), "{width}x{height} {word}\n{frame}");
         }
         assert!(frame.contains("Esc stops"), "{width}x{height}\n{frame}");
-        insta::assert_snapshot!(format!("models_{width}x{height}"), tui.frame());
+        if matches!(width, 40 | 80) {
+            insta::assert_snapshot!(format!("models_{width}x{height}"), tui.frame());
+        }
     }
     for width in [0, 1, 6, 7, 12, 39] {
         for height in [0, 1, 3, 5, 9, 12] {

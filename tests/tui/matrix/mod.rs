@@ -1,6 +1,5 @@
-//! The matrix: every kind of cell, overlay and question at three sizes and in four color sets. Each
-//! scene is a line in a table and a snapshot. The snapshot has the text at each size, and the style
-//! of every cell for all color sets together.
+//! The matrix: every kind of cell, overlay and question at three sizes and in five color sets. Each
+//! scene is a line in a table and a snapshot of its text. Its colors follow rules.
 
 mod cells;
 mod overlays;
