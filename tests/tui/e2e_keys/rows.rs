@@ -204,13 +204,10 @@ pub const IDLE: &[Row] = &[
         .after("<esc><esc>"),
     row(Accept, "<f1>follow it", "› follow it").hides("─ Help"),
     row(Back, "<f1>", "─ Help").hides("─ Help"),
-    row(
-        PagerNext,
-        "<a-i>{1st token}<enter>",
-        "anthropic/claude-sonnet",
-    )
-    .hides("1st token")
-    .after("<esc><esc>"),
+    row(PagerNext, "<a-i>", "─ Status")
+        .then("<right>")
+        .shows("System prompt")
+        .after("<esc>"),
     row(SelectSwap, "<a-s>v<up><up>", " Selecting ")
         .then("<up><up>y")
         .shows("Copied 1 character"),

@@ -74,6 +74,7 @@ const OTHERS: [(Group, &str, &str); 9] = [
 const RELATED: &str = "theme: dark light colour scheme appearance
 permission_mode: sandbox rules allow deny approve approval yolo bypass safe security
 settings: preferences options config configuration vim permission rules sandbox
+help: bindings shortcuts keymap.toml
 status: price money bill tokens window
 login: provider token sign in account
 rewind: checkpoint restore revert

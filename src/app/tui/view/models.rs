@@ -17,7 +17,10 @@ use crate::llm::Model;
 
 /// Maximum rows inside the box.
 const MAX_ROWS: usize = 32;
-const DETAIL_ROWS: u16 = 5;
+/// Rows for the details, on a low and on a high screen.
+const DETAIL_ROWS: (u16, u16) = (5, 8);
+/// Rows of a high screen's list and details.
+const HIGH: u16 = 20;
 
 pub fn draw(popup: &mut Popup<'_>, models: &ModelPicker) -> Option<PopupDrawn> {
     let app = popup.app;
@@ -35,8 +38,12 @@ pub fn draw(popup: &mut Popup<'_>, models: &ModelPicker) -> Option<PopupDrawn> {
         popup.text(&lines, of_error);
         below = rest;
     }
-    if below.height >= DETAIL_ROWS + 5 {
-        let (list, foot) = split(below, below.height - DETAIL_ROWS - 1);
+    let details = match below.height {
+        HIGH.. => DETAIL_ROWS.1,
+        _ => DETAIL_ROWS.0,
+    };
+    if below.height >= details + 5 {
+        let (list, foot) = split(below, below.height - details - 1);
         below = list;
         let foot = popup.rule(foot);
         if let Some(entry) = models.entry(&app.models.listing) {
