@@ -139,6 +139,8 @@ fn stored_and_live_iterations_make_one_list() {
         assert_eq!(rows, 1, "{number}: {frame}");
     }
     assert!(frame.contains("  ls"), "{frame}");
+    tui.key("space");
+    assert!(!tui.frame().contains("│ 10001 "), "a page down");
     tui.key("ctrl+end");
     assert!(
         tui.frame().contains("… 9001 earlier calls"),
