@@ -83,7 +83,7 @@
 //! - `serve` is for other programs: `serve/rpc` on stdin and stdout, the socket and the file that steer a
 //!   session, and the events file.
 //! - `sessions` finds, lists and opens sessions. `export` turns them into HTML, Markdown or JSON lines.
-//!   `branches` outlines a session's tree and compares two branches.
+//!   `branches` outlines a session's tree.
 //! - `files` is the index for `@`, `tui/completion` the suggestions while you type, and `clipboard` the
 //!   ways to copy.
 //!

@@ -72,24 +72,17 @@ actions! {
     ThinkingDown "thinking_down" "Lower the thinking level", Model;
     Thinking "thinking" "Show or set the thinking level", Model, slash "thinking" "LEVEL";
     SaveModel "save_model" "Make this model the default for new sessions", Model;
-    ContextUsage "context" "Show what fills the context window", Model, slash "context";
     Compact "compact" "Summarize the conversation to free context", Model, slash "compact" "TEXT";
     Uncompact "uncompact" "Undo the last compaction", Model, slash "uncompact";
-    Stats "stats" "Show the cost, tokens and time of this session", Model, slash "stats";
-    Cost "cost" "Same as /stats", Model, slash "cost";
-    Iterations "iterations" "List the model calls with time, tokens and cost", Model, slash "iterations";
+    Status "status" "Show cost, context window, session and model calls", Model, slash "status" "[PART]";
     Budget "budget" "Show or set the budget: $5, 200k tokens or off", Model, slash "budget" "LIMIT";
     NewSession "new_session" "Start a new session", Sessions, slash "new";
     Resume "resume" "Open another session", Sessions, slash "resume";
     NameSession "name_session" "Name this session", Sessions, slash "name" "NAME";
-    SessionFacts "session_facts" "Show this session's file, size, tokens and cost", Sessions, slash "session";
     CloneSession "clone_session" "Continue in a copy of this session", Sessions, slash "clone";
     Tree "tree" "Show all branches of the session (also Esc twice)", Sessions, slash "tree";
     Fork "fork" "Start a new session from an earlier prompt", Sessions, slash "fork";
-    Label "label" "Label the last entry, to find it in the tree", Sessions, slash "label" "TEXT";
-    CompareBranches "compare_branches" "Compare two branches", Sessions, slash "diff" "A B";
     Export "export" "Export the session to HTML, Markdown or JSONL", Sessions, slash "export" "FILE";
-    ImportSession "import_session" "Open a copy of a session file from tiller or pi", Sessions, slash "import" "FILE";
     NextPermissionMode "next_permission_mode" "Switch the mode: plan, ask, auto", Permissions;
     PermissionMode "permission_mode" "Show or set the mode: plan, ask, auto, full", Permissions, slash "permission" "MODE";
     Trust "trust" "Trust this folder: load its AGENTS.md and settings", Permissions, slash "trust" "[no]";
@@ -135,7 +128,6 @@ actions! {
     Yank "yank" "Insert what you cut last", Writing;
     YankPop "yank_pop" "Replace the text just inserted with an earlier cut", Writing;
     Help "help" "Search all keys and commands (also ?)", Program, slash "help";
-    Keys "keys" "Show all keys. Change yours in keymap.toml", Program, slash "keys";
     Settings "settings" "Change settings", Program, slash "settings" "WORDS";
     Theme "theme" "Choose the colors of the screen", Program, slash "theme" "NAME";
     Login "login" "Add an API key", Program, slash "login" "PROVIDER";
@@ -146,7 +138,6 @@ actions! {
     ListPrevious "list_previous" "Select the previous row (also Up)", Popups in List;
     ListNext "list_next" "Select the next row (also Down)", Popups in List;
     ListAll "list_all" "Show or hide models without a key (in /model)", Popups in List;
-    ListDetails "list_details" "Show or hide the model's details (in /model)", Popups in List;
     TreeFilter "tree_filter" "Show other entries: prompts, labels, all (in /tree)", Popups in Tree;
     TreeFilterBack "tree_filter_back" "Go back to the previous filter (in /tree)", Popups in Tree;
     TreeLabel "tree_label" "Label the entry (in /tree)", Popups in Tree;
@@ -163,23 +154,28 @@ actions! {
 }
 
 /// Names of these commands in other agents, some with an argument.
-pub(crate) const ALIASES: [(&str, &str); 17] = [
+pub(crate) const ALIASES: [(&str, &str); 22] = [
     ("clear", "new"),
     ("exit", "quit"),
-    ("status", "session"),
+    ("cost", "status cost"),
+    ("stats", "status cost"),
+    ("usage", "status cost"),
+    ("context", "status context"),
+    ("session", "status session"),
+    ("iterations", "status calls"),
     ("config", "settings"),
     ("permissions", "permission"),
     ("approvals", "permission"),
     ("plan", "permission plan"),
     ("rename", "name"),
     ("effort", "thinking"),
-    ("usage", "stats"),
     ("continue", "resume"),
     ("branch", "clone"),
     ("checkpoint", "rewind"),
     ("todos", "todo"),
-    ("hotkeys", "keys"),
-    ("keymap", "keys"),
+    ("keys", "help"),
+    ("hotkeys", "help"),
+    ("keymap", "help"),
     ("share", "export"),
 ];
 
@@ -196,6 +192,9 @@ btw side: /clone asks in a copy; /resume goes back
 fast: /model switches models, /thinking low thinks less
 ide: tiller works in the terminal; @FILE adds a file to a prompt
 pr_comments pr-comments: type it as a prompt: Read the comments with gh
+diff: run `!git diff`; in a shell, `tiller sessions diff` compares branches
+import: quit, then run `tiller sessions import FILE` and `tiller -c`
+label: open /tree; Alt+L labels the entry
 terminal-setup: nothing to set up; Ctrl+J starts a new line everywhere
 sandbox: commands run in a sandbox, except in full mode; see /permission
 hooks: tiller has no hooks; a program can follow it with --events

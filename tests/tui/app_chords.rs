@@ -17,7 +17,7 @@ fn test_tui(keymap: &str) -> TestTui {
 
 #[test]
 fn a_chord_waits_for_its_next_key_until_a_timeout() {
-    let mut tui = test_tui("settings = \"ctrl+k ctrl+s\"\nkeys = \"ctrl+k k\"");
+    let mut tui = test_tui("settings = \"ctrl+k ctrl+s\"\nhelp = \"ctrl+k k\"");
     assert_eq!(tui.key("ctrl+k"), []);
     assert!(tui.frame().contains("Ctrl+K …"));
     assert_eq!(tui.key("ctrl+s"), [Effect::ReadSettings]);
@@ -49,7 +49,7 @@ fn a_chord_waits_for_its_next_key_until_a_timeout() {
 
 #[test]
 fn the_last_key_of_a_chord_only_completes_it() {
-    let mut tui = test_tui("keys = [\"ctrl+k x\", \"ctrl+k tab\"]");
+    let mut tui = test_tui("help = [\"ctrl+k x\", \"ctrl+k tab\"]");
     tui.app.composer.set_vim(true);
     tui.write("abc");
     tui.key("esc");

@@ -260,17 +260,15 @@ fn command_names_of_other_agents_work() {
     for (typed, action) in [
         ("clear", Action::NewSession),
         ("exit", Action::Quit),
-        ("status", Action::SessionFacts),
+        ("status", Action::Status),
         ("config", Action::Settings),
         ("permissions", Action::PermissionMode),
         ("rename", Action::NameSession),
         ("effort", Action::Thinking),
         ("resume", Action::Resume),
-        ("cost", Action::Cost),
-        ("usage", Action::Stats),
         ("continue", Action::Resume),
         ("approvals", Action::PermissionMode),
-        ("hotkeys", Action::Keys),
+        ("hotkeys", Action::Help),
         ("branch", Action::CloneSession),
     ] {
         assert_eq!(Action::from_slash(typed), Some((action, "")), "{typed}");
@@ -289,6 +287,17 @@ fn an_alias_can_have_an_argument() {
         let mut tui = test_tui();
         tui.write(typed);
         assert_eq!(tui.key("enter"), plan, "{typed}");
+    }
+    for (typed, tab) in [
+        ("/stats", "prompts"),
+        ("/context", "Counting"),
+        ("/session", "isn't stored"),
+        ("/iterations", "No model calls yet"),
+    ] {
+        let mut tui = test_tui();
+        tui.write(typed);
+        tui.key("enter");
+        assert!(tui.frame().contains(tab), "{typed}: {}", tui.frame());
     }
     let mut tui = test_tui();
     tui.write("/p");
@@ -323,11 +332,11 @@ fn enter_does_not_run_a_weak_match() {
 #[test]
 fn a_recalled_command_opens_no_list() {
     let mut tui = test_tui();
-    tui.write("/keys");
+    tui.write("/status");
     tui.key("enter");
     tui.key("esc");
     tui.key("up");
-    assert_eq!(tui.text(), "/keys");
+    assert_eq!(tui.text(), "/status");
     assert!(tui.app.completion.is_none());
 }
 
@@ -366,16 +375,6 @@ fn arguments_are_completed_from_existing_values() {
     assert_eq!(labels(&tui), ["openai"]);
     assert_eq!(tui.key("enter"), [Effect::ListProviders]);
     tui.key("esc");
-
-    tui.write("/import ~/se");
-    let names = ["sessions/", "seven.jsonl", "secret.txt"].map(str::to_owned);
-    let folder = EffectResult::Folder("~/se".to_owned(), names.to_vec());
-    tui.send(Msg::Done(folder));
-    assert_eq!(labels(&tui), ["~/sessions/", "~/seven.jsonl"]);
-    let inside = Effect::ReadFolder("~/sessions/".to_owned());
-    assert_eq!(tui.key("enter"), [inside]);
-    assert_eq!(tui.text(), "/import ~/sessions/");
-    tui.key("ctrl+u");
 
     tui.write("/export --branch ");
     assert_eq!(labels(&tui)[0], "--branch");

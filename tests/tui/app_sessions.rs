@@ -248,14 +248,16 @@ fn nothing_of_the_previous_session_stays_on_the_screen() {
         messages: Vec::new().into(),
         outcome: RunOutcome::LimitReached { limit: 1 },
     });
-    tui.key("alt+i");
+    tui.write("/iterations");
+    tui.key("enter");
     assert!(!tui.frame().contains("No model calls yet"));
     tui.key("esc");
     tui.app.screen = ScreenMode::Reading;
     tui.agent(opened("Write the docs", None));
     assert_eq!(tui.app.screen, ScreenMode::Inline);
     // The iterations are gone, and Enter no longer retries the previous session's run.
-    tui.key("alt+i");
+    tui.write("/iterations");
+    tui.key("enter");
     tui.send(Msg::Done(EffectResult::Iterations(Ok(Arc::default()))));
     let frame = tui.frame();
     assert!(frame.contains("No model calls yet"), "{frame}");
@@ -912,7 +914,7 @@ fn a_read_only_session_sends_nothing() {
     assert_eq!(tui.text(), "more");
     let refused = refused(Refusal::Other);
     tui.send(result(SessionResult::Opened(Err(refused))));
-    for command in ["/name x", "/label x", "/try x"] {
+    for command in ["/name x", "/try x"] {
         tui.app.composer.set(command);
         tui.now += 1000;
         let mut effects = tui.key("enter");
@@ -980,19 +982,6 @@ fn session_commands_work() {
     for (title, command, effect, said) in [
         ("", "/clone", None, "Nothing to copy"),
         ("First", "/clone", Some(open(Choice::Clone(own()))), ""),
-        ("", "/import", None, "/import FILE"),
-        (
-            "",
-            "/import ~/a b.jsonl",
-            Some(open(Choice::Fork("/home/me/a b.jsonl".into()))),
-            "",
-        ),
-        (
-            "",
-            "/import x.jsonl",
-            Some(open(Choice::Fork("/home/me/shop/x.jsonl".into()))),
-            "",
-        ),
         (
             "",
             "/session",
@@ -1024,6 +1013,8 @@ fn the_session_page_shows_all_its_facts() {
     };
     facts.usage.input = 12_000;
     facts.usage.cost.total = 0.25;
+    tui.write("/session");
+    tui.key("enter");
     let known = SessionResult::Facts(Ok(Box::new(facts)));
     tui.send(result(known));
     let frame = tui.frame();
@@ -1038,7 +1029,6 @@ fn the_session_page_shows_all_its_facts() {
     ] {
         assert!(frame.contains(text), "{text}: {frame}");
     }
-    tui.key("esc");
     let none = SessionResult::Facts(Err("No session yet".into()));
     tui.send(result(none));
     assert!(tui.frame().contains("No session yet"));

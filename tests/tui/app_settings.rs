@@ -32,8 +32,14 @@ pub(super) fn rows() -> Msg {
         row(
             "agent.skip_on_steering",
             true,
-            false,
+            true,
             "Whether a message skips calls.",
+        ),
+        row(
+            "agent.loop_guard.window",
+            20,
+            false,
+            "Neither for daily use nor in the file.",
         ),
         row("models.default", "", false, "The model to start with."),
         row(
@@ -200,6 +206,7 @@ fn a_step_starts_from_the_confirmed_value() {
 #[test]
 fn settings_have_names_and_groups() {
     let frame = opened("").frame();
+    assert!(!frame.contains("loop_guard"), "{frame}");
     for [group, name, key] in [
         ["Look", "Theme  ", "ui.theme"],
         ["Editor", "Mouse  ", "ui.mouse"],

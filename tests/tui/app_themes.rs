@@ -175,7 +175,7 @@ fn a_changed_theme_file_shows_at_once_with_its_errors() {
 /// The list at common sizes and at a tiny one.
 #[test]
 fn the_list_of_themes() {
-    for (width, height) in [(120, 40), (80, 24), (40, 10)] {
+    for (width, height) in [(80, 24), (40, 10)] {
         let mut tui = TestTui::new(width, height);
         command(&mut tui, "/theme");
         tui.key("down");

@@ -1,14 +1,13 @@
-//! The list of iterations, one row per model call.
+//! The list of model calls, one row each.
 
 use std::sync::Arc;
 
 use serde_json::json;
-use tiller::agent::session::{Iteration, IterationSummary};
+use tiller::agent::session::IterationSummary;
 use tiller::agent::{AgentEvent, Details, Phase, RunState, ToolStatus};
 use tiller::app::tui::app::SessionInfo;
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::msg::{EffectResult, Msg};
-use tiller::app::tui::overlay::{IterationPicker, Overlay};
 use tiller::llm::{AssistantMessage, Message, StopReason, Usage};
 
 use super::app_kit::TestTui;
@@ -88,33 +87,22 @@ fn the_list_shows_what_happened_in_each_iteration() {
     assert!(!frame.contains('\u{1b}'));
     for line in [
         "    1       1.2 s     340 ms    4.1k     70",
-        "grep 12 ms · edit␛[2J 3 ms failed · bash 6.2 s stopped · write skipped",
+        "grep 12 ms · edit␛[2J 3 ms failed · bash 6.2 s stopped ·",
         "    2       1.2 s     340 ms     52k     70                  answer",
         "    3       3.0 s",
     ] {
         assert!(frame.contains(line), "{line}:\n{frame}");
     }
-    // New iterations appear while the list is open, and the last one stays selected.
+    // New calls appear on top while the list is open.
     turn(&mut tui, 4, 7, &[("ls", ToolStatus::Ok, Some(5))]);
-    assert!(tui.frame().contains("ls 5 ms"));
-    assert_eq!(list(&mut tui).picker.chosen(), Some(3));
-    // Typing filters by tool.
-    tui.write("gre");
-    assert_eq!(list(&mut tui).picker.matches(), [0]);
+    let frame = tui.frame();
+    assert!(frame.find("ls 5 ms") < frame.find("grep 12 ms"), "{frame}");
     tui.key("esc");
     assert!(tui.app.overlays.is_empty());
-    assert_eq!(tui.text(), "");
 }
 
 fn done(tui: &mut TestTui, result: EffectResult) {
     tui.send(Msg::Done(result));
-}
-
-fn list(tui: &mut TestTui) -> &mut IterationPicker {
-    match tui.app.overlays.last_mut() {
-        Some(Overlay::Iterations(list)) => list,
-        other => panic!("{other:?}"),
-    }
 }
 
 pub(super) fn stored(numbers: std::ops::RangeInclusive<usize>) -> Arc<[IterationSummary]> {
@@ -139,22 +127,26 @@ fn stored_and_live_iterations_make_one_list() {
     // The screen opened the session at iteration 9,999.
     turn(&mut tui, 9_999, 10, &[]);
     turn(&mut tui, 10_000, 20, &[]);
-    let effects = tui.key("alt+i");
+    tui.write("/iterations");
+    let effects = tui.key("enter");
     assert_eq!(effects, [Effect::ReadIterations("/s/x.jsonl".into())]);
     assert!(tui.frame().contains("Reading…"));
     done(&mut tui, EffectResult::Iterations(Ok(stored(1..=10_000))));
-    let rows = list(&mut tui).picker.matches().len();
-    assert_eq!(rows, 10_000, "the file has both live ones");
-    assert_eq!(list(&mut tui).picker.chosen(), Some(9_999));
-    assert!(tui.frame().contains("10000"));
     turn(&mut tui, 10_001, 30, &[("ls", ToolStatus::Ok, None)]);
     let frame = tui.frame();
-    assert!(frame.contains("10001") && frame.contains("  ls"), "{frame}");
-    tui.key("ctrl+home");
-    assert!(tui.frame().contains("❯ prompt 1"));
-    tui.write("77");
-    let frame = tui.frame();
-    assert!(frame.contains("❯ prompt 9977") && !frame.contains("❯ prompt 9978"));
+    for number in [10_001, 10_000, 9_999, 9_998] {
+        let rows = frame.matches(&format!("│ {number:>5} ")).count();
+        assert_eq!(rows, 1, "{number}: {frame}");
+    }
+    assert!(frame.contains("  ls"), "{frame}");
+    tui.key("space");
+    assert!(!tui.frame().contains("│ 10001 "), "a page down");
+    tui.key("ctrl+end");
+    assert!(
+        tui.frame().contains("… 9001 earlier calls"),
+        "{}",
+        tui.frame()
+    );
 }
 
 /// As in the file, a failed attempt with output is an iteration.
@@ -174,88 +166,42 @@ fn another_attempt_of_a_turn_has_its_own_number() {
     tui.agent(asked());
     tui.agent(asked());
     turn(&mut tui, 9, 20, &[]);
-    tui.key("alt+i");
+    tui.write("/iterations");
+    tui.key("enter");
     let frame = tui.frame();
     let numbered = |n: usize| frame.contains(&format!("    {n} "));
     assert!(numbered(7) && numbered(8) && numbered(9), "{frame}");
-    assert_eq!(list(&mut tui).picker.matches().len(), 3);
+    assert!(!numbered(10), "{frame}");
 }
 
 #[test]
-fn an_iteration_opens_to_its_details() {
-    let mut tui = TestTui::new(100, 30);
-    let file = std::path::PathBuf::from("/s/x.jsonl");
-    tui.app.status.session = Some(SessionInfo {
-        file: file.clone(),
-        ..SessionInfo::default()
-    });
-    tui.key("alt+i");
-    done(&mut tui, EffectResult::Iterations(Ok(stored(1..=3))));
-    assert_eq!(tui.key("enter"), [Effect::ReadIteration(file.clone(), 3)]);
-    assert!(tui.frame().contains("Iteration 3 of 3") && tui.frame().contains("Reading…"));
-    assert_eq!(tui.key("left"), [Effect::ReadIteration(file.clone(), 2)]);
-    // A late result for another iteration isn't shown.
-    let said: Vec<String> = (0..300)
-        .map(|line| format!("line {line} \u{1b}[2J"))
-        .collect();
-    let iteration = Arc::new(Iteration {
-        number: 2,
-        messages: vec![
-            Arc::new(Message::user("look at it", 1)),
-            Arc::new(Message::user(said.join("\n"), 2)),
-        ],
-        tool_calls: Vec::new(),
-        started_at: String::new(),
-        completed_at: None,
-        metadata: serde_json::Map::new(),
-    });
-    done(
-        &mut tui,
-        EffectResult::Iteration(3, Ok(Arc::clone(&iteration))),
-    );
-    assert!(tui.frame().contains("Reading…"));
-    done(&mut tui, EffectResult::Iteration(2, Ok(iteration)));
-    let frame = tui.frame();
-    assert!(
-        frame.contains("look at it") && frame.contains("line 3 ␛[2J"),
-        "{frame}"
-    );
-    tui.key("ctrl+end");
-    assert!(tui.frame().contains("… 100 more lines"), "{}", tui.frame());
+fn the_status_has_a_tab_for_each_part() {
+    let mut tui = TestTui::new(80, 24);
+    turn(&mut tui, 1, 10, &[("ls", ToolStatus::Ok, None)]);
+    assert_eq!(tui.key("alt+i"), []);
+    assert!(tui.frame().contains("tool calls"), "{}", tui.frame());
+    assert_eq!(tui.key("right"), [Effect::ReadContext]);
+    assert!(tui.frame().contains("Counting…"));
+    assert_eq!(tui.key("tab"), []);
+    assert!(tui.frame().contains("This run isn't stored"));
     tui.key("right");
-    done(
-        &mut tui,
-        EffectResult::Iteration(3, Err("It is gone".into())),
-    );
-    assert!(tui.frame().contains("It is gone"));
-    tui.key("esc");
-    assert!(tui.frame().contains("details"), "back in the list");
+    assert!(tui.frame().contains("1st token"), "{}", tui.frame());
+    tui.key("right");
+    tui.key("left");
+    assert!(tui.frame().contains("1st token"), "{}", tui.frame());
     tui.key("alt+i");
     assert!(tui.app.overlays.is_empty());
-}
-
-#[test]
-fn an_unstored_session_has_figures_too() {
-    let mut tui = TestTui::new(80, 24);
-    assert_eq!(tui.key("alt+i"), []);
-    assert!(tui.frame().contains("No model calls yet"));
+    tui.write("/status nonsense");
     tui.key("enter");
-    tui.key("alt+i");
-    turn(&mut tui, 1, 10, &[("ls", ToolStatus::Ok, None)]);
-    tui.key("alt+i");
-    tui.key("enter");
-    let frame = tui.frame();
-    assert!(
-        frame.contains("  ls") && frame.contains("isn't stored"),
-        "{frame}"
-    );
+    assert!(tui.frame().contains("No /status nonsense"));
     for (columns, rows) in [(40, 10), (20, 6), (3, 3), (1, 1)] {
         let mut small = TestTui::new(columns, rows);
         turn(&mut small, 1, 10, &[("ls", ToolStatus::Ok, None)]);
         small.key("alt+i");
-        small.frame();
-        small.key("enter");
-        small.frame();
+        for _ in 0..4 {
+            small.frame();
+            small.key("right");
+        }
     }
 }
 

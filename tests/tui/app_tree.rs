@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use tiller::agent::session::{Body, HistoryFacts, NodeId, Session};
 use tiller::agent::{AgentEvent, Leaving, Phase};
-use tiller::app::branches::{Outline, compare};
+use tiller::app::branches::Outline;
 use tiller::app::sessions::Choice;
 use tiller::app::tui::app::SessionInfo;
 use tiller::app::tui::effect::{Effect, TreeEffect};
@@ -236,7 +236,7 @@ fn a_prompt_goes_into_the_editor_and_the_draft_into_the_history() {
 }
 
 #[test]
-fn entries_are_labelled_in_the_tree_and_the_last_one_by_command() {
+fn entries_are_labelled_in_the_tree() {
     let session = session();
     let mut tui = open(&session);
     tui.key("alt+l");
@@ -247,23 +247,16 @@ fn entries_are_labelled_in_the_tree_and_the_last_one_by_command() {
     tui.key("alt+l");
     tui.write("  good ");
     let first = id(&session, "First way taken.");
-    let label = |id: Option<&str>, label: Option<&str>| {
-        Effect::Tree(TreeEffect::Label(
-            id.map(str::to_owned),
-            label.map(str::to_owned),
-        ))
+    let label = |label: Option<&str>| {
+        let label = label.map(str::to_owned);
+        Effect::Tree(TreeEffect::Label(first.clone(), label))
     };
-    assert_eq!(tui.key("enter"), [label(Some(&first), Some("good"))]);
+    assert_eq!(tui.key("enter"), [label(Some("good"))]);
     assert!(tui.frame().contains("⟦good⟧ First way taken."));
     tui.key("ctrl+b");
     tui.key("ctrl+u");
-    assert_eq!(tui.key("enter"), [label(Some(&first), None)]);
+    assert_eq!(tui.key("enter"), [label(None)]);
     assert!(!tui.frame().contains("⟦good⟧"));
-    tui.key("esc");
-    tui.write("/label as it was");
-    assert_eq!(tui.key("enter"), [label(None, Some("as it was"))]);
-    tui.write("/label");
-    assert_eq!(tui.key("enter"), [label(None, None)]);
 }
 
 #[test]
@@ -298,37 +291,6 @@ fn a_fork_starts_at_a_chosen_prompt() {
     );
     tui.send(Msg::Done(EffectResult::Forked("Take the second".into())));
     assert_eq!(tui.text(), "Take the second");
-}
-
-#[test]
-fn two_branches_are_compared_side_by_side() {
-    let session = session();
-    let mut tui = TestTui::new(80, 40);
-    let compared = |tui: &mut TestTui, names: &str| {
-        tui.write(&format!("/diff {names}"));
-        let names = names.trim();
-        let effect = Effect::Tree(TreeEffect::Compare(names.to_owned()));
-        assert_eq!(tui.key("enter"), [effect]);
-        let lines = compare(&session.snapshot(), names);
-        tui.send(Msg::Done(EffectResult::Compared(lines)));
-        tui.frame()
-    };
-    let frame = compared(&mut tui, "");
-    for part in [
-        "There are two ways.",
-        "❯ Take the first",
-        "B  green",
-        "⟦green⟧ Second way",
-    ] {
-        assert!(frame.contains(part), "{part} in {frame}");
-    }
-    tui.key("esc");
-    let frame = compared(&mut tui, "green nonsense");
-    assert!(!frame.contains("Compare branches"));
-    assert!(
-        frame.contains("no entry has the label or the id 'nonsense'"),
-        "{frame}"
-    );
 }
 
 /// The text that the model gets for a stopped call doesn't show below the user's notice.

@@ -19,15 +19,12 @@ fn iterations_are_listed_while_it_runs_and_after_a_resume() {
     let screen = open(&sandbox, Wire::ALL[0]);
     screen.keys("Look and wait<enter>");
     screen.wait_for("● bash  until [ -e go ]");
-    screen.keys("<a-i>");
+    screen.keys("<a-i><left>");
     screen.wait_until("both iterations", |view| {
         let has = |line: &String| line.contains("  ls ") && line.contains("❯ Look and wait");
         view.lines().iter().any(has) && view.contains("bash running")
     });
-    screen.keys("<up><enter>");
-    screen.wait_for("Iteration 1 of 2");
-    screen.wait_for("README.md");
-    screen.keys("<esc><esc>");
+    screen.keys("<esc>");
     sandbox.write("go", "");
     screen.wait_for("All done.");
     leave(&screen);
@@ -37,12 +34,7 @@ fn iterations_are_listed_while_it_runs_and_after_a_resume() {
     screen.keys("/iterations<enter>");
     screen.wait_for("bash ");
     screen.wait_for("answer");
-    screen.keys("bash");
-    screen.wait_gone("answer");
-    screen.keys("<enter>");
-    screen.wait_for("Iteration 2 of 3");
-    screen.wait_for("passed the gate");
-    screen.keys("<esc><esc>");
+    screen.keys("<esc>");
     leave(&screen);
 
     let session = sandbox.session();

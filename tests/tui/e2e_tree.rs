@@ -118,8 +118,11 @@ fn labels_survive_a_restart() {
     let (_server, sandbox) = stage(&["One."]);
     let screen = open(&sandbox, Wire::Chat);
     ask(&screen, "first", "One.");
-    screen.keys("/label here it was fine<enter>");
-    screen.wait_for("Labelled here it was fine");
+    screen.keys("/tree<enter>");
+    screen.wait_for("default ·");
+    screen.keys("<a-l>here it was fine<enter>");
+    screen.wait_for("⟦here it was fine⟧ One.");
+    screen.keys("<esc>");
     leave(&screen);
     let screen = resume(&sandbox);
     screen.keys("/tree<enter>");

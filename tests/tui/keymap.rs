@@ -121,7 +121,7 @@ fn remapping_the_editor_leaves_lists_usable() {
 #[test]
 fn chords_run_one_action() {
     let file =
-        "settings = [\"ctrl+k ctrl+s\", \"f5\"]\nkeys = \"ctrl+k ctrl+k\"\nlist_next = \"ctrl+k\"";
+        "settings = [\"ctrl+k ctrl+s\", \"f5\"]\nhelp = \"ctrl+k ctrl+k\"\nlist_next = \"ctrl+k\"";
     let (map, faults) = Keymap::with("k", file);
     assert_eq!(faults, []);
     for (keys, scope, meaning) in [
@@ -131,7 +131,7 @@ fn chords_run_one_action() {
             Scope::Everywhere,
             Meaning::Action(Action::Settings),
         ),
-        ("ctrl+k ctrl+k", Scope::Pager, Meaning::Action(Action::Keys)),
+        ("ctrl+k ctrl+k", Scope::Pager, Meaning::Action(Action::Help)),
         ("ctrl+k ctrl+x", Scope::Everywhere, Meaning::Nothing),
         (
             "ctrl+s",

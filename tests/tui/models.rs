@@ -115,12 +115,13 @@ fn every_size_shows_the_list_and_its_keys() {
             assert!(frame.contains(word), "{width}x{height} {word}\n{frame}");
         }
         assert!(frame.contains("Esc stops"), "{width}x{height}\n{frame}");
-        insta::assert_snapshot!(format!("models_{width}x{height}"), tui.frame());
+        if matches!(width, 40 | 80) {
+            insta::assert_snapshot!(format!("models_{width}x{height}"), tui.frame());
+        }
     }
     for width in [0, 1, 6, 7, 12, 39] {
         for height in [0, 1, 3, 5, 9, 12] {
             let mut tui = open(width, height);
-            tui.key("tab");
             tui.write("x");
             tui.key("pagedown");
             tui.frame();
@@ -191,22 +192,14 @@ fn a_missing_key_says_what_to_set() {
 #[test]
 fn the_details_show_everything_known_about_a_model() {
     // Window, output limit, prices with tiers, inputs, thinking, wire and address.
-    for (width, height) in [(100, 30), (80, 24), (40, 10)] {
-        let mut tui = open(width, height);
-        tui.key("tab");
-        // The text of all pages without the border.
-        let mut seen = String::new();
-        for _ in 0..9 {
-            let frame = tui.frame();
-            let inside = frame.lines().skip(2).take_while(|line| !line.contains('╰'));
-            for line in inside {
-                let line = line.trim_matches(|c: char| c == '│' || c == ' ').to_owned() + " ";
-                if !seen.contains(&line) {
-                    seen.push_str(&line);
-                }
-            }
-            tui.key("pagedown");
-        }
+    for (width, height) in [(100, 30), (80, 24)] {
+        let frame = open(width, height).frame();
+        let inside = frame.lines().skip_while(|line| !line.starts_with("│ ───"));
+        let inside = inside.take_while(|line| !line.contains('╰'));
+        let seen: Vec<&str> = inside
+            .map(|line| line.trim_matches(|c: char| c == '│' || c == ' '))
+            .collect();
+        let seen = seen.join(" ");
         let of_others = ["tiller", "for:", "From:"];
         assert!(!of_others.iter().any(|word| seen.contains(word)), "{seen}");
         for word in [

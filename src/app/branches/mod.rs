@@ -1,10 +1,7 @@
-//! A session's branches as users see them: one line per entry, and how two branches differ. Reads
-//! sessions; draws and changes nothing.
+//! A session's branches as users see them: one line per entry. Reads sessions; draws and changes
+//! nothing.
 
-mod comparison;
 mod outline;
 
-pub use comparison::compare;
-pub(crate) use comparison::{ComparisonLine, comparison_lines};
 pub use outline::Outline;
 pub(crate) use outline::{EntryKind, Filter, OutlineEntry};

@@ -158,6 +158,11 @@ fn daily(key: &str) -> (usize, &'static str, &str) {
 }
 
 impl SettingRow {
+    /// Whether `/settings` lists it: it is for daily use, or in the user's file.
+    pub fn is_listed(&self) -> bool {
+        self.is_set || daily(&self.key).0 < usize::MAX
+    }
+
     pub(crate) fn group(&self) -> &'static str {
         daily(&self.key).1
     }

@@ -121,8 +121,6 @@ pub enum Effect {
     Tree(TreeEffect),
     /// Read the summaries of all iterations of the session in this file.
     ReadIterations(PathBuf),
-    /// Read one iteration, counted from 1.
-    ReadIteration(PathBuf, usize),
     /// Search pages of the stored conversation, and cancel the current search; `None` only cancels.
     SearchPages(Option<Box<PageSearch>>),
     /// Open the file or link that this word names.
@@ -154,10 +152,8 @@ pub enum TreeEffect {
     GoTo(String, Leaving),
     /// Take the last prompt back into the editor, and continue from where it was sent.
     EditLast,
-    /// Compare the two branches that these words name.
-    Compare(String),
-    /// Label this entry, or the conversation's last; without a label, remove it.
-    Label(Option<String>, Option<String>),
+    /// Label this entry; without a label, remove it.
+    Label(String, Option<String>),
 }
 
 /// A side effect on the terminal.

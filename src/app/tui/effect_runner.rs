@@ -24,11 +24,11 @@ use super::shell_runner::ShellRunner;
 use super::storage::{Job, Storage};
 use super::user_effects::UserEffects;
 use crate::agent::permission::Rule;
-use crate::agent::session::{Iteration, IterationSummary, SessionView};
+use crate::agent::session::{IterationSummary, SessionView};
 use crate::agent::trial;
 use crate::agent::undo::UndoCommand;
 use crate::agent::{AgentHandle, QueueKind};
-use crate::app::branches::{Outline, compare};
+use crate::app::branches::Outline;
 use crate::app::clipboard;
 use crate::app::dirs::Dirs;
 use crate::app::export::export_on_request;
@@ -182,9 +182,6 @@ impl EffectRunner {
             Effect::ReadIterations(file) => self.block(move || {
                 EffectResult::Iterations(iterations(&file).map_err(|error| error.to_string()))
             }),
-            Effect::ReadIteration(file, number) => {
-                self.block(move || EffectResult::Iteration(number, iteration(&file, number)));
-            }
             Effect::SearchPages(search) => self.searcher.search(search.map(|search| *search)),
             Effect::Copy(text, what) => {
                 // In case the copy can't be confirmed.
@@ -367,12 +364,9 @@ impl EffectRunner {
             TreeEffect::Read => {
                 self.read_tree(|session| EffectResult::Tree(Box::new(Outline::of(&session))));
             }
-            TreeEffect::Compare(names) => {
-                self.read_tree(move |session| EffectResult::Compared(compare(&session, &names)));
-            }
             TreeEffect::GoTo(entry, leaving) => self.handle.go_to(entry, leaving),
             TreeEffect::EditLast => self.handle.edit_last_prompt(),
-            TreeEffect::Label(entry, label) => self.handle.label(entry, label),
+            TreeEffect::Label(entry, label) => self.handle.label(Some(entry), label),
         }
     }
 
@@ -460,10 +454,4 @@ fn iterations(file: &Path) -> io::Result<Arc<[IterationSummary]>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Arc::default()),
         Err(error) => Err(error),
     }
-}
-
-fn iteration(file: &Path, number: usize) -> Result<Arc<Iteration>, String> {
-    let view = SessionView::open(file).map_err(|error| error.to_string())?;
-    let iteration = view.iteration(number).map(Arc::new);
-    iteration.ok_or_else(|| String::from("This call isn't in the session file yet"))
 }

@@ -15,12 +15,12 @@ use super::start::DraftElsewhere;
 use super::theme::Themes;
 use super::transcript::{LoadedPage, PagesSearched};
 use super::view::ScreenDrawn;
-use crate::agent::session::{Iteration, IterationSummary, SessionBranch};
+use crate::agent::session::{IterationSummary, SessionBranch};
 use crate::agent::tool::CommandDetails;
 use crate::agent::trial::Trial;
 use crate::agent::undo;
 use crate::agent::{ContextUsage, Event, Snapshot};
-use crate::app::branches::{ComparisonLine, Outline};
+use crate::app::branches::Outline;
 use crate::app::clipboard::CopyOutcome;
 use crate::app::config::SettingRow;
 use crate::app::host::CommandEnd;
@@ -91,8 +91,6 @@ pub enum EffectResult {
     Entries(u32, Arc<SessionBranch>),
     /// The summaries of all iterations, or an error.
     Iterations(Result<Arc<[IterationSummary]>, String>),
-    /// An iteration, counted from 1, or an error.
-    Iteration(usize, Result<Arc<Iteration>, String>),
     /// The git branch of the folder, if it has one.
     Branch(Option<String>),
     /// The number of changed files in its working tree, if known.
@@ -105,8 +103,6 @@ pub enum EffectResult {
     History(History),
     /// Another session was forked before this prompt.
     Forked(String),
-    /// Two branches side by side, or an error.
-    Compared(Result<Vec<ComparisonLine>, String>),
     /// All entries of the session.
     Tree(Box<Outline>),
     /// What fills the context window; `None` if the agent is gone.

@@ -160,7 +160,7 @@ pub const IDLE: &[Row] = &[
     row(Search, "", "").shows(" Find ").after("<esc>"),
     row(CopyReply, "", "").shows("through the terminal"),
     row(CopyList, "", "").shows("─ Copy").after("<esc>"),
-    row(Iterations, "", "").shows("─ Iterations").after("<esc>"),
+    row(Status, "", "").shows("─ Status").after("<esc>"),
     row(ToggleTodo, "", "").shows("No todo list"),
     row(SelectText, "", "").shows(" Space mark").after("<esc>"),
     row(SelectMark, "<a-s>", " mark ")
@@ -184,9 +184,6 @@ pub const IDLE: &[Row] = &[
     row(ListAll, "<c-l>", "without a key")
         .hides("without a key")
         .after("<esc>"),
-    row(ListDetails, "<c-l>claude-sonnet-5-5", "● anthropic/")
-        .hides("● anthropic/")
-        .after("<esc>"),
     row(TreeFilter, "/tree<enter>", "default ·")
         .shows("no tools ·")
         .after("<esc>"),
@@ -207,13 +204,10 @@ pub const IDLE: &[Row] = &[
         .after("<esc><esc>"),
     row(Accept, "<f1>follow it", "› follow it").hides("─ Help"),
     row(Back, "<f1>", "─ Help").hides("─ Help"),
-    row(
-        PagerNext,
-        "<a-i>{1st token}<enter>",
-        "anthropic/claude-sonnet",
-    )
-    .hides("1st token")
-    .after("<esc><esc>"),
+    row(PagerNext, "<a-i>", "─ Status")
+        .then("<right>")
+        .shows("System prompt")
+        .after("<esc>"),
     row(SelectSwap, "<a-s>v<up><up>", " Selecting ")
         .then("<up><up>y")
         .shows("Copied 1 character"),

@@ -1,6 +1,5 @@
-//! The matrix: every kind of cell, overlay and question at three sizes and in four color sets. Each
-//! scene is a line in a table and a snapshot. The snapshot has the text at each size, and the style
-//! of every cell for all color sets together.
+//! The matrix: every kind of cell, overlay and question at three sizes and in five color sets. Each
+//! scene is a line in a table and a snapshot of its text. Its colors follow rules.
 
 mod cells;
 mod overlays;
@@ -8,6 +7,8 @@ mod questions;
 mod picture;
 mod scenes;
 
+use ratatui::buffer::Cell;
+use ratatui::style::Color;
 use tiller::app::action::{Action, Scope};
 use tiller::app::tui::app::Start;
 use tiller::app::tui::keymap::Keymap;
@@ -44,19 +45,10 @@ fn a_popups_keys_do_nothing_in_other_popups() {
     for spec in tiller::app::action::ACTIONS {
         let owners: &[&str] = match (spec.action, spec.scope) {
             (Action::ListAll, _) => &["models"],
-            // In completion, Tab chooses the selected entry.
-            (Action::ListDetails, _) => &["models", "complete"],
             (_, Scope::Tree) => &["tree"],
             (_, Scope::Sessions) => &["sessions"],
             (_, Scope::Selecting) => &["selecting"],
-            (_, Scope::Pager) => &[
-                "help",
-                "stats",
-                "context",
-                "comparison",
-                "iteration_",
-                "session_facts",
-            ],
+            (_, Scope::Pager) => &["help", "status_"],
             _ => continue,
         };
         for (scene, play) in overlays::SCENES {
@@ -83,4 +75,27 @@ fn a_popups_keys_do_nothing_in_other_popups() {
 #[test]
 fn questions() {
     check(questions::SCENES);
+}
+
+/// In all colors, removed and added lines differ from each other and from the lines around them.
+#[test]
+fn changes_stand_out() {
+    let (_, play) = (cells::SCENES.iter().find(|it| it.0 == "diff")).expect("a scene");
+    for (colors, frame) in picture::in_all_colors(80, 24, *play) {
+        let mut rows = frame.content.chunks(usize::from(frame.area.width));
+        // The sign after the line number.
+        let mut look = |number: &str| {
+            let line = |row: &[Cell]| row.iter().map(Cell::symbol).collect::<String>();
+            let row = rows.find(|row| line(row).contains(number)).expect(number);
+            let cell = &row[8];
+            (cell.fg, cell.bg, cell.symbol().to_owned())
+        };
+        let [around, removed, added] = [look(" 40 "), look(" 41 "), look(" 41 ")];
+        let differ = |a: &(Color, Color, String), b: &(Color, Color, String)| match colors {
+            "NO_COLOR" => a.2 != b.2,
+            _ => (a.0, a.1) != (b.0, b.1),
+        };
+        let all = differ(&around, &removed) && differ(&removed, &added) && differ(&added, &around);
+        assert!(all, "{colors}: {around:?} {removed:?} {added:?}");
+    }
 }

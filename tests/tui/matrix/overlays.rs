@@ -6,7 +6,7 @@ use tiller::agent::AgentEvent;
 use tiller::agent::session::SessionState;
 use tiller::agent::tool::FileChange;
 use tiller::agent::undo::{Direction, FilePreview, Kept, Preview, RewindPoint};
-use tiller::app::branches::{Outline, compare};
+use tiller::app::branches::Outline;
 use tiller::app::sessions::{Refusal, SessionFacts, SessionScope};
 use tiller::app::tui::app::SessionInfo;
 use tiller::app::tui::composer::History;
@@ -28,8 +28,8 @@ pub const SCENES: &[Scene] = &[
         tui.key("f1");
         tui.write("copy");
     }),
-    ("stats", |tui| command(tui, "/stats")),
-    ("context", |tui| {
+    ("status_cost", |tui| command(tui, "/stats")),
+    ("status_context", |tui| {
         command(tui, "/context");
         done(tui, EffectResult::Context(Some(app_context::usage())));
     }),
@@ -110,18 +110,11 @@ pub const SCENES: &[Scene] = &[
         tui.key("tab");
         tui.write("second");
     }),
-    ("comparison", |tui| {
-        let session = app_tree::session();
-        command(tui, "/diff");
-        let lines = compare(&session.snapshot(), "");
-        done(tui, EffectResult::Compared(lines));
-    }),
-    ("iterations", |tui| {
-        iterations(tui);
-    }),
-    ("iteration_opened", |tui| {
-        iterations(tui);
-        tui.key("enter");
+    ("status_calls", |tui| {
+        stored(tui);
+        command(tui, "/iterations");
+        let stored = app_timeline::stored(1..=12);
+        done(tui, EffectResult::Iterations(Ok(stored)));
     }),
     ("undo", |tui| {
         command(tui, "/undo");
@@ -148,7 +141,7 @@ pub const SCENES: &[Scene] = &[
         tui.frame();
         tui.key("ctrl+d");
     }),
-    ("session_facts", |tui| {
+    ("status_session", |tui| {
         stored(tui);
         command(tui, "/session");
         let facts = SessionResult::Facts(Ok(Box::new(facts())));
@@ -214,13 +207,6 @@ fn tree(tui: &mut TestTui) {
     command(tui, "/tree");
     let outline = Outline::of(&app_tree::session().snapshot());
     done(tui, EffectResult::Tree(Box::new(outline)));
-}
-
-fn iterations(tui: &mut TestTui) {
-    stored(tui);
-    tui.key("alt+i");
-    let stored = app_timeline::stored(1..=12);
-    done(tui, EffectResult::Iterations(Ok(stored)));
 }
 
 fn preview() -> Preview {

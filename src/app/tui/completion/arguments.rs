@@ -4,9 +4,9 @@ use super::candidate::Candidate;
 use super::state::{Completion, CompletionKind};
 use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
-use crate::app::config::{Layers, setting_rows};
+use crate::app::config::{Layers, SettingRow, setting_rows};
 use crate::app::models::{KeyState, search};
-use crate::app::tui::overlay::ModelsState;
+use crate::app::tui::overlay::{ModelsState, StatusTab};
 use crate::app::tui::theme::{AUTO, ThemeChoice};
 use crate::llm::ThinkingLevel;
 
@@ -72,6 +72,7 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
         }
         Action::Trust => fixed(&[("no", "don't trust, and don't ask again")], ""),
         Action::Budget => fixed(&BUDGET, ""),
+        Action::Status => fixed(&StatusTab::ALL.map(|(_, name)| (name, "")), ""),
         Action::Models => Completion::new(kind, typed.to_owned(), models(typed, now.models)),
         Action::Theme => {
             let auto = "light or dark, to match the terminal";
@@ -86,21 +87,17 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
         }
         Action::Settings => {
             let rows = setting_rows(&Layers::defaults(), &[]).into_iter();
+            let rows = rows.filter(SettingRow::is_listed);
             let rows: Vec<_> = rows.map(|row| Candidate::new(row.key, row.about)).collect();
             words(kind, typed, &rows)
         }
         Action::Login => words(kind, typed, now.known),
-        Action::CompareBranches => words(kind, last_word(typed), now.known),
-        // The contents of its folder, already read.
-        Action::ImportSession => Completion::new(kind, typed.to_owned(), now.known.to_vec()),
         _ => return None,
     };
     list.selected = match action {
         Action::Thinking | Action::PermissionMode => list.selected,
         // Enter alone opens their list.
-        Action::Theme | Action::Login | Action::ImportSession => {
-            list.selected.filter(|_| !typed.is_empty())
-        }
+        Action::Theme | Action::Login => list.selected.filter(|_| !typed.is_empty()),
         // Enter alone trusts the folder, so select nothing.
         _ => None,
     };

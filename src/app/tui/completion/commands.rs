@@ -9,7 +9,7 @@ use crate::app::fuzzy::Query;
 use crate::app::tui::keymap::Keymap;
 
 /// The commands most looked for, which come first while nothing is typed.
-const FIRST: WordList = WordList("model new resume compact undo permission context help");
+const FIRST: WordList = WordList("model new resume compact undo permission status help");
 
 /// The commands that match `typed`, best first.
 pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
@@ -68,12 +68,7 @@ pub(crate) fn waits_for_argument(word: &str) -> bool {
     spec.is_some_and(|spec| {
         matches!(
             spec.action,
-            Action::Try
-                | Action::ImportSession
-                | Action::NameSession
-                | Action::Label
-                | Action::Thinking
-                | Action::PermissionMode
+            Action::Try | Action::NameSession | Action::Thinking | Action::PermissionMode
         )
     })
 }

@@ -74,7 +74,8 @@ const OTHERS: [(Group, &str, &str); 9] = [
 const RELATED: &str = "theme: dark light colour scheme appearance
 permission_mode: sandbox rules allow deny approve approval yolo bypass safe security
 settings: preferences options config configuration vim permission rules sandbox
-cost: price money usage bill
+help: bindings shortcuts keymap.toml
+status: price money bill tokens window
 login: provider token sign in account
 rewind: checkpoint restore revert
 undo_turn: revert restore reset
@@ -196,7 +197,7 @@ fn entry(keymap: &Keymap, spec: &'static ActionSpec) -> HelpEntry {
     let aliases = aliases.filter(|(_, of)| spec.slash == *of);
     let mut names: Vec<String> = keys.clone();
     names.extend(spec.slash.map(|slash| format!("/{slash}\n{slash}")));
-    names.extend(aliases.map(|(alias, _)| (*alias).to_owned()));
+    names.extend(aliases.map(|(alias, _)| format!("/{alias}\n{alias}")));
     names.extend([spec.name.to_owned(), spec.name.replace('_', " ")]);
     HelpEntry {
         keys: keys.join(", "),

@@ -4,36 +4,33 @@ use super::confirm::Confirm;
 use super::copy::CopyPicker;
 use super::help::HelpList;
 use super::history::HistoryPicker;
-use super::iterations::IterationPicker;
 use super::login::Login;
 use super::models::ModelPicker;
 use super::opening::Opening;
 use super::picker::{Pager, Picker};
 use super::sessions::{SessionMode, SessionPicker};
 use super::settings::SettingsPicker;
+use super::status::StatusPopup;
 use super::themes::ThemePicker;
 use super::tree::TreePicker;
 use super::undo::{RewindPicker, UndoQuestion};
-use crate::agent::ContextUsage;
 use crate::app::action::Scope;
-use crate::app::branches::ComparisonLine;
-use crate::app::sessions::SessionFacts;
 use crate::app::tui::answers::Answers;
 use crate::app::tui::transcript::Unit;
 
 /// Something over the screen that receives the keys.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Overlay {
-    /// A text to read, and its scroll position.
-    Text(TextPopup, Pager),
+    /// The whole call in the question strip, and its scroll position.
+    Call(Pager),
+    /// Cost, context window, session and model calls.
+    Status(Box<StatusPopup>),
     /// All keys and commands.
     Help(Box<HelpList>),
     /// The settings.
     Settings(Box<SettingsPicker>),
     /// Adding an API key.
     Login(Box<Login>),
-    /// The iterations of the session.
-    Iterations(Box<IterationPicker>),
     /// A question to confirm what the user has just requested.
     Confirm(Confirm),
     /// Whether to undo or redo.
@@ -60,31 +57,11 @@ pub enum Overlay {
     Opening(Opening),
 }
 
-/// The content of a read-only popup.
-#[derive(Clone, Debug, PartialEq)]
-pub enum TextPopup {
-    /// The cost of the session.
-    Stats,
-    /// What fills the context window; `None` until it is counted.
-    Context(Option<Box<ContextUsage>>),
-    /// The whole call in the question strip.
-    Call,
-    /// Facts about the session.
-    SessionFacts(Box<SessionFacts>),
-    /// Two branches of the session side by side; `None` until they are read.
-    Comparison(Option<Vec<ComparisonLine>>),
-}
-
 impl Overlay {
-    pub(crate) fn text(popup: TextPopup) -> Self {
-        Self::Text(popup, Pager::default())
-    }
-
     /// The bindings that work while it receives the keys.
     pub fn scope(&self) -> Scope {
         match self {
-            Self::Text(..) => Scope::Pager,
-            Self::Iterations(list) if list.opened.is_some() => Scope::Pager,
+            Self::Call(_) | Self::Status(_) => Scope::Pager,
             Self::Tree(_) => Scope::Tree,
             Self::Selecting(_) => Scope::Selecting,
             Self::Sessions(list) if list.mode == SessionMode::Choosing => Scope::Sessions,
@@ -108,7 +85,6 @@ impl Overlay {
                 SessionMode::Naming(text) => Some(text),
                 SessionMode::Removing(_) => None,
             },
-            Self::Iterations(list) if list.opened.is_none() => Some(&mut list.picker),
             Self::Rewind(list) => Some(match &mut list.chosen {
                 Some(chosen) => &mut chosen.ways,
                 None => &mut list.picker,
@@ -150,9 +126,8 @@ impl Overlay {
     /// The text to read, if it shows one.
     pub fn pager(&mut self) -> Option<&mut Pager> {
         match self {
-            Self::Text(_, pager) => Some(pager),
-            Self::Iterations(list) => list.opened.as_mut().map(|opened| &mut opened.pager),
-            Self::Models(models) => models.details.as_mut(),
+            Self::Call(pager) => Some(pager),
+            Self::Status(status) => Some(&mut status.pager),
             Self::Undo(question) => Some(&mut question.pager),
             _ => None,
         }

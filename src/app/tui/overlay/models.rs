@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use super::picker::{Pager, Picker};
+use super::picker::Picker;
 use crate::app::fuzzy::Match;
 use crate::app::models::{KeyState, ModelEntry, ModelList, search};
 use crate::llm::Model;
@@ -46,8 +46,6 @@ impl ModelsState {
 pub struct ModelPicker {
     /// The query and the matches.
     pub picker: Picker,
-    /// The details of the selected model, if the user opened them.
-    pub details: Option<Pager>,
     /// Whether to list models without a key too.
     pub all: bool,
     /// The number of matching models hidden because they have no key.

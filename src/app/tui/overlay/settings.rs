@@ -23,7 +23,8 @@ pub struct SettingsPicker {
 
 impl SettingsPicker {
     /// Applies newly read settings. The selection stays.
-    pub fn read(&mut self, rows: Vec<SettingRow>) {
+    pub fn read(&mut self, mut rows: Vec<SettingRow>) {
+        rows.retain(SettingRow::is_listed);
         let selected = self.picker.selected();
         let is_there = |(key, value): &mut (String, Value)| {
             rows.iter()

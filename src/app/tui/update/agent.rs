@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::plan::ends_with_plan;
-use super::{iterations, permission, questions, sessions, tree, trials};
+use super::{permission, questions, sessions, tree, trials};
 use crate::agent::permission::PermissionMode;
 use crate::agent::session::{HistoryFacts, SessionBranch};
 use crate::agent::tool::Details;
@@ -32,7 +32,6 @@ const REFUSAL_MS: i64 = 6000;
 pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
     app.transcript.apply(&event.kind, event.time);
     app.timeline.apply(&event.kind, event.time);
-    iterations::refresh(app);
     match &event.kind {
         AgentEvent::State(run) => {
             let ran = app.is_running();

@@ -1,17 +1,14 @@
 //! The completion list for commands, arguments and files: opening it, its keys, closing it.
 
-use std::path::Path;
-
 use super::{editor, keys};
 use crate::app::action::{Action, Scope};
-use crate::app::branches::Outline;
 use crate::app::models::ProviderKey;
 use crate::app::tui::app::App;
 use crate::app::tui::completion::{
     Candidate, Completion, CompletionKind, InForce, Token, arguments, begins_a_command, commands,
     file_candidates, path_candidates, token, waits_for_argument, wanted,
 };
-use crate::app::tui::effect::{Effect, TreeEffect};
+use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::msg::FoundFiles;
 
@@ -49,7 +46,7 @@ pub fn typed(app: &mut App) -> Vec<Effect> {
         }
         CompletionKind::Argument(action) => {
             let before = before.filter(|before| before.kind == kind);
-            effects.extend(ask_for(app, action, &typed, before.is_none()));
+            effects.extend(ask_for(app, action, before.is_none()));
             let known = before.map(|before| before.known).unwrap_or_default();
             argument_list(app, action, &typed, known)
         }
@@ -85,15 +82,11 @@ fn argument_list(
     Some(Completion { known, ..list })
 }
 
-/// The data to load for the arguments of a command; most of it only when the list opens.
-fn ask_for(app: &App, action: Action, typed: &str, opens: bool) -> Option<Effect> {
+/// The data to load for the arguments of a command when the list opens.
+fn ask_for(app: &App, action: Action, opens: bool) -> Option<Effect> {
     match action {
-        Action::ImportSession => Some(Effect::ReadFolder(typed.to_owned())),
         Action::Models if opens && !app.models.is_read => Some(Effect::ListModels),
         Action::Login if opens => Some(Effect::ListProviders),
-        Action::CompareBranches if opens && app.status.session.is_some() => {
-            Some(Effect::Tree(TreeEffect::Read))
-        }
         _ => None,
     }
 }
@@ -121,16 +114,6 @@ pub fn providers_listed(app: &mut App, providers: &[ProviderKey]) {
     arguments_read(app, Action::Login, candidates);
 }
 
-/// Offers the tree's labels as arguments of the comparison.
-pub fn tree_read(app: &mut App, outline: &Outline) {
-    let labelled = outline.entries().iter().rev().filter_map(|entry| {
-        let label = entry.label.as_ref()?;
-        let text = entry.text.lines().next().unwrap_or_default();
-        Some(Candidate::new(label, text))
-    });
-    arguments_read(app, Action::CompareBranches, labelled.collect());
-}
-
 /// Shows the files found, unless the query has changed since.
 pub fn files_found(app: &mut App, found: FoundFiles) {
     if let Some(list) = &mut app.completion
@@ -144,18 +127,6 @@ pub fn files_found(app: &mut App, found: FoundFiles) {
 
 /// Completes a path from the names in its folder: the only match, or the common start of several.
 pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
-    let import = CompletionKind::Argument(Action::ImportSession);
-    if let Some(list) = app.completion.as_ref().filter(|list| list.kind == import) {
-        if list.typed == typed {
-            let is_session =
-                |name: &str| Path::new(name).extension().is_some_and(|it| it == "jsonl");
-            let names = names.into_iter();
-            let fits = names.filter(|name| name.ends_with('/') || is_session(name));
-            let found = path_candidates(typed, fits.collect());
-            arguments_read(app, Action::ImportSession, found);
-        }
-        return;
-    }
     // The text may have changed since.
     let before = app.composer.before_caret();
     let (typed, names) = match before.strip_prefix('!') {
@@ -281,7 +252,7 @@ pub fn press(app: &mut App, press: KeyPress) -> Option<Vec<Effect>> {
         Action::PageUp => list.go(-page),
         Action::PageDown => list.go(page),
         Action::Back => dismiss(app),
-        Action::ListDetails | Action::Complete => {
+        Action::Complete => {
             if list.selected.is_none() {
                 list.selected = Some(0);
             }
@@ -338,11 +309,7 @@ fn take(app: &mut App, runs: bool) -> Vec<Effect> {
                 goes_on = true;
             }
         }
-        CompletionKind::Argument(action) => {
-            // Continue with the folder's contents.
-            goes_on = action == Action::ImportSession && insert.ends_with('/');
-            runs &= !goes_on;
-        }
+        CompletionKind::Argument(_) => {}
         CompletionKind::File | CompletionKind::Path => {
             runs = false;
             goes_on = insert.ends_with('/') && list.kind == CompletionKind::File;

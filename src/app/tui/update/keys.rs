@@ -2,8 +2,8 @@
 
 use super::command::{self, Command};
 use super::{
-    budget, completion, copy, editor, help, iterations, list, login, models, overlay, permission,
-    questions, queue, refusal, rule, scroll, search, selecting, sessions, settings, shell, stop,
+    budget, completion, copy, editor, help, list, login, models, overlay, permission, questions,
+    queue, refusal, rule, scroll, search, selecting, sessions, settings, shell, status, stop,
     themes, tree, trials, undo, vim,
 };
 use crate::app::action::{Action, Scope};
@@ -13,7 +13,7 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Direction, Effect, TerminalEffect};
 use crate::app::tui::input::{KeyCode, KeyModifiers, KeyPress};
 use crate::app::tui::keymap::{Meaning, label};
-use crate::app::tui::overlay::{Overlay, TextPopup};
+use crate::app::tui::overlay::Overlay;
 use crate::llm::Content;
 
 /// Time to wait for the next key of a chord or the character to jump to (ms).
@@ -305,16 +305,11 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             return vec![Effect::Compact(focus)];
         }
         Action::Uncompact => return vec![Effect::Uncompact],
-        Action::ContextUsage => {
-            open_text(app, TextPopup::Context(None));
-            return vec![Effect::ReadContext];
-        }
-        Action::Help | Action::Keys => return help::open(app),
-        Action::Stats | Action::Cost => open_text(app, TextPopup::Stats),
+        Action::Help => return help::open(app),
+        Action::Status => return status::open(app, argument),
         Action::Settings => return settings::open(app, argument),
         Action::Login => return login::open(app, argument),
         Action::ToggleMouse => return toggle_mouse(app),
-        Action::Iterations => return iterations::open(app),
         Action::Try | Action::KeepTrial | Action::DiscardTrial => {
             return trials::act(app, action, argument);
         }
@@ -343,18 +338,12 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::Resume
         | Action::NewSession
         | Action::NameSession
-        | Action::SessionFacts
         | Action::CloneSession
-        | Action::ImportSession
         | Action::Export => {
             return sessions::act(app, action, argument);
         }
-        Action::Tree
-        | Action::Fork
-        | Action::Label
-        | Action::CompareBranches
-        | Action::EditPrompt => {
-            return tree::act(app, action, argument);
+        Action::Tree | Action::Fork | Action::EditPrompt => {
+            return tree::act(app, action);
         }
         Action::Search => return search::open(app, argument),
         Action::SelectText => selecting::open(app),
@@ -382,10 +371,6 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         _ => return completion::edit(app, action),
     }
     Vec::new()
-}
-
-fn open_text(app: &mut App, popup: TextPopup) {
-    app.overlays.push(Overlay::text(popup));
 }
 
 /// Turns mouse support off, so that the terminal can select, or on again.

@@ -61,7 +61,6 @@ fn search(app: &mut App) {
         Some(Overlay::Themes(themes)) => themes.search(),
         Some(Overlay::Login(login)) => login.search(),
         Some(Overlay::Settings(list)) if list.typing.is_none() => list.search(),
-        Some(Overlay::Iterations(list)) => list.search(&app.timeline),
         Some(Overlay::Tree(tree)) => tree.search(),
         Some(Overlay::Rewind(list)) if list.chosen.is_none() => list.search(),
         Some(Overlay::Sessions(list)) if list.mode == SessionMode::Choosing => {

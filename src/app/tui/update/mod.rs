@@ -21,7 +21,7 @@ mod selecting;
 mod overlay;
 mod list;
 mod refusal;
-mod iterations;
+mod status;
 mod models;
 mod themes;
 mod settings;

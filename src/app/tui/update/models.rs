@@ -12,11 +12,8 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Direction, Effect};
 use crate::app::tui::msg::FoundModel;
 use crate::app::tui::options::ExitKind;
-use crate::app::tui::overlay::{ModelPicker, Overlay, Pager, same};
+use crate::app::tui::overlay::{ModelPicker, Overlay, same};
 use crate::llm::ThinkingLevel;
-
-/// Lines that a page moves in a model's details; the smallest screen shows three.
-const DETAILS_PAGE: usize = 2;
 
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     match action {
@@ -207,16 +204,6 @@ pub fn press(app: &mut App, action: Option<Action>) -> Option<Vec<Effect>> {
         Action::ListAll => {
             picker.all = !picker.all;
             picker.search(&app.models);
-        }
-        Action::ListDetails => {
-            picker.details = match picker.details {
-                Some(_) => None,
-                None => Some(Pager::default()),
-            };
-        }
-        Action::PageUp | Action::PageDown => {
-            let details = picker.details.as_mut()?;
-            details.press(action, DETAILS_PAGE, app.areas.list_end);
         }
         _ => return None,
     }

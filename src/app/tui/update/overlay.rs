@@ -1,19 +1,19 @@
 //! Keys, pastes and choices while an overlay is open.
 
 use super::{
-    completion, copy, help, iterations, list, login, models, permission, search, selecting,
-    sessions, settings, stop, themes, tree, undo, vim,
+    completion, copy, help, list, login, models, permission, search, selecting, sessions, settings,
+    status, stop, themes, tree, undo, vim,
 };
-use crate::agent::{ContextUsage, Leaving};
+use crate::agent::Leaving;
 use crate::app::action::Action;
 use crate::app::tui::answers::Pressed;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{Confirm, ConfirmAbout, Overlay, TextPopup};
+use crate::app::tui::overlay::{Confirm, ConfirmAbout, Overlay};
 
 /// Lines per page in a pager.
-const PAGE: usize = 10;
+pub(super) const PAGE: usize = 10;
 
 /// The topmost overlay if it's of this kind; otherwise returns from the function.
 macro_rules! topmost {
@@ -28,12 +28,12 @@ pub(super) use topmost;
 
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match app.overlays.last_mut() {
-        Some(Overlay::Iterations(_)) => iterations::press(app, press, action),
+        Some(Overlay::Status(_)) => status::press(app, action),
         Some(Overlay::Help(_)) if action == Some(Action::Help) => {
             app.overlays.pop();
             Vec::new()
         }
-        Some(Overlay::Text(_, pager)) => {
+        Some(Overlay::Call(pager)) => {
             pager.press(action, PAGE, app.areas.list_end);
             if action.is_some_and(closes_pager) {
                 app.overlays.pop();
@@ -68,15 +68,10 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
     }
 }
 
-fn closes_pager(action: Action) -> bool {
+pub(super) fn closes_pager(action: Action) -> bool {
     matches!(
         action,
-        Action::Back
-            | Action::Help
-            | Action::ContextUsage
-            | Action::Accept
-            | Action::Interrupt
-            | Action::Quit
+        Action::Back | Action::Help | Action::Accept | Action::Interrupt | Action::Quit
     )
 }
 
@@ -126,12 +121,6 @@ fn turned_around(action: Action) -> Action {
     }
 }
 
-pub fn context_read(app: &mut App, usage: Option<ContextUsage>) {
-    if let Some(Overlay::Text(TextPopup::Context(shown), _)) = app.overlays.last_mut() {
-        *shown = usage.map(Box::new);
-    }
-}
-
 pub fn choose(app: &mut App) -> Vec<Effect> {
     match app.overlays.last() {
         Some(Overlay::HistorySearch(list)) => {
@@ -152,7 +141,6 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
         Some(Overlay::Themes(_)) => themes::choose(app),
         Some(Overlay::Login(_)) => login::choose(app),
         Some(Overlay::Settings(_)) => settings::choose(app),
-        Some(Overlay::Iterations(_)) => iterations::look_into(app),
         Some(Overlay::Rewind(_)) => undo::choose(app),
         Some(Overlay::Tree(_)) => tree::choose(app, Leaving::Silently),
         Some(Overlay::Sessions(_)) => sessions::choose(app),

@@ -12,7 +12,7 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::layout::editor_size;
-use crate::app::tui::overlay::{Overlay, TextPopup};
+use crate::app::tui::overlay::{Overlay, Pager};
 use crate::app::tui::question_strip::{Offer, QuestionStrip, count};
 use crate::llm::message::Text;
 
@@ -31,8 +31,7 @@ pub fn set(app: &mut App, open: &[Arc<Question>]) -> Vec<Effect> {
         }
         app.strip = QuestionStrip::starting(app.now);
         close_rule(app);
-        app.overlays
-            .retain(|it| !matches!(it, Overlay::Text(TextPopup::Call, _)));
+        app.overlays.retain(|it| !matches!(it, Overlay::Call(_)));
     }
     app.questions = open.to_vec();
     if is_new && !app.focused && app.notify != Notify::Off {
@@ -69,9 +68,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<V
     let action = app.keymap.resolve(press, Scope::List).or(action);
     let has_rule = app.strip.offer(question) == Some(Offer::Rule);
     match action {
-        Some(action @ (Action::Left | Action::Right | Action::Complete | Action::ListDetails))
-            if has_rule =>
-        {
+        Some(action @ (Action::Left | Action::Right | Action::Complete)) if has_rule => {
             app.strip.answers.settle(app.now);
             match action {
                 Action::Left => app.strip.scope = app.strip.scope.narrower(),
@@ -130,7 +127,7 @@ fn confirm(app: &mut App, at: usize) -> Vec<Effect> {
 /// Whether the user has seen the whole question; if not, opens it.
 pub fn is_shown(app: &mut App) -> bool {
     if !app.strip.is_shown {
-        app.overlays.push(Overlay::text(TextPopup::Call));
+        app.overlays.push(Overlay::Call(Pager::default()));
         app.say("Scroll to the end first");
     }
     app.strip.is_shown
@@ -140,9 +137,7 @@ pub fn is_shown(app: &mut App) -> bool {
 pub fn drawn(app: &mut App) {
     let areas = &app.areas;
     app.strip.is_shown |= match app.overlays.last() {
-        Some(Overlay::Text(TextPopup::Call, pager)) => {
-            !areas.list.is_empty() && pager.top >= areas.list_end
-        }
+        Some(Overlay::Call(pager)) => !areas.list.is_empty() && pager.top >= areas.list_end,
         Some(_) => false,
         None => app.completion.is_none() && !areas.question.is_empty() && !areas.question_cut,
     };

@@ -1,8 +1,8 @@
 //! Routes each message to the module that owns it, and does nothing else.
 
 use super::{
-    agent, completion, copy, editor, iterations, keys, list, login, models, mouse, open, overlay,
-    questions, queue, sessions, settings, shell, stop, terminal, themes, tree, trials, undo,
+    agent, completion, copy, editor, keys, list, login, models, mouse, open, questions, queue,
+    sessions, settings, shell, status, stop, terminal, themes, tree, trials, undo,
 };
 use crate::agent::{AgentEvent, NoticeLevel};
 use crate::app::action::Action;
@@ -134,10 +134,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Edited(given, left) => editor::edited(app, &given, left),
         EffectResult::Page(page) => app.transcript.insert(page),
         EffectResult::Entries(generation, branch) => app.transcript.seal(generation, branch),
-        EffectResult::Iterations(stored) => iterations::read(app, stored),
-        EffectResult::Iteration(number, content) => {
-            iterations::looked_into(app, number, content);
-        }
+        EffectResult::Iterations(stored) => status::read(app, |it| it.stored = Some(stored)),
         EffectResult::Branch(branch) => app.status.branch = branch,
         EffectResult::Changes(changes) => app.status.changes = changes,
         EffectResult::Models(listing) => {
@@ -170,12 +167,10 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Settings(rows) => settings::read(app, rows),
         EffectResult::SettingSaved(saved) => return settings::saved(app, saved),
         EffectResult::Forked(prompt) => tree::take_prompt(app, &prompt),
-        EffectResult::Compared(lines) => tree::compared(app, lines),
-        EffectResult::Tree(outline) => {
-            completion::tree_read(app, &outline);
-            tree::read(app, *outline);
+        EffectResult::Tree(outline) => tree::read(app, *outline),
+        EffectResult::Context(usage) => {
+            status::read(app, |it| it.context = usage.map(Box::new));
         }
-        EffectResult::Context(usage) => overlay::context_read(app, usage),
         EffectResult::Session(result) => {
             let opened = matches!(result, SessionResult::Opened(Ok(_)));
             let mut effects = sessions::done(app, result);

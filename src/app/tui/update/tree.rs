@@ -6,39 +6,22 @@ use super::refusal::{is_busy, is_read_only};
 use crate::agent::Leaving;
 use crate::app::action::Action;
 use crate::app::attachments::typed_text;
-use crate::app::branches::{ComparisonLine, Outline};
+use crate::app::branches::Outline;
 use crate::app::sessions::Choice;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TreeEffect};
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{Overlay, Picker, TextPopup, TreePicker, TreePurpose};
+use crate::app::tui::overlay::{Overlay, Picker, TreePicker, TreePurpose};
 use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::session_switch::Arriving;
 use crate::llm::Content;
 
-pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
+pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     match action {
-        Action::Label if is_read_only(app) => Vec::new(),
-        Action::Label => {
-            let label = (!argument.is_empty()).then(|| argument.to_owned());
-            // Otherwise the agent explains that there is nothing to label.
-            if app.transcript.copy_sources().next().is_some() {
-                let said = match &label {
-                    Some(label) => format!("Labelled {label}"),
-                    None => String::from("Label removed"),
-                };
-                app.say(said);
-            }
-            vec![Effect::Tree(TreeEffect::Label(None, label))]
-        }
         Action::Fork if app.status.session.is_none() => {
             app.say("Can't fork: this run isn't stored")
         }
         Action::Fork => open(app, TreePurpose::Fork),
-        Action::CompareBranches => {
-            (app.overlays).push(Overlay::text(TextPopup::Comparison(None)));
-            vec![Effect::Tree(TreeEffect::Compare(argument.to_owned()))]
-        }
         Action::EditPrompt if is_busy(app) => Vec::new(),
         Action::EditPrompt => vec![Effect::Tree(TreeEffect::EditLast)],
         _ => open(app, TreePurpose::Jump),
@@ -53,19 +36,6 @@ pub fn open(app: &mut App, purpose: TreePurpose) -> Vec<Effect> {
 
 pub fn read(app: &mut App, outline: Outline) {
     topmost!(app, Tree).read(outline);
-}
-
-pub fn compared(app: &mut App, lines: Result<Vec<ComparisonLine>, String>) {
-    let Some(Overlay::Text(TextPopup::Comparison(shown), _)) = app.overlays.last_mut() else {
-        return;
-    };
-    match lines {
-        Ok(lines) => *shown = Some(lines),
-        Err(error) => {
-            app.overlays.pop();
-            app.say_for(error, 8000);
-        }
-    }
 }
 
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
@@ -102,7 +72,7 @@ fn press_in_label(tree: &mut TreePicker, press: KeyPress, action: Option<Action>
         Some(Action::Back | Action::Interrupt) => tree.label = None,
         Some(Action::Accept) => {
             let labelled = tree.finish_label();
-            let effect = |(id, label)| Effect::Tree(TreeEffect::Label(Some(id), label));
+            let effect = |(id, label)| Effect::Tree(TreeEffect::Label(id, label));
             return labelled.map(effect).into_iter().collect();
         }
         _ => {

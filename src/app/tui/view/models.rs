@@ -11,13 +11,16 @@ use crate::app::action::Action;
 use crate::app::humanize::window;
 use crate::app::models::{KeyState, ModelEntry};
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{ModelPicker, Pager, same};
+use crate::app::tui::overlay::{ModelPicker, same};
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
 use crate::llm::Model;
 
 /// Maximum rows inside the box.
 const MAX_ROWS: usize = 32;
-const DETAIL_ROWS: u16 = 5;
+/// Rows for the details, on a low and on a high screen.
+const DETAIL_ROWS: (u16, u16) = (5, 8);
+/// Rows of a high screen's list and details.
+const HIGH: u16 = 20;
 
 pub fn draw(popup: &mut Popup<'_>, models: &ModelPicker) -> Option<PopupDrawn> {
     let app = popup.app;
@@ -35,14 +38,19 @@ pub fn draw(popup: &mut Popup<'_>, models: &ModelPicker) -> Option<PopupDrawn> {
         popup.text(&lines, of_error);
         below = rest;
     }
-    if let Some(pager) = models.details {
-        return Some(draw_details(popup, models, pager, below));
-    }
-    if below.height >= DETAIL_ROWS + 5 {
-        let (list, foot) = split(below, below.height - DETAIL_ROWS - 1);
+    let details = match below.height {
+        HIGH.. => DETAIL_ROWS.1,
+        _ => DETAIL_ROWS.0,
+    };
+    if below.height >= details + 5 {
+        let (list, foot) = split(below, below.height - details - 1);
         below = list;
         let foot = popup.rule(foot);
-        draw_details(popup, models, Pager::default(), foot);
+        if let Some(entry) = models.entry(&app.models.listing) {
+            let columns = usize::from(foot.width);
+            let lines = model_details::lines(&app.theme, entry, columns);
+            popup.text(&lines, foot);
+        }
     }
     Some(draw_entries(popup, models, below))
 }
@@ -158,29 +166,13 @@ fn cell(text: &str, columns: usize) -> String {
     text + &" ".repeat(pad)
 }
 
-fn draw_details(
-    popup: &mut Popup<'_>,
-    models: &ModelPicker,
-    pager: Pager,
-    area: Rect,
-) -> PopupDrawn {
-    let Some(entry) = models.entry(&popup.app.models.listing) else {
-        return PopupDrawn::default();
-    };
-    let lines = model_details::lines(&popup.app.theme, entry, usize::from(area.width));
-    popup.page(&lines, pager, area)
-}
-
 fn notes(app: &App) -> [String; 3] {
     let enter = app.key(Action::Accept);
     let save = app.key(Action::SaveModel);
-    let details = app.key(Action::ListDetails);
     let close = app.key(Action::Back);
     [
-        format!(
-            " {enter} select · {save} make it the default · {details} details · {close} close "
-        ),
+        format!(" {enter} select · {save} make it the default · {close} close "),
         format!(" {enter} select · {save} default · {close} close "),
-        format!(" {enter} · {save} default · {details} · {close} "),
+        format!(" {enter} · {save} default · {close} "),
     ]
 }

@@ -6,22 +6,25 @@ use ratatui::layout::Rect;
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn, split};
 use super::{
-    answers, comparison, context, copy, help, history, iterations, login, models, opening,
-    question, search, selecting, session_facts, sessions, settings, stats, themes, tree, undo,
+    answers, calls, context, copy, help, history, login, models, opening, question, search,
+    selecting, session_facts, sessions, settings, stats, themes, tree, undo,
 };
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, Overlay, TextPopup};
+use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, Overlay, StatusPopup, StatusTab};
 
 pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     let mut popup = Popup::new(app, area, buffer);
     let drawn = match overlay {
-        Overlay::Text(shown, pager) => {
-            let (title, lines) = text(app, shown, popup.text_columns());
+        Overlay::Call(pager) => {
+            let (title, lines) = question::whole(app, popup.text_columns().max(8));
             popup.pager(&title, &lines, *pager)
         }
+        Overlay::Status(status) => {
+            let lines = status_lines(app, status, popup.text_columns());
+            popup.pager("Status", &lines, status.pager)
+        }
         Overlay::Help(list) => help::draw(&mut popup, list),
-        Overlay::Iterations(list) => iterations::draw(&mut popup, list),
         Overlay::Confirm(confirm) => draw_confirm(&mut popup, confirm),
         Overlay::Undo(question) => undo::draw(&mut popup, question),
         Overlay::Rewind(list) => undo::draw_rewind(&mut popup, list),
@@ -41,19 +44,33 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Op
     drawn.map(|drawn| PopupDrawn { caret, ..drawn })
 }
 
-/// The title and the lines of a read-only popup.
-fn text(app: &App, popup: &TextPopup, columns: usize) -> (String, Vec<StyledLine>) {
-    let (title, lines) = match popup {
-        TextPopup::Stats => ("Stats", stats::lines(app)),
-        TextPopup::Context(usage) => ("Context", context::lines(app, usage.as_deref(), columns)),
-        TextPopup::Call => return question::whole(app, columns.max(8)),
-        TextPopup::SessionFacts(facts) => ("Session", session_facts::lines(app, facts, columns)),
-        TextPopup::Comparison(lines) => (
-            "Compare branches",
-            comparison::lines(app, lines.as_deref(), columns),
-        ),
-    };
-    (title.to_owned(), lines)
+/// The names of the tabs, and the open one.
+fn status_lines(app: &App, status: &StatusPopup, columns: usize) -> Vec<StyledLine> {
+    let quiet = app.theme.popup.patch(app.theme.dim);
+    let mut tabs = StyledLine::new();
+    for (tab, name) in StatusTab::ALL {
+        let style = if tab == status.tab {
+            app.theme.popup_selected
+        } else {
+            quiet
+        };
+        tabs.push(format!(" {name} "), style);
+    }
+    tabs.push("  ←→", quiet);
+    let note = |text: &str| StyledLine::wrapped(text, quiet, columns);
+    let mut lines = vec![tabs, StyledLine::new()];
+    lines.extend(match status.tab {
+        StatusTab::Cost => stats::lines(app),
+        StatusTab::Context => context::lines(app, status.context.as_deref(), columns),
+        StatusTab::Session => match &status.facts {
+            Some(Ok(facts)) => session_facts::lines(app, facts, columns),
+            Some(Err(error)) => note(error),
+            None if app.status.session.is_none() => note("This run isn't stored"),
+            None => note("Reading…"),
+        },
+        StatusTab::Calls => calls::lines(app, status, columns),
+    });
+    lines
 }
 
 fn draw_confirm(popup: &mut Popup<'_>, confirm: &Confirm) -> Option<PopupDrawn> {

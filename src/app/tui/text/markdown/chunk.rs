@@ -66,8 +66,8 @@ pub struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Parses it as GitHub's dialect with footnotes. tiller finds formulas itself (`math`): the
-    /// parser would mistake dollars in shell code, makefiles and patterns for them.
+    /// Parses it as GitHub's dialect with footnotes, without formulas: shell code, makefiles and
+    /// patterns are full of dollars.
     pub fn parser(&self) -> Parser<'a> {
         let options = Options::ENABLE_TABLES
             | Options::ENABLE_STRIKETHROUGH

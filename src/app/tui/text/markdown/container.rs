@@ -1,7 +1,5 @@
 //! The blocks around the text: their bars, markers and indents.
 
-use std::borrow::Cow;
-
 use pulldown_cmark::BlockQuoteKind;
 use ratatui::style::Style;
 
@@ -74,18 +72,6 @@ pub fn footnote(name: &str) -> String {
     });
     let small: Option<String> = small.collect();
     small.unwrap_or_else(|| format!("[{}]", visible_line(name)))
-}
-
-/// The lines of the source without the `>` of their quotes.
-pub fn unquoted<'a>(containers: &[Container], text: &'a str) -> Cow<'a, str> {
-    match text.split_once('\n') {
-        Some((first, rest)) if containers.iter().any(|it| matches!(it, Container::Quote)) => {
-            let rest = rest.lines().map(|line| line.trim_start_matches([' ', '>']));
-            let lines: Vec<&str> = std::iter::once(first).chain(rest).collect();
-            lines.join("\n").into()
-        }
-        _ => text.into(),
-    }
 }
 
 /// The prefixes of the next rows. Uses up the markers of items.

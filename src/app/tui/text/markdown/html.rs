@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use ratatui::style::Style;
 
-use super::math::small;
 use crate::app::tui::theme::Theme;
 
 /// The supported tags. Names that are also common type names are left out.
@@ -16,9 +15,9 @@ const LOOKS: [&str; 10] = [
 const MAX_DEPTH: usize = 8;
 const MAX_WITHIN: usize = 2000;
 
-/// The open tags, and whether their text is superscript or subscript.
+/// The open tags.
 #[derive(Default)]
-pub struct HtmlTags(Vec<(&'static str, bool)>);
+pub struct HtmlTags(Vec<&'static str>);
 
 impl HtmlTags {
     /// Handles the tag at `range` of `source` if it's supported and has a partner in the same
@@ -34,7 +33,7 @@ impl HtmlTags {
         let name = tag.trim_start_matches('/');
         let name = LOOKS.into_iter().find(|known| *known == name)?;
         if tag.starts_with('/') {
-            let open = self.0.iter().rposition(|(open, _)| *open == name)?;
+            let open = self.0.iter().rposition(|open| *open == name)?;
             self.0.remove(open);
             return Some("");
         }
@@ -44,17 +43,13 @@ impl HtmlTags {
         if self.0.len() >= MAX_DEPTH {
             return None;
         }
-        let is_small = match name {
-            "sub" | "sup" => small(within, name == "sup").is_some(),
-            _ => false,
-        };
-        self.0.push((name, is_small));
+        self.0.push(name);
         // Without a mark, 10 to the power of 1.5 would read 101.5.
         let follows = source[..range.start].ends_with(|c: char| c.is_alphanumeric() || c == ')');
         let is_text = within.starts_with(|c: char| c.is_alphanumeric() || "+-−".contains(c));
         Some(match name {
-            "sup" if follows && is_text && !is_small => "^",
-            "sub" if follows && is_text && !is_small => "_",
+            "sup" if follows && is_text => "^",
+            "sub" if follows && is_text => "_",
             _ => "",
         })
     }
@@ -64,17 +59,11 @@ impl HtmlTags {
     }
 
     pub fn style(&self, theme: &Theme, base: Style) -> Style {
-        self.0.iter().fold(base, |style, (name, _)| match *name {
+        self.0.iter().fold(base, |style, name| match *name {
             "kbd" | "code" => style.patch(theme.code),
             "b" | "strong" => style.patch(theme.strong),
             "i" | "em" => style.patch(theme.emphasis),
             _ => style,
         })
-    }
-
-    /// The text in superscript or subscript letters, if there are any.
-    pub fn small(&self, text: &str) -> Option<String> {
-        let (name, is_small) = self.0.last()?;
-        is_small.then(|| small(text, *name == "sup")).flatten()
     }
 }

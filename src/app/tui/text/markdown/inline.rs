@@ -41,6 +41,13 @@ pub fn inside_ticks(source: &str, text: &str, range: &Range<usize>) -> Vec<(Stri
     parts
 }
 
+/// Whether the bracket at `at` follows a backslash, which is shown: models write `\(` and `\[`
+/// around formulas, and a formula stays as it was written.
+pub fn is_bracket_escape(source: &str, at: usize) -> bool {
+    let is_bracket = source[at..].starts_with(['(', ')', '[', ']']);
+    is_bracket && source[..at].ends_with('\\')
+}
+
 /// The start of text on the line after the line end at `at`.
 fn line_start(source: &str, at: usize, end: usize) -> usize {
     let rest = &source[at..end];

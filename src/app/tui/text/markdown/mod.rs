@@ -9,7 +9,6 @@ mod container;
 mod writer;
 mod words;
 mod inline;
-mod math;
 mod html;
 mod link;
 mod fence;

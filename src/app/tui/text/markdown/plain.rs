@@ -5,7 +5,7 @@ use std::ops::Range;
 use pulldown_cmark::{Event, Tag, TagEnd};
 
 use super::chunk::Chunk;
-use super::inline::inside_ticks;
+use super::inline::{inside_ticks, is_bracket_escape};
 use super::link::OpenLink;
 use crate::app::tui::text::span::{SourceSpan, source_of};
 
@@ -28,7 +28,13 @@ impl PlainText {
         };
         for (event, range) in chunk.parser().into_offset_iter() {
             match event {
-                Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
+                Event::Text(text) => {
+                    if is_bracket_escape(source, range.start) {
+                        plain.push("\\", &(range.start - 1..range.start), source);
+                    }
+                    plain.push(&text, &range, source);
+                }
+                Event::Html(text) | Event::InlineHtml(text) => {
                     plain.push(&text, &range, source);
                 }
                 Event::Code(text) => {

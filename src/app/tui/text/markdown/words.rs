@@ -1,11 +1,11 @@
-//! Inline text: words, formulas and breaks, in the current style.
+//! Inline text: words and breaks, in the current style.
 
 use std::ops::Range;
 
 use ratatui::style::Style;
 
 use super::container;
-use super::math::{between_dollars, bracketed, readable};
+use super::inline::is_bracket_escape;
 use super::writer::Writer;
 use crate::app::sanitize::visible;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
@@ -41,38 +41,10 @@ impl Writer<'_, '_> {
     }
 
     pub(super) fn text(&mut self, text: &str, range: Range<usize>) {
-        let source = self.chunk.source;
-        if let Some(formula) = bracketed(source, range.start).filter(|it| it.end <= self.block_end)
-        {
-            return self.formula(formula);
+        if is_bracket_escape(self.chunk.source, range.start) {
+            self.inline("\\", self.style(), &(range.start - 1..range.start));
         }
-        // The end delimiter of a formula starts a text event.
-        let mut rest = range.start.max(self.formula.end)..range.end;
-        while let Some(formula) = between_dollars(source, &rest, self.block_end) {
-            let before = rest.start..formula.start;
-            if !before.is_empty() {
-                self.inline(&source[before.clone()], self.style(), &before);
-            }
-            rest.start = formula.end;
-            self.formula(formula);
-        }
-        if rest.start > range.start {
-            if !rest.is_empty() {
-                self.inline(&source[rest.clone()], self.style(), &rest);
-            }
-        } else if let Some(small) = self.html.small(text) {
-            self.inline(&small, self.style(), &range);
-        } else {
-            self.inline(text, self.style(), &range);
-        }
-    }
-
-    pub(super) fn formula(&mut self, formula: Range<usize>) {
-        let inside = &self.chunk.source[formula.start + 2..formula.end - 2];
-        let text = readable(&container::unquoted(&self.containers, inside));
-        let style = self.patched(self.context.theme.code);
-        self.inline(&text, style, &formula);
-        self.formula = formula;
+        self.inline(text, self.style(), &range);
     }
 
     pub(super) fn inline(&mut self, text: &str, style: Style, range: &Range<usize>) {

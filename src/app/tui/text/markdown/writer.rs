@@ -50,7 +50,6 @@ pub fn write(
         table_at: 0,
         html: HtmlTags::default(),
         block_end: 0,
-        formula: 0..0,
         code_lines: chunk.code_lines,
         depth: 0,
         gap: chunk.gap,
@@ -99,8 +98,6 @@ pub(super) struct Writer<'a, 'b> {
     pub(super) html: HtmlTags,
     /// The end of the innermost block with text.
     pub(super) block_end: usize,
-    /// The last written formula; the parser sees text and markup in it.
-    pub(super) formula: Range<usize>,
     /// Lines of the next code block that are already written.
     pub(super) code_lines: usize,
     pub(super) depth: usize,
@@ -110,9 +107,6 @@ pub(super) struct Writer<'a, 'b> {
 
 impl Writer<'_, '_> {
     fn event(&mut self, event: Event<'_>, range: Range<usize>) {
-        if range.start > self.formula.start && range.end <= self.formula.end {
-            return;
-        }
         match event {
             Event::Start(tag) => {
                 self.start_block(&range);
@@ -150,7 +144,7 @@ impl Writer<'_, '_> {
                     None => self.inline(&text, self.context.theme.dim, &range),
                 },
             },
-            // Math is off in the parser: `text` finds formulas.
+            // Off in the parser.
             Event::InlineMath(_) | Event::DisplayMath(_) => {}
             Event::SoftBreak => self.inline(" ", self.style(), &range),
             Event::HardBreak => self.hard_break(),

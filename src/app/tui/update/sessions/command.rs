@@ -6,7 +6,6 @@ use crate::app::action::Action;
 use crate::app::sessions::Choice;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
-use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::update::refusal::is_read_only;
 
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
@@ -26,27 +25,11 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             let (file, argument) = (session.file.clone(), argument.to_owned());
             vec![Effect::Export(file, argument)]
         }
-        Action::SessionFacts => vec![Effect::Session(SessionEffect::ReadFacts(
-            session.file.clone(),
-        ))],
         Action::CloneSession if session.title.is_empty() => app.say("Nothing to copy yet"),
         Action::CloneSession => {
             let file = session.file.clone();
             open(app, Choice::Clone(file))
         }
-        Action::ImportSession => import(app, argument),
         _ => open(app, Choice::New),
     }
-}
-
-fn import(app: &mut App, argument: &str) -> Vec<Effect> {
-    if argument.is_empty() {
-        return app.say("Usage: /import FILE");
-    }
-    let home = app.status.home.as_deref();
-    let file = match (argument.strip_prefix("~/"), home) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => app.status.cwd.join(argument),
-    };
-    open(app, Choice::Fork(file))
 }

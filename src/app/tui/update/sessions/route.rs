@@ -3,8 +3,8 @@
 use super::{list, open};
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
-use crate::app::tui::overlay::{Overlay, TextPopup};
 use crate::app::tui::session_effect::SessionResult;
+use crate::app::tui::update::status;
 
 pub fn done(app: &mut App, result: SessionResult) -> Vec<Effect> {
     match result {
@@ -12,11 +12,7 @@ pub fn done(app: &mut App, result: SessionResult) -> Vec<Effect> {
         SessionResult::Recent(recent) => open::recent(app, recent),
         SessionResult::Found(query, found, search) => list::found(app, &query, found, search),
         SessionResult::Preview(path, facts) => list::previewed(app, path, facts),
-        SessionResult::Facts(Ok(facts)) => {
-            let popup = TextPopup::SessionFacts(facts);
-            app.overlays.push(Overlay::text(popup));
-        }
-        SessionResult::Facts(Err(error)) => return app.say(error),
+        SessionResult::Facts(facts) => status::read(app, |it| it.facts = Some(facts)),
         SessionResult::States(states) => list::states(app, &states),
         SessionResult::Renamed(path, name, renamed) => list::renamed(app, &path, &name, renamed),
         SessionResult::Removed(path, removed) => list::removed(app, &path, removed),
