@@ -76,7 +76,8 @@
 //! ## The app
 //!
 //! - `args` is the command line as typed. `boot` is the only place that puts the parts together.
-//! - `action.rs` is the table of everything a user can trigger.
+//! - `action.rs` is the table of everything a user can trigger. `synonyms` has other words for it and for
+//!   settings. `manual` is the documentation, as part of the program.
 //! - `serve` is for other programs: the socket and the file that steer a session, and the events file.
 //! - `sessions` finds, lists and opens sessions. `export` turns them into HTML, Markdown or JSON lines.
 //!   `branches` outlines a session's tree and compares two branches.

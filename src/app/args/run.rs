@@ -118,7 +118,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "TEXT")]
     pub append_system_prompt: Vec<String>,
 
-    /// Permission mode: plan, ask, auto (default), full.
+    /// What tiller does without asking (default: auto).
     #[arg(long, value_name = "MODE", value_parser = permission_mode(), hide_possible_values = true)]
     #[arg(long_help = permission_help())]
     pub permission: Option<PermissionMode>,
@@ -169,7 +169,7 @@ pub struct RunArgs {
     pub config: Vec<String>,
 
     /// Watch a demo of 30 seconds: scripted, in a temporary folder.
-    #[arg(long, conflicts_with_all = ["go_on", "session", "fork"])]
+    #[arg(long, hide_short_help = true, conflicts_with_all = ["go_on", "session", "fork"])]
     pub demo: bool,
 }
 

@@ -51,7 +51,9 @@ pub fn steer_by_file(
 }
 
 async fn deliver(handle: &AgentHandle, place: PathBuf, accept: Accept) -> Result<(), String> {
-    let name = place.display().to_string();
+    let is_in_project = place.ends_with(FILE);
+    let name = if is_in_project { Path::new(FILE) } else { &place };
+    let name = name.display().to_string();
     let refused = |why: String| format!("Got SIGUSR1, but couldn't send {name}: {why}");
     let lost = io::Error::other::<tokio::task::JoinError>;
     let original = place.clone();
@@ -96,7 +98,7 @@ fn take(place: &Path) -> io::Result<(String, PathBuf)> {
     if fs::symlink_metadata(&taken).is_ok() {
         return Err(refusal(&format!(
             "{} holds an earlier message that wasn't sent: send that again, or remove it",
-            taken.display()
+            taken.file_name().unwrap_or_default().display()
         )));
     }
     fs::rename(place, &taken)?;
