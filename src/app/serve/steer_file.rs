@@ -52,7 +52,11 @@ pub fn steer_by_file(
 
 async fn deliver(handle: &AgentHandle, place: PathBuf, accept: Accept) -> Result<(), String> {
     let is_in_project = place.ends_with(FILE);
-    let name = if is_in_project { Path::new(FILE) } else { &place };
+    let name = if is_in_project {
+        Path::new(FILE)
+    } else {
+        &place
+    };
     let name = name.display().to_string();
     let refused = |why: String| format!("Got SIGUSR1, but couldn't send {name}: {why}");
     let lost = io::Error::other::<tokio::task::JoinError>;

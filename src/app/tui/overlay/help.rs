@@ -205,7 +205,10 @@ pub fn help_rows(keymap: &Keymap) -> Vec<HelpRow> {
     rows.extend(PAGES.iter().map(|page| {
         // Those of the reference repeat the settings and commands above.
         let is_guide = !page.topic.contains('/');
-        let headings = page.text.lines().filter(|line| is_guide && line.starts_with('#'));
+        let headings = page
+            .text
+            .lines()
+            .filter(|line| is_guide && line.starts_with('#'));
         HelpRow::Entry(HelpEntry {
             command: format!("tiller docs {}", page.topic),
             text: page.title().into(),
