@@ -89,12 +89,11 @@ fn a_run_without_a_screen_can_be_steered_by_file() {
             assert!(started.elapsed() < DEADLINE);
         }
         // Commands can't create files in tiller's own folder, so this one needs no `.tiller`.
-        let place = match is_own {
-            true => sandbox
-                .tmp()
-                .with_file_name("state/tiller")
-                .join(format!("steer-{pid}")),
-            false => sandbox.path().join(".tiller/steer"),
+        let place = if is_own {
+            let state = sandbox.tmp().with_file_name("state/tiller");
+            state.join(format!("steer-{pid}"))
+        } else {
+            sandbox.path().join(".tiller/steer")
         };
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         fs::write(&place, "by file").unwrap();

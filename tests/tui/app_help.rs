@@ -131,7 +131,7 @@ fn a_search_finds_settings_and_pages() {
         ("gateway", "tiller docs mod"),
         ("tmux", "tiller docs term"),
         ("web search", "tiller has no web search"),
-        ("stop asking", "Switch the mode"),
+        ("stop asking", "/permission MODE"),
         ("new line", "Ctrl+J"),
         ("docs", "tiller docs tut"),
     ] {

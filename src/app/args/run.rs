@@ -169,7 +169,7 @@ pub struct RunArgs {
     pub config: Vec<String>,
 
     /// Watch a demo of 30 seconds: scripted, in a temporary folder.
-    #[arg(long, hide_short_help = true, conflicts_with_all = ["go_on", "session", "fork"])]
+    #[arg(long, conflicts_with_all = ["go_on", "session", "fork"])]
     pub demo: bool,
 }
 
@@ -194,7 +194,7 @@ const GROUPS: [(&str, WordList); 6] = [
 
 /// Flags that only the long help lists.
 const RARE: WordList = WordList(
-    "prompt no_stdin mode tools add_dir fork read_only wait at no_session system_prompt append_system_prompt \
+    "demo prompt no_stdin mode tools add_dir fork read_only wait at no_session system_prompt append_system_prompt \
      budget_usd budget_tokens max_iterations timeout config events theme inline",
 );
 

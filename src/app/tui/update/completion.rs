@@ -175,9 +175,10 @@ pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
     let found = path_candidates(typed, names);
     let common = match found.as_slice() {
         [] => {
-            let queue = match app.is_running() {
-                true => format!(" · {} queues the text", app.key(Action::FollowUp)),
-                false => String::new(),
+            let queue = if app.is_running() {
+                format!(" · {} queues the text", app.key(Action::FollowUp))
+            } else {
+                String::new()
             };
             return drop(app.say_for(format!("No path starts with {typed}{queue}"), 3000));
         }
