@@ -77,7 +77,8 @@
 //! ## The app
 //!
 //! - `args` is the command line as typed. `boot` is the only place that puts the parts together.
-//! - `action.rs` is the table of everything a user can trigger.
+//! - `action.rs` is the table of everything a user can trigger. `synonyms` has other words for it and for
+//!   settings. `manual` is the documentation, as part of the program.
 //! - `host` is what every front end offers besides the agent: opening sessions, the user's own commands. It
 //!   knows no screen and no standard streams.
 //! - `serve` is for other programs: `serve/rpc` on stdin and stdout, the socket and the file that steer a

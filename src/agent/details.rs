@@ -201,6 +201,9 @@ pub struct CommandDetails {
     /// Processes that outlived the shell, as `pid name`. They end with the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub still_running: Vec<String>,
+    /// Files that tiller moved away while it ran, because programs outside the sandbox would use them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<String>,
 }
 
 /// A search through lines.

@@ -71,7 +71,7 @@ actions! {
     ThinkingUp "thinking_up" "Raise the thinking level", Model;
     ThinkingDown "thinking_down" "Lower the thinking level", Model;
     Thinking "thinking" "Show or set the thinking level", Model, slash "thinking" "LEVEL";
-    SaveModel "save_model" "Make this model the default for new sessions", Model;
+    SaveModel "save_model" "Make a model the default for new sessions (in /model)", Model;
     Compact "compact" "Summarize the conversation to free context", Model, slash "compact" "TEXT";
     Uncompact "uncompact" "Undo the last compaction", Model, slash "uncompact";
     Status "status" "Show cost, context window, session and model calls", Model, slash "status" "[PART]";
@@ -132,7 +132,7 @@ actions! {
     Theme "theme" "Choose the colors of the screen", Program, slash "theme" "NAME";
     Login "login" "Add an API key", Program, slash "login" "PROVIDER";
     Suspend "suspend" "Suspend tiller (fg resumes it)", Program;
-    Quit "quit" "Quit. With text in the prompt: delete the next character", Program, slash "quit";
+    Quit "quit" "Quit (its key only when the prompt is empty)", Program, slash "quit";
     Accept "accept" "Choose or confirm what's selected", Popups in Popup;
     Back "back" "Close, or go back", Popups in Popup;
     ListPrevious "list_previous" "Select the previous row (also Up)", Popups in List;
@@ -154,7 +154,7 @@ actions! {
 }
 
 /// Names of these commands in other agents, some with an argument.
-pub(crate) const ALIASES: [(&str, &str); 22] = [
+pub(crate) const ALIASES: [(&str, &str); 23] = [
     ("clear", "new"),
     ("exit", "quit"),
     ("cost", "status cost"),
@@ -167,6 +167,7 @@ pub(crate) const ALIASES: [(&str, &str); 22] = [
     ("permissions", "permission"),
     ("approvals", "permission"),
     ("plan", "permission plan"),
+    ("auto", "permission auto"),
     ("rename", "name"),
     ("effort", "thinking"),
     ("continue", "resume"),
@@ -202,6 +203,7 @@ mcp: tiller has no MCP; it can run any command-line tool
 agents: tiller has no subagents; /try works in a copy
 plugin plugins skills prompts extensions: tiller has none; @FILE adds a file to a prompt
 tasks bashes ps background: tiller runs nothing in the background
+search web-search: tiller has no web search; /find searches this conversation
 bug feedback: tiller sends no reports; open an issue where you got tiller
 logout: run `tiller auth remove PROVIDER` in a shell";
 

@@ -14,6 +14,8 @@ pub(crate) mod outcome;
 pub(crate) mod signals;
 pub mod action;
 mod action_scope;
+pub(crate) mod synonyms;
+pub(crate) mod manual;
 pub(crate) mod init;
 pub(crate) mod prompt;
 pub(crate) mod attachments;

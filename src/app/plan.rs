@@ -81,6 +81,16 @@ impl Loaded {
         }
         let layers = run_layers(&args, dirs, &trust)?;
         let mut settings = Settings::resolve(&layers).map_err(StartError::usage)?;
+        // A session continues in the mode that the user left it in, if that's stricter.
+        let mut resumed = resumed;
+        let own = resumed.as_ref().and_then(|it| it.session.permission());
+        if let (Some(own), Some(opened)) = (own, &mut resumed)
+            && own < settings.permission
+            && !names_mode(&layers)
+        {
+            settings.permission = own;
+            opened.notices.push(own.restored());
+        }
         let keys = keys::load(dirs, &settings, env, &cwd)?;
         let catalog = Arc::new(catalog(&settings, dirs)?);
         // Commands never see variables that hold keys, however they are named.
@@ -123,7 +133,9 @@ impl Loaded {
     fn leave_project_out(&mut self, fault: String) -> Result<(), StartError> {
         let mut layers = self.layers.clone().with_limits_of_project();
         let secret_env = std::mem::take(&mut self.settings.tools.bash_secret_env);
+        let restored = self.settings.permission;
         self.settings = Settings::resolve(&layers).map_err(StartError::usage)?;
+        self.settings.permission = self.settings.permission.min(restored);
         self.settings.tools.bash_secret_env = secret_env;
         layers.project_fault = Some(fault);
         self.layers = layers;
@@ -325,6 +337,12 @@ pub fn models(settings: &Settings, dirs: &Dirs, catalog: &Arc<Catalog>, keys: &K
         settings.favorites.clone(),
         dirs.config_file(),
     )
+}
+
+/// Whether the command line names the permission mode.
+pub fn names_mode(layers: &Layers) -> bool {
+    let found = layers.get("permission.mode");
+    matches!(found, Some((_, Origin::Command | Origin::Flag(_))))
 }
 
 fn run_layers(args: &RunArgs, dirs: &Dirs, trust: &Trust) -> Result<Layers, StartError> {

@@ -750,6 +750,46 @@ async fn the_long_outputs_of_the_open_session_are_read_without_a_question() {
     assert!(last.contains("c2!: Not permitted"), "{last}");
 }
 
+#[tokio::test]
+async fn an_opened_session_keeps_the_mode_that_is_stricter() {
+    for (now, own, expected, keeps_mode) in [
+        (PermissionMode::Auto, "plan", PermissionMode::Plan, false),
+        (PermissionMode::Auto, "plan", PermissionMode::Auto, true),
+        (PermissionMode::Plan, "ask", PermissionMode::Plan, false),
+        (PermissionMode::Auto, "full", PermissionMode::Auto, false),
+        (PermissionMode::Auto, "other", PermissionMode::Auto, false),
+    ] {
+        let chosen = json!({"type": "custom", "id": "b", "parentId": "a",
+            "customType": "tiller.permission", "data": own});
+        let stored = Stored::lines(&[user("a", None, "of old"), chosen]);
+        let (session, _) = stored.open();
+        let mut policy = Policy::new(now, Vec::new());
+        policy.keeps_mode = keeps_mode;
+        let mut agent = Setup {
+            answers: vec![fixture::say("ok")],
+            permission: Some(PermissionOptions {
+                policy,
+                ..crate::support::everything_allowed()
+            }),
+            ..Setup::default()
+        }
+        .start();
+        let opened = agent.handle.open(OpenSession {
+            model: None,
+            thinking: None,
+            facts: session.facts(),
+            spill_dir: stored.path.with_extension(""),
+            session,
+        });
+        opened.await.unwrap();
+        agent.prompt("Go");
+        agent.settled().await;
+        let last = agent.request(0).join("\n");
+        let told = format!("Permission mode: {expected}");
+        assert!(last.contains(&told), "{now} {own}: {last}");
+    }
+}
+
 /// A copy can read earlier sessions' outputs that its results name. Other files that a header names
 /// stay protected, because they can belong to someone else.
 #[tokio::test]

@@ -563,3 +563,22 @@ sandbox = false
     assert!(!told[2].starts_with("Not permitted"), "{told:#?}");
     assert_eq!(sandbox.read(".envrc"), "x\n", "{told:#?}");
 }
+
+/// The user may have made it meanwhile, and sees no output of commands here.
+#[test]
+fn a_file_that_is_moved_away_is_named_on_stderr() {
+    let sandbox = Sandbox::outside_tmp().with_default_mode();
+    if !sandbox.machine_confines() {
+        return;
+    }
+    let call = Reply::call("bash", json!({"command": "mkdir .tiller; sleep 0.5"}));
+    let server = ModelServer::start(Script::of([call, Reply::text("Done.")]));
+    let output = sandbox
+        .tiller(&["-p", "-m", Wire::Chat.model(), "go"])
+        .envs(server.env())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let moved = "/.tiller.refused: programs outside";
+    assert!(stderr.contains(moved), "{stderr}");
+}

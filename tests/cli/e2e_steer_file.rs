@@ -77,22 +77,36 @@ fn the_steer_file_becomes_a_message() {
 
 #[test]
 fn a_run_without_a_screen_can_be_steered_by_file() {
-    let (server, sandbox) = job::stage_with(gated());
-    let arguments = ["-p", "--no-session", "-m", Wire::ALL[0].model(), "Go"];
-    let child = sandbox.tiller(&arguments).spawn().unwrap();
-    let started = Instant::now();
-    server.wait_answered(0);
-    // Once the command runs, so does the run.
-    while sandbox.processes(&[child.id() as i32]).is_empty() {
-        assert!(started.elapsed() < DEADLINE);
+    for is_own in [false, true] {
+        let (server, sandbox) = job::stage_with(gated());
+        let arguments = ["-p", "--no-session", "-m", Wire::ALL[0].model(), "Go"];
+        let child = sandbox.tiller(&arguments).spawn().unwrap();
+        let pid = child.id() as i32;
+        let started = Instant::now();
+        server.wait_answered(0);
+        // Once the command runs, so does the run.
+        while sandbox.processes(&[pid]).is_empty() {
+            assert!(started.elapsed() < DEADLINE);
+        }
+        // Commands can't create files in tiller's own folder, so this one needs no `.tiller`.
+        let place = if is_own {
+            let state = sandbox.tmp().with_file_name("state/tiller");
+            state.join(format!("steer-{pid}"))
+        } else {
+            sandbox.path().join(".tiller/steer")
+        };
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(&place, "by file").unwrap();
+        kill(Pid::from_raw(pid), Signal::SIGUSR1).unwrap();
+        let gone = || !place.exists() && !place.with_extension("taken").exists();
+        while !gone() {
+            assert!(started.elapsed() < DEADLINE);
+        }
+        sandbox.write("go", "");
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "Steered.\n");
+        assert_eq!(server.request(1).last_user(), "by file");
     }
-    sandbox.write(".tiller/steer", "by file");
-    kill(Pid::from_raw(child.id() as i32), Signal::SIGUSR1).unwrap();
-    wait_gone(&sandbox);
-    sandbox.write("go", "");
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "Steered.\n");
-    assert_eq!(server.request(1).last_user(), "by file");
 }
 
 #[test]

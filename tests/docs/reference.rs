@@ -123,7 +123,7 @@ fn commands() -> String {
     let mut out = String::from(
         "# Commands\n\
          Type `/` at the start of the prompt to list the commands, and keep typing to filter. Words in \
-         capitals are optional.\n\n\
+         capitals are arguments. Most are optional; a command that needs one says so.\n\n\
          To send a prompt that begins with a slash, type two: `//etc is a folder`.\n",
     );
     for group in Group::ALL {
@@ -174,6 +174,22 @@ fn value(value: &Value) -> String {
     }
 }
 
+const RULE: &str = r#"[[permission.rules]]
+tool = "bash"
+prefix = ["npm", "test"]
+action = "allow""#;
+
+/// Values for settings that are empty by default.
+const EXAMPLES: [(&str, &str); 7] = [
+    ("models.default", "\"sonnet\""),
+    ("models.fallback", "[\"gpt-6.1-sol\"]"),
+    ("models.favorites", "[\"sonnet\", \"gpt-6\"]"),
+    ("auth.env_file_folders", "[\"~/work\"]"),
+    ("permission.writable", "[\"~/notes\"]"),
+    ("permission.protected", "[\"~/clients\", \"secrets\"]"),
+    ("budget.usd", "5.0"),
+];
+
 fn settings() -> String {
     let layers = Layers::defaults();
     let mut rows = setting_rows(&layers, &[]);
@@ -220,11 +236,14 @@ fn settings() -> String {
             let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
             let _ = writeln!(out, "Values: {}.\n", words.join(", "));
         }
-        let _ = writeln!(
-            out,
-            "```toml\n[{last}]\n{name} = {}\n```",
-            value(&row.value)
-        );
+        let example = EXAMPLES.iter().find(|(key, _)| *key == row.key);
+        let example = example.map_or(String::new(), |(_, value)| format!("   # such as {value}"));
+        // An empty list beside the tables of a list would set it twice.
+        let lines = match &*row.key {
+            "permission.rules" => RULE.to_owned(),
+            _ => format!("[{last}]\n{name} = {}{example}", value(&row.value)),
+        };
+        let _ = writeln!(out, "```toml\n{lines}\n```");
     }
     out += "\n## Tables of names\n\n\
             Two tables start empty. You name their entries.\n\n\
@@ -325,7 +344,11 @@ fn row(arg: &clap::Arg) -> String {
             let _ = write!(written, " {values}");
         }
     }
-    let help = arg.get_long_help().or(arg.get_help());
+    // A long help names the values itself.
+    let long = arg
+        .get_long_help()
+        .filter(|_| !arg.is_hide_possible_values_set());
+    let help = long.or(arg.get_help());
     let mut help = help.map_or(String::new(), |help| cell(&help.to_string()));
     let words: Vec<String> = arg
         .get_possible_values()

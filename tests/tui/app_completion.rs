@@ -308,6 +308,19 @@ fn an_alias_can_have_an_argument() {
     assert!(tui.frame().contains("/plan takes no argument"));
 }
 
+#[test]
+fn commands_of_other_agents_say_what_to_do_instead() {
+    let mut tui = test_tui();
+    tui.write("/mem");
+    assert_eq!(labels(&tui), ["/memory"]);
+    assert!(tui.frame().contains("edit AGENTS.md; /init writes one"));
+    tui.key("enter");
+    assert!(tui.frame().contains("No command /mem"), "{}", tui.frame());
+    let mut tui = test_tui();
+    tui.write("/plan");
+    assert!(tui.frame().contains("Switch to plan"), "{}", tui.frame());
+}
+
 /// Letters scattered through a command name are too weak a match to run it.
 #[test]
 fn enter_does_not_run_a_weak_match() {

@@ -90,7 +90,7 @@ fn typing_finds_an_entry_by_its_command_alias_key_or_words() {
     tui.key("ctrl+u");
     assert!(tui.frame().contains("Send and steer"));
     let mut tui = opened("zzqqj");
-    let none = "No match. Try another word, or look in /settings";
+    let none = "No match. Try another word; `tiller docs` in a shell lists all pages";
     assert!(tui.frame().contains(none), "{}", tui.frame());
     // Letters scattered over a text or in the middle of a word don't match.
     for query in ["ndo", "sdbx", "the char dlt", "ark"] {
@@ -123,6 +123,30 @@ fn a_search_finds_the_commands_of_other_agents() {
 }
 
 #[test]
+fn a_search_finds_settings_and_pages() {
+    for (query, told) in [
+        ("notify", "/settings ui.not"),
+        ("max tokens", "/settings models"),
+        ("network", "Permissions"),
+        ("git", "tiller docs perm"),
+        ("gateway", "tiller docs mod"),
+        ("tmux", "tiller docs term"),
+        ("web search", "tiller has no web search"),
+        ("stop asking", "/permission MODE"),
+        ("new line", "Ctrl+J"),
+        ("docs", "tiller docs tut"),
+    ] {
+        let frame = opened(query).frame();
+        assert!(frame.contains(told), "{query}: {frame}");
+    }
+    let mut tui = opened("ui.notify");
+    assert_eq!(tui.key("enter"), [Effect::ReadSettings]);
+    assert!(
+        matches!(&tui.app.overlays[..], [Overlay::Settings(list)] if list.picker.query() == "ui.notify")
+    );
+}
+
+#[test]
 fn the_arrows_skip_the_headings() {
     let mut tui = opened("");
     for _ in 0..200 {
@@ -133,7 +157,7 @@ fn the_arrows_skip_the_headings() {
         assert!((before..=before + 2).contains(&after));
     }
     let last = list(&tui).chosen().map(|entry| &*entry.command);
-    assert_eq!(last, Some("/logout"));
+    assert_eq!(last, Some("tiller docs reference/cli"));
     for _ in 0..200 {
         tui.key("up");
         assert!(list(&tui).chosen().is_some());

@@ -422,13 +422,70 @@ fn an_unknown_command_stays_in_the_editor() {
     }
 }
 
+/// The next command replaces it, instead of continuing it.
+#[test]
+fn what_is_typed_after_a_refused_command_replaces_it() {
+    for refused in ["/memory", "/mcp", "/zzz", "/plan it", "/resume 3f2a"] {
+        let mut tui = test_tui();
+        tui.write(refused);
+        tui.key("enter");
+        assert_eq!(tui.text(), refused);
+        tui.write("hi");
+        assert_eq!(tui.text(), "hi", "{refused}");
+    }
+    let mut tui = test_tui();
+    tui.write("/resume 3f2a");
+    tui.key("enter");
+    assert!(
+        tui.frame().contains("run `tiller -r 3f2a`"),
+        "{}",
+        tui.frame()
+    );
+    let mut tui = TestTui::new(120, 24);
+    tui.write("/fix");
+    tui.key("enter");
+    let frame = tui.frame();
+    assert!(frame.contains("@.claude/commands/fix.md"), "{frame}");
+}
+
+#[test]
+fn keys_of_other_agents_name_tillers_own() {
+    for (key, told) in [
+        ("alt+p", "Alt+P does nothing here; Ctrl+L: Choose a model"),
+        (
+            "alt+m",
+            "Alt+M does nothing here; Shift+Tab: Switch the mode",
+        ),
+        ("f9", "F9 does nothing here; F1 shows the keys"),
+    ] {
+        let mut tui = TestTui::new(100, 24);
+        tui.key(key);
+        assert!(tui.frame().contains(told), "{key}: {}", tui.frame());
+    }
+    // Codex queues with Tab.
+    let mut tui = TestTui::new(100, 24);
+    tui.running(Phase::Streaming);
+    tui.write("then test");
+    tui.key("tab");
+    tui.send(Msg::Done(EffectResult::Folder("test".into(), Vec::new())));
+    let frame = tui.frame();
+    assert!(
+        frame.contains("No path starts with test · Alt+Enter queues"),
+        "{frame}"
+    );
+    // Only the list of models sets the default.
+    assert_eq!(tui.key("ctrl+s"), []);
+    let told = "Ctrl+S sets the default in the list of models: Ctrl+L";
+    assert!(tui.frame().contains(told), "{}", tui.frame());
+}
+
 #[test]
 fn a_key_error_disappears_on_the_next_key() {
     for on in ["x", "backspace", "ctrl+u"] {
         let mut tui = test_tui();
         tui.send(Msg::Input(InputEvent::Paste("/zzz".to_owned())));
         tui.key("enter");
-        tui.key("left");
+        tui.key("right");
         assert!(
             tui.frame().contains("No command /zzz"),
             "still shown before the next key"

@@ -160,6 +160,23 @@ fn a_key_being_typed_is_in_neither_draft_nor_history() {
 }
 
 #[test]
+fn a_key_of_another_provider_is_stored_only_on_a_second_enter() {
+    let mut tui = TestTui::new(80, 24);
+    command(&mut tui, "/login anthropic");
+    tui.send(providers());
+    let frame = tui.frame();
+    let page = "Get one at https://console.anthropic.com/settings/keys";
+    assert!(frame.contains(page), "{frame}");
+    tui.write("sk-proj-x");
+    tui.now += 300;
+    assert_eq!(tui.key("enter"), []);
+    let asks = "This looks like a key for openai. Enter again stores it for anthropic";
+    assert!(tui.frame().contains(asks), "{}", tui.frame());
+    tui.now += 300;
+    assert_eq!(tui.key("enter").len(), 1);
+}
+
+#[test]
 fn an_unbound_key_says_so() {
     let mut tui = TestTui::new(80, 24);
     tui.key("f9");

@@ -933,8 +933,17 @@ fn enter_on_the_empty_editor_runs_a_plan() {
     tui.wait(500);
     assert!(!tui.frame().contains(offer), "{}", tui.frame());
     assert_eq!(tui.key("enter"), []);
-    let why = "The last reply has no plan to run; Shift+Tab changes the mode";
+    let why = "No plan to run: the reply has no heading “Plan”. Shift+Tab changes the mode";
     assert!(tui.frame().contains(why), "{}", tui.frame());
+    // Steps without that heading run only when the user confirms that they are a plan.
+    let mut tui = ended(RunOutcome::Done, "1. Find it\n2. Fix it");
+    tui.wait(500);
+    assert!(tui.frame().contains("Enter twice: run these steps"));
+    assert_eq!(tui.key("enter"), []);
+    let asks = "Steps, but no heading “Plan”. Enter again runs them";
+    assert!(tui.frame().contains(asks), "{}", tui.frame());
+    tui.wait(500);
+    assert_eq!(tui.key("enter").len(), 2);
     let mut tui = planned(RunOutcome::Done);
     tui.wait(500);
     tui.key("shift+tab");

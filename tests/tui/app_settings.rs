@@ -4,8 +4,7 @@
 use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, Msg};
-use tiller::app::tui::overlay::SettingOverride;
-use tiller::app::tui::overlay::SettingRow;
+use tiller::app::tui::overlay::{Overlay, SettingOverride, SettingRow};
 use tiller::llm::ThinkingLevel;
 use toml::Value;
 
@@ -60,6 +59,24 @@ fn opened(typed: &str) -> TestTui {
     tui.send(rows());
     tui.write(typed);
     tui
+}
+
+#[test]
+fn a_setting_is_found_by_its_key_and_by_other_words() {
+    for (typed, key) in [
+        ("ui.theme dark", "ui.theme"),
+        ("reasoning", "models.thinking"),
+        ("max turns", "agent.max_iterations"),
+        ("colour", "ui.theme"),
+    ] {
+        let tui = opened(typed);
+        let Some(Overlay::Settings(list)) = tui.app.overlays.last() else {
+            panic!("{typed}");
+        };
+        assert_eq!(list.chosen().map(|row| &*row.key), Some(key), "{typed}");
+    }
+    let frame = opened("zzqqj").frame();
+    assert!(frame.contains("No match. F1 searches commands"), "{frame}");
 }
 
 #[test]

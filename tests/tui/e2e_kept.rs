@@ -255,3 +255,34 @@ fn leave_with_text(screen: &Screen) {
     screen.signal(Signal::SIGTERM);
     screen.wait_dead();
 }
+
+// `auto` and `full` come from the settings only.
+#[test]
+fn a_stricter_permission_mode_is_restored() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("Noted.")]);
+    let screen = open(&sandbox, Wire::Chat);
+    screen.keys("/plan<enter>Go<enter>");
+    screen.wait_for("Noted.");
+    leave(&screen);
+    let again = |flags: &[&str]| {
+        let flags = [&["-c"], flags].concat();
+        Launch::new(&sandbox).args(&flags).size(100, 40).start()
+    };
+    let screen = again(&[]);
+    screen.wait_for("Continuing in plan mode");
+    screen.wait_for("─ plan");
+    leave(&screen);
+    let screen = again(&["--permission", "ask"]);
+    screen.wait_for("─ ask");
+    assert!(!screen.text().contains("Continuing in"));
+    // No mode of the command line is stored, only what the user chooses in the session.
+    screen.keys("/permission auto<enter>");
+    screen.wait_for("─ auto");
+    leave(&screen);
+    let modes = sandbox.session();
+    let modes = modes
+        .iter()
+        .filter(|entry| entry["customType"] == "tiller.permission");
+    let modes: Vec<&str> = modes.map(|it| it["data"].as_str().unwrap()).collect();
+    assert_eq!(modes, ["plan", "auto"]);
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::task::Actor;
-use crate::event::AgentEvent;
+use crate::event::{AgentEvent, NoticeLevel};
 use crate::permission::{PermissionMode, Policy, Rule};
 use tiller_llm::{Model, ThinkingLevel};
 
@@ -64,8 +64,26 @@ impl Actor {
         self.conversation.send(AgentEvent::Budget(limit));
     }
 
-    /// Sets the mode for calls that start from now on. The next message tells the model.
+    /// Sets the mode for calls that start from now on, and stores it. The next message tells the model.
     pub(super) fn set_permission(&mut self, mode: PermissionMode) {
+        if self.conversation.session.permission() != Some(mode) {
+            let notice = self.conversation.session.set_permission(mode);
+            self.conversation.report(notice);
+        }
+        self.use_permission(mode);
+    }
+
+    /// Restores the mode that the user chose in the session just opened, if it's stricter.
+    pub(super) fn restore_permission(&mut self) {
+        let policy = Arc::clone(&self.policy.borrow());
+        let own = self.conversation.session.permission();
+        if let Some(mode) = own.filter(|mode| *mode < policy.mode && !policy.keeps_mode) {
+            self.use_permission(mode);
+            self.conversation.notice(NoticeLevel::Info, mode.restored());
+        }
+    }
+
+    fn use_permission(&mut self, mode: PermissionMode) {
         self.change_policy(|policy| policy.mode = mode);
         self.conversation.prompts.mode = told(mode);
         self.conversation.send(AgentEvent::PermissionMode(mode));

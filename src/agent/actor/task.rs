@@ -261,6 +261,7 @@ impl Actor {
         let mut before = (self.conversation).open(open.session, open.facts, &self.model);
         self.show_model();
         self.show_budget();
+        self.restore_permission();
         self.resume_trial();
         if self.queues.anything_waits() {
             self.show_queues();

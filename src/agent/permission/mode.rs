@@ -31,6 +31,13 @@ impl PermissionMode {
         }
     }
 
+    /// Tells the user that a session continues in this mode.
+    pub fn restored(self) -> String {
+        format!(
+            "Continuing in {self} mode, as you left this session; /permission or --permission changes it"
+        )
+    }
+
     /// A few words about the mode.
     pub fn meaning(self) -> &'static str {
         match self {

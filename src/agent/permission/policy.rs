@@ -19,6 +19,8 @@ static BUILT_IN: LazyLock<Vec<Arc<Rule>>> = LazyLock::new(|| {
 pub struct Policy {
     /// The permission mode.
     pub mode: PermissionMode,
+    /// True if opening a session in which the user chose a stricter mode doesn't restore that.
+    pub keeps_mode: bool,
     /// Why no sandbox works on this machine; `None` if one does, or if that isn't known yet.
     pub no_sandbox: Option<String>,
     own: Arc<Vec<Arc<Rule>>>,
@@ -29,6 +31,7 @@ impl Policy {
     pub fn new(mode: PermissionMode, own: Vec<Rule>) -> Self {
         Self {
             mode,
+            keeps_mode: false,
             no_sandbox: None,
             own: Arc::new(own.into_iter().map(Arc::new).collect()),
         }

@@ -133,6 +133,12 @@ async fn watched(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
         link.notice(NoticeLevel::Warning, text.clone()).await;
         note(&mut ended, &text);
     }
+    // The model reads them in the output. They may be the user's.
+    if let Details::Command(command) = &*ended.details {
+        for text in &command.moved {
+            link.notice(NoticeLevel::Warning, text.clone()).await;
+        }
+    }
     if !is_confined && !only_reads {
         let _ = turn
             .unless_cut_short(link.env.permissions.look_again())
@@ -252,7 +258,8 @@ fn words(confined: Confined, mode: PermissionMode) -> (bool, &'static str, &'sta
     match confined {
         _ if mode == PermissionMode::Plan => (
             false,
-            "plan mode's sandbox, which is read-only and has no network, may have blocked it",
+            "plan mode's sandbox, which is read-only and has no network, may have blocked it; the user can \
+             leave plan mode (Shift+Tab)",
             "",
         ),
         Confined::Network => (

@@ -155,6 +155,7 @@ impl History {
                     | Kind::ModelChange
                     | Kind::ThinkingLevelChange
                     | Kind::Budget
+                    | Kind::Permission
                     | Kind::Queued
                     | Kind::Unqueued
             ) {

@@ -14,6 +14,8 @@ pub(super) const RUN: &str = "tiller.run";
 
 pub(super) const BUDGET: &str = "tiller.budget";
 
+pub(super) const PERMISSION: &str = "tiller.permission";
+
 /// The kind of an entry, which the tree knows without its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -53,6 +55,8 @@ pub enum Kind {
     RunEnd,
     /// The budget that the user set.
     Budget,
+    /// The permission mode that the user chose.
+    Permission,
     /// A message waits in a queue.
     Queued,
     /// Queued messages no longer wait.
@@ -83,6 +87,7 @@ impl Kind {
             | Self::Usage
             | Self::RunEnd
             | Self::Budget
+            | Self::Permission
             | Self::Queued
             | Self::Unqueued
             | Self::Other => false,
@@ -118,6 +123,7 @@ impl Kind {
             ("custom", _, Some(UNDO)) => Self::Undo,
             ("custom", _, Some(RUN)) => Self::RunEnd,
             ("custom", _, Some(BUDGET)) => Self::Budget,
+            ("custom", _, Some(PERMISSION)) => Self::Permission,
             ("custom", _, Some(QUEUED)) => Self::Queued,
             ("custom", _, Some(UNQUEUED)) => Self::Unqueued,
             _ => Self::Other,

@@ -3,6 +3,7 @@
 //! which are open and what they are doing.
 
 mod branch;
+mod choices;
 pub mod entry;
 mod file;
 mod find_text;

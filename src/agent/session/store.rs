@@ -6,17 +6,16 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::entry::{Body, Entry, Header, Kind, LEAF, ModelChange, VERSION, timestamp};
 use super::file::{self, SessionFile, Sync};
 use super::folder::{file_name, folder_for, make_private};
-use super::kind::BUDGET;
 use super::outputs::{outputs_before, share_outputs};
 use super::presence::is_at;
 use super::reader::{self, Loaded};
 use super::tree::{NodeId, Place, Tree};
-use crate::budget::Budget;
 use crate::event::NoticeLevel;
 use tiller_llm::{Model, ThinkingLevel, Usage};
 
@@ -267,7 +266,7 @@ impl Session {
     /// Moves the leaf to `node`, also for later runs.
     pub fn go_to(&mut self, node: Option<NodeId>) -> SaveNotice {
         let custom_type = LEAF.into();
-        let data = serde_json::Value::Null;
+        let data = Value::Null;
         let notice = self.append_below(node, Body::Custom { custom_type, data });
         self.recall_model();
         notice
@@ -301,21 +300,6 @@ impl Session {
     /// The current thinking level at the leaf, if set.
     pub fn thinking(&self) -> Option<ThinkingLevel> {
         self.thinking
-    }
-
-    /// Stores the budget that the user sets, for all its branches.
-    pub fn set_budget(&mut self, budget: Budget) -> SaveNotice {
-        self.append(Body::custom(BUDGET, budget))
-    }
-
-    /// The budget that the user last set in it, if any.
-    pub fn budget(&self) -> Option<Budget> {
-        let is_budget = |node: &NodeId| self.tree.node(*node).kind == Kind::Budget;
-        let last = self.tree.nodes().filter(is_budget).last()?;
-        match &*self.load(last).ok()? {
-            Body::Custom { data, .. } => Budget::deserialize(data).ok(),
-            _ => None,
-        }
     }
 
     /// The content of the entry at `node`.

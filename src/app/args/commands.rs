@@ -36,6 +36,13 @@ pub enum SubCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Print the documentation.
+    ///
+    /// Without a page, lists all of them.
+    Docs {
+        /// The page, such as permissions.
+        page: Option<String>,
+    },
     /// List models, with prices.
     ///
     /// Shows the context window, output limit, prices in dollars per million tokens, inputs, thinking

@@ -122,7 +122,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "TEXT")]
     pub append_system_prompt: Vec<String>,
 
-    /// Permission mode: plan, ask, auto (default), full.
+    /// What tiller does without asking (default: auto).
     #[arg(long, value_name = "MODE", value_parser = permission_mode(), hide_possible_values = true)]
     #[arg(long_help = permission_help())]
     pub permission: Option<PermissionMode>,
@@ -198,7 +198,7 @@ const GROUPS: [(&str, WordList); 6] = [
 
 /// Flags that only the long help lists.
 const RARE: WordList = WordList(
-    "prompt no_stdin mode tools add_dir fork read_only wait at no_session system_prompt append_system_prompt \
+    "demo prompt no_stdin mode tools add_dir fork read_only wait at no_session system_prompt append_system_prompt \
      budget_usd budget_tokens max_iterations timeout config events theme inline",
 );
 

@@ -20,7 +20,7 @@ use crate::app::dirs::Dirs;
 use crate::app::host::Host;
 use crate::app::keys::KnownSecrets;
 use crate::app::outcome::StartError;
-use crate::app::plan::{FrontEnd, Loaded, Plan};
+use crate::app::plan::{FrontEnd, Loaded, Plan, names_mode};
 use crate::app::project::Project;
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::{Opened, title_of};
@@ -196,7 +196,8 @@ impl RunContext {
             settings, trust, ..
         } = &plan.loaded;
         let rules = settings.permission_rules.rules.iter().chain(&trust.rules);
-        let policy = Policy::new(settings.permission, rules.cloned().collect());
+        let mut policy = Policy::new(settings.permission, rules.cloned().collect());
+        policy.keeps_mode = names_mode(&plan.loaded.layers);
         let mut options = permission_options(settings, policy, &self.cwd, dirs);
         let added = plan.loaded.args.add_dir.iter().cloned();
         options.places.writable.extend(added);

@@ -185,7 +185,7 @@ async fn run_plan(
         _ => Accept::Running,
     };
     let socket = is_stored.then(|| SteerSocket::open(handle.clone(), dirs.sockets.clone(), accept));
-    if let Err(error) = steer_by_file(handle.clone(), context.cwd.clone(), accept) {
+    if let Err(error) = steer_by_file(handle.clone(), &dirs.state, &context.cwd, accept) {
         tracing::warn!("SIGUSR1 cannot be caught: {error}");
     }
     let mut args = plan.loaded.args.clone();

@@ -21,7 +21,7 @@ use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::trust::Trust;
-use crate::app::{catalogue, keys, plan};
+use crate::app::{catalogue, keys, manual, plan};
 use crate::llm::local::{self, DiscoveredServer};
 
 pub(super) fn sub_command(
@@ -66,6 +66,10 @@ pub(super) fn sub_command(
         SubCommand::Policy { what } => {
             let PolicyCommand::Check(what) = what;
             policy_check(what, dirs)
+        }
+        SubCommand::Docs { page } => {
+            let text = manual::page(page.as_deref()).map_err(StartError::usage)?;
+            Ok(cli::print(&text))
         }
         SubCommand::Completions { shell } => Ok(cli::print(&args::completions(*shell))),
         SubCommand::Man { command } => Ok(cli::print(&args::man(command)?)),

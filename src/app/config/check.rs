@@ -6,6 +6,7 @@ use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 use super::layers::get;
+use crate::app::synonyms;
 
 /// The only setting that is a list of tables.
 pub(super) const RULES: &str = "permission.rules";
@@ -132,26 +133,6 @@ pub(super) fn hint(root: &Table, key: &str) -> String {
     }
 }
 
-/// Settings, or what to do instead, and other names for them without `_` and `-`.
-const SYNONYMS: &str = "\
-agent.max_iterations: maxturns turns maxsteps steps maxcalls
-budget.usd: cost maxcost dollars maxbudgetusd
-compaction.enabled: autocompact compact autocompactenabled
-models.default: model modelname
-models.max_output: maxtokens maxoutputtokens
-models.thinking: reasoning effort reasoningeffort modelreasoningeffort
-permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode yolo
-permission.rules: allow deny ask allowlist denylist allowedtools disallowedtools
-permission.writable: additionaldirectories writableroots adddir
-retry.max: attempts maxattempts retries maxretries
-tools.bash.timeout_seconds: timeout
-tools.set: tool toolset
-ui.notify: notification notifications sound
-ui.theme: color colors colour colours colorscheme
-`tiller auth add PROVIDER` stores API keys: key keys apikey apikeys token
-set the variable VISUAL or EDITOR instead: editor visual
-keys are in keymap.toml, next to config.toml: keymap keybindings keybinding bindings";
-
 /// The setting that `key` probably means, else its section, or what to do instead.
 pub(super) fn meant(root: &Table, key: &str) -> Option<String> {
     let split = |key: &str| {
@@ -175,7 +156,7 @@ pub(super) fn meant(root: &Table, key: &str) -> Option<String> {
             scored.push((0.5, target.rsplit_once('.')?.0));
         }
     }
-    for (target, words) in SYNONYMS.lines().filter_map(|line| line.split_once(": ")) {
+    for (target, words) in synonyms::rows().filter(|(name, _)| name.contains(['.', ' '])) {
         if words.split(' ').any(|word| word == name) {
             scored.push((score(&section, &split(target).0, EXACT), target));
         }

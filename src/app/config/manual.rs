@@ -196,6 +196,13 @@ pub fn setting_rows(layers: &Layers, overrides: &[SettingOverride]) -> Vec<Setti
     rows
 }
 
+/// The key of each setting, its name in the list, and what it is for.
+pub fn documented() -> impl Iterator<Item = (String, String, String)> {
+    let all = manual().into_iter();
+    all.map(|(key, about)| (daily(&key).2.to_owned(), key, about))
+        .map(|(name, key, about)| (key, name, about))
+}
+
 /// Each key of the shipped file and the comment above it; adjacent keys share one.
 fn manual() -> Vec<(String, String)> {
     let mut found = Vec::new();

@@ -19,7 +19,9 @@ mod answered_rules;
 pub use answered_rules::{append_rules, read_answer};
 pub use edit::{append_to_file, set_checked, set_in_file, unset_checked};
 pub use layers::{Layers, Origin, TYPED};
-pub use manual::{SettingOverride, SettingRow, entries_of, overrides, setting_rows, words_of};
+pub use manual::{
+    SettingOverride, SettingRow, documented, entries_of, overrides, setting_rows, words_of,
+};
 pub use project::add_project_file;
 pub use rules::parse_checked_rules;
 pub use settings::Settings;

@@ -5,6 +5,7 @@
 mod load;
 mod env_file;
 mod commands;
+mod pages;
 mod scrub;
 mod known;
 mod check;
@@ -13,4 +14,5 @@ pub use check::check_key;
 pub use commands::run_in_shell;
 pub use known::{KnownSecrets, looks_like_a_key, without_keys};
 pub(crate) use load::load;
+pub(crate) use pages::{key_of_another, key_page};
 pub use scrub::scrub_environ;

@@ -1,6 +1,9 @@
-//! Steering by file and signal (D8): on SIGUSR1, tiller sends the content of `.tiller/steer` in the
-//! working folder as a message. It renames the file before reading it, so that a later writer
-//! starts a new one, and removes it once the message is accepted.
+//! Steering by file and signal (D8): on SIGUSR1, tiller sends the content of a file as a message. It
+//! renames the file before reading it, so that a later writer starts a new one, and removes it once
+//! the message is accepted.
+//!
+//! The file is `steer-PID` in tiller's own folder, or `.tiller/steer` in the working folder. A command
+//! must not create a `.tiller`, so while one runs tiller would move away a new one of the user, too.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -19,16 +22,26 @@ use crate::llm::Content;
 
 /// Relative to the working folder.
 const FILE: &str = ".tiller/steer";
-/// Name of the file while its message is being delivered.
-const TAKEN: &str = ".tiller/steer.taken";
+/// Ends the name of the file while its message is being delivered.
+const TAKEN: &str = ".taken";
 
-/// Handles SIGUSR1, which would otherwise kill the program. Call within a tokio runtime.
-pub fn steer_by_file(handle: AgentHandle, cwd: PathBuf, accept: Accept) -> io::Result<()> {
+/// Handles SIGUSR1, which would otherwise kill the program. `state` is tiller's own folder. Call within
+/// a tokio runtime.
+pub fn steer_by_file(
+    handle: AgentHandle,
+    state: &Path,
+    cwd: &Path,
+    accept: Accept,
+) -> io::Result<()> {
     let mut signals = Signals::new([(Signal::SIGUSR1 as i32, ())])?;
+    let own = state.join(format!("steer-{}", std::process::id()));
+    let in_project = cwd.join(FILE);
     tokio::spawn(async move {
         loop {
             signals.next().await;
-            if let Err(text) = deliver(&handle, cwd.clone(), accept).await {
+            let is_own = fs::symlink_metadata(&own).is_ok();
+            let place = if is_own { &own } else { &in_project };
+            if let Err(text) = deliver(&handle, place.clone(), accept).await {
                 tracing::warn!("{text}");
                 handle.notify(NoticeLevel::Warning, text);
             }
@@ -37,12 +50,18 @@ pub fn steer_by_file(handle: AgentHandle, cwd: PathBuf, accept: Accept) -> io::R
     Ok(())
 }
 
-async fn deliver(handle: &AgentHandle, cwd: PathBuf, accept: Accept) -> Result<(), String> {
-    let original = cwd.join(FILE);
-    let refused = |why: String| format!("Got SIGUSR1, but couldn't send {FILE}: {why}");
+async fn deliver(handle: &AgentHandle, place: PathBuf, accept: Accept) -> Result<(), String> {
+    let is_in_project = place.ends_with(FILE);
+    let name = if is_in_project {
+        Path::new(FILE)
+    } else {
+        &place
+    };
+    let name = name.display().to_string();
+    let refused = |why: String| format!("Got SIGUSR1, but couldn't send {name}: {why}");
     let lost = io::Error::other::<tokio::task::JoinError>;
-    let folder = cwd.clone();
-    let taken = spawn_blocking(move || take(&folder)).await;
+    let original = place.clone();
+    let taken = spawn_blocking(move || take(&place)).await;
     let taken = taken.unwrap_or_else(|error| Err(lost(error)));
     let (text, taken) = taken.map_err(|error| refused(error.to_string()))?;
     let message = Submission {
@@ -66,24 +85,27 @@ async fn deliver(handle: &AgentHandle, cwd: PathBuf, accept: Accept) -> Result<(
         .await
         .unwrap_or_else(|error| Err(lost(error)));
     delivered.map_err(|error| refused(error.to_string()))?;
-    put.map_err(|error| format!("{FILE} was sent, but {TAKEN} couldn't be removed: {error}"))
+    put.map_err(|error| format!("{name} was sent, but {name}{TAKEN} couldn't be removed: {error}"))
 }
 
 /// Moves the file away and reads it. Returns its text and new path.
-fn take(cwd: &Path) -> io::Result<(String, PathBuf)> {
-    let (place, taken) = (cwd.join(FILE), cwd.join(TAKEN));
+fn take(place: &Path) -> io::Result<(String, PathBuf)> {
+    let mut taken = place.as_os_str().to_owned();
+    taken.push(TAKEN);
+    let taken = PathBuf::from(taken);
     // A link could lead out of the project.
-    let folder = fs::symlink_metadata(place.parent().unwrap_or(cwd))?;
+    let folder = fs::symlink_metadata(place.parent().unwrap_or(place))?;
     if !folder.is_dir() {
         return Err(refusal("its folder is a link, or not a folder"));
     }
-    check(&fs::symlink_metadata(&place)?)?;
+    check(&fs::symlink_metadata(place)?)?;
     if fs::symlink_metadata(&taken).is_ok() {
         return Err(refusal(&format!(
-            "{TAKEN} holds an earlier message that wasn't sent: send that again, or remove it"
+            "{} holds an earlier message that wasn't sent: send that again, or remove it",
+            taken.file_name().unwrap_or_default().display()
         )));
     }
-    fs::rename(&place, &taken)?;
+    fs::rename(place, &taken)?;
     let file = OpenOptions::new()
         .read(true)
         .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())

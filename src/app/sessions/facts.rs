@@ -121,6 +121,7 @@ fn branches(tree: &Tree) -> usize {
             Kind::Usage,
             Kind::RunEnd,
             Kind::Budget,
+            Kind::Permission,
             Kind::Queued,
             Kind::Unqueued,
         ];

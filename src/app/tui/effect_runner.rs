@@ -415,7 +415,8 @@ impl EffectRunner {
         let models = Arc::clone(&self.models);
         self.spawn(async move {
             let resolved = models.resolve(&name).await;
-            EffectResult::Model(resolved.map(|(model, thinking)| found(&models, model, thinking)))
+            let found = resolved.map(|(model, thinking)| found(&models, model, thinking));
+            EffectResult::Model(name, found)
         });
     }
 

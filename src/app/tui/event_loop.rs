@@ -219,7 +219,7 @@ impl Tui {
             }
             Received::Resubscribed(snapshot, events) => {
                 self.events = Some(events);
-                self.update(Msg::Resubscribed(Arc::new(snapshot)));
+                self.update(Msg::Resubscribed(snapshot));
             }
             Received::Gone => {
                 self.events = None;

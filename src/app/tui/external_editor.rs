@@ -5,6 +5,12 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 
+/// The editor if neither variable is set.
+const FALLBACK: &str = "vi";
+/// Shown for a moment before it opens.
+const HOW_TO_LEAVE: &str = "echo 'Opening vi, because $VISUAL and $EDITOR are not set. Type :wq to save and \
+                            quit, :q! to quit.'; sleep 1; ";
+
 /// Edits `text` in `$VISUAL` or `$EDITOR`; the terminal must already be restored.
 pub(super) async fn edit(text: &str) -> Result<String, String> {
     let editor = name();
@@ -65,9 +71,12 @@ async fn run(
     editor: &str,
     arguments: impl IntoIterator<Item: AsRef<OsStr>>,
 ) -> io::Result<ExitStatus> {
+    // Who has set none may not know how to leave this one.
+    let first = if editor == FALLBACK { HOW_TO_LEAVE } else { "" };
     // Through a shell, because users put options into these variables.
     let mut shell = tokio::process::Command::new("/bin/sh");
-    let shell = shell.arg("-c").arg(format!("{editor} \"$@\"")).arg("sh");
+    let shell = shell.arg("-c").arg(format!("{first}{editor} \"$@\""));
+    let shell = shell.arg("sh");
     shell.args(arguments).stdin(Stdio::inherit()).status().await
 }
 
@@ -79,5 +88,5 @@ fn name() -> String {
                 .ok()
                 .filter(|value| !value.trim().is_empty())
         })
-        .unwrap_or_else(|| "vi".to_owned())
+        .unwrap_or_else(|| FALLBACK.to_owned())
 }

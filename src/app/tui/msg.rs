@@ -122,7 +122,7 @@ pub enum EffectResult {
     /// All models; more may follow.
     Models(Arc<ModelList>),
     /// The model found by name, or an error.
-    Model(Result<FoundModel, String>),
+    Model(String, Result<FoundModel, String>),
     /// The favorites, and the direction to cycle.
     Favorites(Vec<FoundModel>, Direction),
     /// Matches in pages that aren't loaded.

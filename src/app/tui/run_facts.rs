@@ -25,4 +25,6 @@ pub(crate) enum Resume {
     Unanswered,
     /// A plan that Enter runs, but not at once: a key pressed as it appears meant something else.
     Planned(AnswerDelay),
+    /// Steps without the heading of a plan; the first Enter offers to run them.
+    Listed,
 }

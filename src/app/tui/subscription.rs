@@ -13,7 +13,7 @@ const EVENTS_A_TURN: usize = 256;
 pub(super) enum Received {
     Events,
     /// The screen was too slow and was unsubscribed: the agent's current state.
-    Resubscribed(Snapshot, mpsc::Receiver<Arc<Event>>),
+    Resubscribed(Arc<Snapshot>, mpsc::Receiver<Arc<Event>>),
     Gone,
 }
 
@@ -30,7 +30,7 @@ pub(super) async fn receive(
         return Received::Events;
     }
     match handle.resubscribe().await {
-        Some((snapshot, events)) => Received::Resubscribed(snapshot, events),
+        Some((snapshot, events)) => Received::Resubscribed(Arc::new(snapshot), events),
         None => Received::Gone,
     }
 }

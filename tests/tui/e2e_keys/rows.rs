@@ -128,7 +128,9 @@ pub const IDLE: &[Row] = &[
     .shows("claude-sonnet-5-5 "),
     row(ThinkingUp, "/thinking low<enter>", " low ").shows(" medium "),
     row(ThinkingDown, "/thinking high<enter>", " high ").shows(" medium "),
-    row(SaveModel, "", "").shows("Saved as the default model"),
+    row(SaveModel, "<c-l>", "make it the default")
+        .shows("Saved as the default model")
+        .after("<esc>"),
     row(NextPermissionMode, "", "")
         .shows("─ plan ")
         .after("<s-tab><s-tab><s-tab>"),

@@ -313,6 +313,7 @@ impl Call {
         for refused in &self.status.refused {
             last_lines.push(format!("[{refused}]"));
         }
+        self.details.moved.clone_from(&self.status.refused);
         if self.status.gone || self.details.timed_out {
             return;
         }

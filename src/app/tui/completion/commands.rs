@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::candidate::Candidate;
 use crate::agent::word_list::WordList;
-use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec};
+use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec, ELSEWHERE};
 use crate::app::fuzzy::Query;
 use crate::app::tui::keymap::Keymap;
 
@@ -43,16 +43,26 @@ pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
         found.push((rank, word, spec));
     }
     found.sort_by_key(|(rank, ..)| *rank);
+    // Commands of other agents say what to do instead.
+    let foreign = ELSEWHERE.lines().filter_map(|line| line.split_once(": "));
+    let foreign = foreign.filter(|_| !begins_a_command(&typed));
+    let foreign = foreign.flat_map(|(names, instead)| {
+        let names = names.split(' ').filter(|name| name.starts_with(&typed));
+        names.map(move |name| Candidate::new(format!("/{name}"), instead))
+    });
     let candidate = |(_, word, spec): (_, &str, &ActionSpec)| Candidate {
         insert: format!("/{word}"),
         label: match spec.argument {
             Some(argument) if !word.contains(' ') => format!("/{word} {argument}"),
             _ => format!("/{word}"),
         },
-        detail: spec.help.to_owned(),
+        detail: match word.split_once(' ') {
+            Some((_, argument)) => format!("Switch to {argument}"),
+            None => spec.help.to_owned(),
+        },
         key: keymap.label(spec.action).unwrap_or_default(),
     };
-    found.into_iter().map(candidate).collect()
+    foreign.chain(found.into_iter().map(candidate)).collect()
 }
 
 /// Whether a command or an alias begins with `typed`. Otherwise Enter must not run a similar one.

@@ -145,6 +145,13 @@ impl Composer {
         self.anchor = Some(anchor);
     }
 
+    /// Selects the whole text, so that what the user types next replaces it.
+    pub fn select_all(&mut self) {
+        self.draft.move_to(self.draft.text().len());
+        self.scroll();
+        self.anchor = Some((0, self.draft.revision()));
+    }
+
     /// Selects up to a column and row of the visible layout (a drag of the mouse).
     pub fn select_to(&mut self, col: u16, row: u16) {
         let anchor = self.selection_start();

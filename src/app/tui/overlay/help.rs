@@ -1,7 +1,13 @@
-//! The help: every action with its keys and its command, grouped by task. Typing filters it.
+//! The help: every action with its keys and its command, grouped by task, and the pages of the
+//! documentation. Typing filters it, and finds settings too.
+
+use std::borrow::Cow;
 
 use super::picker::Picker;
 use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec, ELSEWHERE, Group, Scope, typo_of};
+use crate::app::config::documented;
+use crate::app::manual::PAGES;
+use crate::app::synonyms::{begins_one, words_for};
 use crate::app::tui::keymap::{Keymap, label};
 
 /// A row of the help.
@@ -21,31 +27,50 @@ pub struct HelpEntry {
     /// Its command with the argument, or empty.
     pub command: String,
     /// What it does.
-    pub text: &'static str,
+    pub text: Cow<'static, str>,
     /// `None` for the mouse and for signs in the prompt.
     pub spec: Option<&'static ActionSpec>,
     /// Names to search first, one per line: keys, command, aliases, name in key files.
     names: String,
+    /// More words to search: of a setting its names and purpose, of a page its headings.
+    more: String,
 }
 
 impl HelpEntry {
     /// Whether Enter runs the entry: if it works outside popups. A habitual Enter must not send.
     pub fn runs(&self) -> bool {
         let spec = self.spec.filter(|spec| spec.action != Action::Submit);
-        spec.is_some_and(|spec| spec.scope == Scope::Everywhere)
+        spec.is_some_and(|spec| spec.scope == Scope::Everywhere) || self.setting().is_some()
+    }
+
+    /// The key of the setting that this entry is about. Only a search shows it.
+    pub fn setting(&self) -> Option<&str> {
+        self.command
+            .strip_prefix("/settings ")
+            .filter(|_| self.spec.is_none())
+    }
+
+    /// Whether another word for its action or setting begins so.
+    fn is_called(&self, typed: &str) -> bool {
+        let action = self.spec.map(|spec| spec.name);
+        let mut names = action.into_iter().chain(self.setting());
+        names.any(|name| begins_one(name, typed))
     }
 
     /// All words to search.
     fn words(&self) -> String {
         let name = self.spec.map_or("", |spec| spec.name);
-        let mut related = RELATED.lines().filter_map(|line| line.split_once(": "));
-        let related = related.find(|(of, _)| *of == name).unwrap_or_default().1;
+        let related = words_for(name);
         // Other agents' commands have no names: tiller's own ones come first.
         let names = match &*self.names {
             "" => &self.command,
             names => names,
         };
-        format!("{names}\n{}\n{related}", self.text.to_lowercase())
+        format!(
+            "{names}\n{}\n{related}\n{}",
+            self.text.to_lowercase(),
+            self.more
+        )
     }
 }
 
@@ -69,21 +94,6 @@ const OTHERS: [(Group, &str, &str); 9] = [
     (Group::Looking, "Ctrl+click", "Open the file or the link"),
     (Group::Looking, "Shift+drag", "Let the terminal select text"),
 ];
-
-/// Words that people look for and that the action's help doesn't have.
-const RELATED: &str = "theme: dark light colour scheme appearance
-permission_mode: sandbox rules allow deny approve approval yolo bypass safe security
-settings: preferences options config configuration vim permission rules sandbox
-help: bindings shortcuts keymap.toml
-status: price money bill tokens window
-login: provider token sign in account
-rewind: checkpoint restore revert
-undo_turn: revert restore reset
-export: save share markdown
-resume: continue history previous
-submit: resume continue retry
-init: memory instructions
-cancel: abort interrupt kill";
 
 /// Whether a word of `text` begins with `word`; signs match anywhere.
 fn begins_a_word(text: &str, word: &str) -> bool {
@@ -120,14 +130,16 @@ impl HelpList {
         let rows = self.rows.iter().enumerate();
         let mut found: Vec<(u8, usize)> = rows
             .filter_map(|(at, row)| match row {
-                _ if words.is_empty() => Some((0, at)),
-                HelpRow::Heading(_) => None,
+                HelpRow::Entry(entry) if words.is_empty() => {
+                    entry.setting().is_none().then_some((0, at))
+                }
+                HelpRow::Heading(_) => words.is_empty().then_some((0, at)),
                 HelpRow::Entry(entry) => {
                     let has = |text: &str| words.iter().all(|word| begins_a_word(text, word));
                     let tier = match () {
                         () if entry.names.lines().any(|name| name == typed) => 0,
                         () if has(&entry.names) => 1,
-                        () if has(&entry.words()) => 2,
+                        () if has(&entry.words()) || entry.is_called(&typed) => 2,
                         () => typo_of(&typed, entry.names.lines()).map(|_| 3)?,
                     };
                     Some((tier, at))
@@ -164,7 +176,7 @@ pub fn help_rows(keymap: &Keymap) -> Vec<HelpRow> {
         rows.extend(others.map(|(_, keys, text)| {
             HelpRow::Entry(HelpEntry {
                 keys: (*keys).to_owned(),
-                text,
+                text: (*text).into(),
                 names: keys.to_lowercase(),
                 ..HelpEntry::default()
             })
@@ -177,7 +189,30 @@ pub fn help_rows(keymap: &Keymap) -> Vec<HelpRow> {
     rows.extend(elsewhere.map(|(names, instead)| {
         HelpRow::Entry(HelpEntry {
             command: format!("/{}", names.replace(' ', " /")),
-            text: instead,
+            text: instead.into(),
+            ..HelpEntry::default()
+        })
+    }));
+    rows.extend(documented().map(|(key, name, about)| {
+        HelpRow::Entry(HelpEntry {
+            more: format!("{name}\n{about}").to_lowercase(),
+            command: format!("/settings {key}"),
+            text: if name == key { about } else { name }.into(),
+            ..HelpEntry::default()
+        })
+    }));
+    rows.push(HelpRow::Heading("Documentation"));
+    rows.extend(PAGES.iter().map(|page| {
+        // Those of the reference repeat the settings and commands above.
+        let is_guide = !page.topic.contains('/');
+        let headings = page
+            .text
+            .lines()
+            .filter(|line| is_guide && line.starts_with('#'));
+        HelpRow::Entry(HelpEntry {
+            command: format!("tiller docs {}", page.topic),
+            text: page.title().into(),
+            more: headings.collect::<Vec<_>>().join("\n").to_lowercase(),
             ..HelpEntry::default()
         })
     }));
@@ -202,8 +237,9 @@ fn entry(keymap: &Keymap, spec: &'static ActionSpec) -> HelpEntry {
     HelpEntry {
         keys: keys.join(", "),
         command,
-        text: spec.help,
+        text: spec.help.into(),
         spec: Some(spec),
         names: names.join("\n").to_lowercase(),
+        more: String::new(),
     }
 }

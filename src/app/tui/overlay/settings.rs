@@ -6,6 +6,7 @@ use super::picker::Picker;
 use crate::app::config::words_of;
 pub use crate::app::config::{SettingOverride, SettingRow};
 use crate::app::fuzzy::Query;
+use crate::app::synonyms::begins_one;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SettingsPicker {
@@ -36,22 +37,26 @@ impl SettingsPicker {
         self.picker.select(selected);
     }
 
-    /// Finds the matching rows, first by key or name, then by text.
+    /// Finds the matching rows: first the one with this key, which a value may follow, then by key, name
+    /// or other words for it, then by text.
     pub fn search(&mut self) {
         let typed = self.picker.query().to_lowercase();
         let mut query = Query::new(&typed);
+        let first = typed.split(' ').next().unwrap_or_default();
         let rows = self.rows.iter().flatten().enumerate();
         let mut found: Vec<_> = rows
             .filter_map(|(at, row)| {
                 let of_name = query.fit(at, &row.key).filter(|it| !it.scattered);
                 let contains = |text: &str| text.to_lowercase().contains(&typed);
                 let is_named = of_name.is_some() || contains(row.name()) || contains(row.group());
-                let fits = is_named || contains(&row.about);
-                fits.then_some((!is_named, at))
+                let is_named = is_named || begins_one(&row.key, &typed);
+                let is_exact = row.key == first;
+                let fits = is_exact || is_named || contains(&row.about);
+                fits.then_some((!is_exact, !is_named, at))
             })
             .collect();
         found.sort_unstable();
-        let found = found.into_iter().map(|(_, at)| at).collect();
+        let found = found.into_iter().map(|(.., at)| at).collect();
         self.picker.set_matches(found, 0);
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::plan::ends_with_plan;
+use super::plan::{Proposal, proposal};
 use super::{permission, questions, sessions, tree, trials};
 use crate::agent::permission::PermissionMode;
 use crate::agent::session::{HistoryFacts, SessionBranch};
@@ -156,11 +156,11 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 RunOutcome::Failed { .. } if messages.is_settled() => None,
                 RunOutcome::Failed { .. } => Some(Resume::Failed),
                 RunOutcome::Aborted if app.run.is_retrying() => Some(Resume::Stopped),
-                RunOutcome::Done
-                    if app.status.permission == PermissionMode::Plan
-                        && ends_with_plan(messages.end()) =>
-                {
-                    Some(Resume::Planned(AnswerDelay::starting(app.now)))
+                RunOutcome::Done if app.status.permission == PermissionMode::Plan => {
+                    proposal(messages.end()).map(|found| match found {
+                        Proposal::Plan => Resume::Planned(AnswerDelay::starting(app.now)),
+                        Proposal::Steps => Resume::Listed,
+                    })
                 }
                 RunOutcome::Aborted | RunOutcome::Done | RunOutcome::Truncated => None,
             };

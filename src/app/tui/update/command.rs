@@ -49,14 +49,22 @@ pub(super) fn parse(app: &App) -> Option<Command> {
         Some((action, argument)) => Command::Action(action, argument.to_owned()),
         None if answers => return None,
         None if known.clone().any(|slash| slash == word) => {
-            Command::Unknown(format!("/{word} takes no argument; nothing was sent"))
+            Command::Unknown(match &command[word.len()..] {
+                id if word == "resume" => {
+                    format!("/resume takes no argument: choose in its list, or run `tiller -r{id}`")
+                }
+                _ => format!("/{word} takes no argument; nothing was sent"),
+            })
         }
         None => Command::Unknown(match (elsewhere, typo_of(word, known)) {
             (Some((_, instead)), _) => format!("/{word}: {instead}"),
             (_, Some(near)) => {
                 format!("No command /{word}: did you mean /{near}? {help} lists all")
             }
-            _ => format!("No command /{word}; {help} lists all, //{word} sends it as text"),
+            _ => format!(
+                "No command /{word}; {help} lists all, //{word} sends it as text, \
+                 @.claude/commands/{word}.md a command file"
+            ),
         }),
     })
 }

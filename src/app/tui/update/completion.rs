@@ -145,7 +145,14 @@ pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
     let typed = typed.as_str();
     let found = path_candidates(typed, names);
     let common = match found.as_slice() {
-        [] => return drop(app.say_for(format!("No path starts with {typed}"), 2000)),
+        [] => {
+            let queue = if app.is_running() {
+                format!(" · {} queues the text", app.key(Action::FollowUp))
+            } else {
+                String::new()
+            };
+            return drop(app.say_for(format!("No path starts with {typed}{queue}"), 3000));
+        }
         [only] => only.insert.clone(),
         several => common_start(several),
     };

@@ -1,7 +1,7 @@
 //! The help: what Enter does with the selected entry.
 
 use super::overlay::topmost;
-use super::{completion, keys, tree};
+use super::{completion, keys, settings, tree};
 use crate::app::tui::app::App;
 use crate::app::tui::completion::waits_for_argument;
 use crate::app::tui::effect::Effect;
@@ -17,6 +17,11 @@ pub fn open(app: &mut App) -> Vec<Effect> {
 pub fn choose(app: &mut App) -> Vec<Effect> {
     let list = topmost!(app, Help);
     let chosen = list.chosen().filter(|entry| entry.runs());
+    if let Some(key) = chosen.and_then(|entry| entry.setting()) {
+        let key = key.to_owned();
+        app.overlays.pop();
+        return settings::open(app, &key);
+    }
     let Some(spec) = chosen.and_then(|entry| entry.spec) else {
         return Vec::new();
     };

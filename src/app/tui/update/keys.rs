@@ -198,6 +198,13 @@ fn jump_key(app: &mut App, press: KeyPress) -> Option<Vec<Effect>> {
     Some(Vec::new())
 }
 
+/// Keys of other agents, and tiller's action for the same; none for moving a command to the background.
+const ELSEWHERE: [(&str, Option<Action>); 3] = [
+    ("Ctrl+B", None),
+    ("Alt+P", Some(Action::Models)),
+    ("Alt+M", Some(Action::NextPermissionMode)),
+];
+
 fn editor_key(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     if let Some(action) = action {
         return act(app, action, "");
@@ -214,10 +221,13 @@ fn editor_key(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Eff
         return completion::insert(app, c);
     }
     let (key, help) = (label(press), app.key(Action::Help));
-    app.say_for(
-        format!("{key} does nothing here; {help} shows the keys"),
-        3000,
-    )
+    let instead = ELSEWHERE.iter().find(|(other, _)| *other == key);
+    let hint = match instead {
+        Some((_, Some(own))) => format!("{}: {}", app.key(*own), own.spec().help),
+        Some((_, None)) => "tiller runs nothing in the background".to_owned(),
+        None => format!("{help} shows the keys"),
+    };
+    app.say_for(format!("{key} does nothing here; {hint}"), 3000)
 }
 
 /// Moves the caret to the next `c` in this direction.
@@ -288,7 +298,10 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
                     act(app, action, &argument)
                 }
                 Some(Command::Shell(typed)) => shell::run(app, &typed),
-                Some(Command::Unknown(text)) => app.say_for(text, 5000),
+                Some(Command::Unknown(text)) => {
+                    app.composer.select_all();
+                    app.say_for(text, 5000)
+                }
             };
         }
         Action::TakeBack => return queue::take_back(app),

@@ -4,7 +4,7 @@ use super::overlay::topmost;
 use super::{list, stop};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
-use crate::app::keys::without_keys;
+use crate::app::keys::{key_of_another, without_keys};
 use crate::app::models::ProviderKey;
 use crate::app::tui::app::App;
 use crate::app::tui::composer::SavedDraft;
@@ -91,6 +91,15 @@ fn store(app: &mut App) -> Vec<Effect> {
     if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
         login.fault = Some("That doesn't look like an API key".to_owned());
         return Vec::new();
+    }
+    if let Some(other) = key_of_another(provider, text) {
+        let enter = app.keymap.label(Action::Accept).unwrap_or_default();
+        let fault =
+            format!("This looks like a key for {other}. {enter} again stores it for {provider}");
+        if login.fault.as_ref() != Some(&fault) {
+            login.fault = Some(fault);
+            return Vec::new();
+        }
     }
     let effect = Effect::StoreKey(provider.clone(), key.clone());
     app.overlays.pop();

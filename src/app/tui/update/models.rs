@@ -24,7 +24,13 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::ThinkingUp => think_more(app, Direction::Forward),
         Action::ThinkingDown => think_more(app, Direction::Back),
         Action::Thinking => think(app, argument),
-        Action::SaveModel => vec![Effect::SaveDefault(app.status.model.full_id())],
+        Action::SaveModel => {
+            let (save, list) = (app.key(action), app.key(Action::Models));
+            app.say_for(
+                format!("{save} sets the default in the list of models: {list}"),
+                4000,
+            )
+        }
         _ => Vec::new(),
     }
 }
@@ -52,13 +58,18 @@ pub fn listed(app: &mut App, listing: Arc<ModelList>) {
     }
 }
 
-pub fn found(app: &mut App, found: Result<FoundModel, String>) -> Vec<Effect> {
+pub fn found(app: &mut App, typed: &str, found: Result<FoundModel, String>) -> Vec<Effect> {
     match found {
         Ok(found) => choose(app, &found),
         Err(error) => {
             // The rest of the error is for the command line.
             let what = error.split("\nLooked in").next().unwrap_or_default();
             let list = app.key(Action::Models);
+            // To correct it, unless the user types something else already.
+            if app.composer.is_empty() {
+                app.composer.set(&format!("/model {typed}"));
+                app.composer.select_all();
+            }
             app.say_for(format!("{what} · {list} lists all models"), 6000)
         }
     }

@@ -53,7 +53,9 @@ pub fn confirm_full(app: &mut App, how_long: FullFor) -> Vec<Effect> {
 /// Shows the mode. Outside plan mode there is no plan to run.
 pub fn show(app: &mut App, mode: PermissionMode) {
     app.status.permission = mode;
-    if mode != PermissionMode::Plan && matches!(app.resume, Some(Resume::Planned(_))) {
+    if mode != PermissionMode::Plan
+        && matches!(app.resume, Some(Resume::Planned(_) | Resume::Listed))
+    {
         app.resume = None;
     }
 }

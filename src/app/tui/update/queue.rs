@@ -6,6 +6,7 @@ use crate::agent::permission::PermissionMode;
 use crate::agent::{NoticeLevel, Phase, QueueKind, RunState, TodoDetails};
 use crate::app::action::Action;
 use crate::app::attachments::typed_text;
+use crate::app::tui::answer_delay::AnswerDelay;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect, TrialEffect};
 use crate::app::tui::run_facts::Resume;
@@ -171,9 +172,12 @@ fn go_on(app: &mut App, meant: bool) -> Vec<Effect> {
             let is_plan = app.status.permission == PermissionMode::Plan;
             if is_plan && app.resume.is_none() && !app.transcript.is_empty() {
                 let key = app.key(Action::NextPermissionMode);
-                app.say(format!(
-                    "The last reply has no plan to run; {key} changes the mode"
-                ));
+                app.say_for(
+                    format!(
+                        "No plan to run: the reply has no heading “Plan”. {key} changes the mode"
+                    ),
+                    5000,
+                );
             }
             return sessions::go_on_with_recent(app);
         }
@@ -182,8 +186,13 @@ fn go_on(app: &mut App, meant: bool) -> Vec<Effect> {
         });
         return vec![Effect::GoOn];
     };
-    if let Resume::Planned(_) = resume {
-        return carry_out(app);
+    match resume {
+        Resume::Planned(_) => return carry_out(app),
+        Resume::Listed => {
+            app.resume = Some(Resume::Planned(AnswerDelay::starting(now)));
+            return app.say_for("Steps, but no heading “Plan”. Enter again runs them", 5000);
+        }
+        _ => {}
     }
     app.set_run(RunState::Running {
         phase: Phase::Requesting,

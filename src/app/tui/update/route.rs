@@ -149,7 +149,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Picture(file) => shell::picture(app, file),
         EffectResult::Files(found) => completion::files_found(app, found),
         EffectResult::Folder(typed, names) => completion::folder_read(app, &typed, names),
-        EffectResult::Model(found) => return models::found(app, found),
+        EffectResult::Model(typed, found) => return models::found(app, &typed, found),
         EffectResult::Favorites(favorites, direction) => {
             return models::cycle(app, favorites, direction);
         }

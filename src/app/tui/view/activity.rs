@@ -135,6 +135,7 @@ fn idle(app: &App, columns: u16) -> StyledLine {
         Some(Resume::AtLimit | Resume::CutOff) => " continue".to_owned(),
         Some(Resume::Failed | Resume::Stopped) => " retry".to_owned(),
         Some(Resume::Planned(_)) => " run this plan (auto mode)".to_owned(),
+        Some(Resume::Listed) => " twice: run these steps (auto mode)".to_owned(),
         Some(Resume::AtBudget(next)) => format!(" continue, up to {next}"),
     };
     offer(app, Action::Submit, &does)

@@ -31,7 +31,7 @@ pub fn draw(popup: &mut Popup<'_>, list: &HelpList) -> Option<PopupDrawn> {
     let (below, foot) = split(below, below.height - foot);
     let columns = usize::from(area.width);
     let field = WAYS.min(columns * 2 / 5);
-    let none = "No match. Try another word, or look in /settings";
+    let none = "No match. Try another word; `tiller docs` in a shell lists all pages";
     let drawn = popup.matches(&list.picker, none, below, |at, style| {
         let entry = match list.rows.get(at)? {
             HelpRow::Heading(title) => return Some(StyledLine::of(*title, theme.popup_title)),
@@ -44,7 +44,7 @@ pub fn draw(popup: &mut Popup<'_>, list: &HelpList) -> Option<PopupDrawn> {
         line.push(gap, style);
         line.push(command, on_row(theme, style, theme.accent));
         line.push(" ".repeat((field + 2).saturating_sub(line.width())), style);
-        Some(line.with(entry.text, style))
+        Some(line.with(&*entry.text, style))
     });
     if let Some(entry) = chosen.filter(|_| foot.height > 0) {
         let foot = popup.rule(foot);
@@ -54,7 +54,7 @@ pub fn draw(popup: &mut Popup<'_>, list: &HelpList) -> Option<PopupDrawn> {
         let ways = [&*entry.keys, &entry.command, name.as_deref().unwrap_or("")];
         let ways: Vec<&str> = ways.into_iter().filter(|it| !it.is_empty()).collect();
         let ways = StyledLine::of(ways.join(" · "), popup.quiet());
-        let text = StyledLine::of(entry.text, theme.popup);
+        let text = StyledLine::of(&*entry.text, theme.popup);
         popup.text(&[text, ways], foot);
     }
     Some(drawn)

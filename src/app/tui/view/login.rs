@@ -3,6 +3,7 @@
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn, on_row, split};
 use crate::app::action::Action;
+use crate::app::keys::key_page;
 use crate::app::tui::overlay::Login;
 use crate::app::tui::text::width::width;
 
@@ -17,7 +18,9 @@ pub fn draw(popup: &mut Popup<'_>, login: &Login) -> Option<PopupDrawn> {
     let fault = fault.map(|fault| StyledLine::of(fault, popup.style(theme.warning)));
     if let Some((provider, key)) = &login.typing {
         let notes = [format!(" {enter} save · {esc} back ")];
-        let area = popup.open(&format!("Key for {provider}"), 2, &notes)?;
+        let page = key_page(provider);
+        let rows = 2 + usize::from(page.is_some());
+        let area = popup.open(&format!("Key for {provider}"), rows, &notes)?;
         let most = usize::from(area.width).saturating_sub(3);
         let dots = "•".repeat(key.expose().chars().count().min(most));
         let line = StyledLine::of("› ", theme.popup_title).with(dots, theme.popup);
@@ -26,6 +29,10 @@ pub fn draw(popup: &mut Popup<'_>, login: &Login) -> Option<PopupDrawn> {
             let said = "Hidden as you type. Stored on this machine only.";
             let said = fault.unwrap_or_else(|| StyledLine::of(said, popup.quiet()));
             popup.line(&said, split(area, 1).1);
+        }
+        if let Some(page) = page.filter(|_| area.height > 2) {
+            let line = StyledLine::of(format!("Get one at {page}"), popup.quiet());
+            popup.line(&line, split(area, 2).1);
         }
         return Some(PopupDrawn::default());
     }

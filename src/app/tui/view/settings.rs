@@ -41,14 +41,17 @@ pub fn draw(popup: &mut Popup<'_>, list: &SettingsPicker) -> Option<PopupDrawn> 
     };
     let (below, foot) = split(below, below.height - about);
     let none = match list.rows {
-        None => "Reading…",
-        Some(_) => "No match",
+        None => "Reading…".to_owned(),
+        Some(_) => format!(
+            "No match. {} searches commands and documentation too",
+            app.key(Action::Help)
+        ),
     };
     let columns = usize::from(area.width);
     let left = if columns < GROUP + 2 * NAME { 0 } else { GROUP };
     // The first row of a group shows its name.
     let mut above = "";
-    let drawn = popup.matches(&list.picker, none, below, |at, style| {
+    let drawn = popup.matches(&list.picker, &none, below, |at, style| {
         let row = list.rows.as_ref()?.get(at)?;
         let before = std::mem::replace(&mut above, row.group());
         let group = if before == above { "" } else { above };

@@ -64,7 +64,7 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
         None => total.output > 0,
         Some(step) => step.number > 1,
     };
-    let since = "  since you opened or rewound it";
+    let since = "  here and below: since you opened or rewound it";
     let since = if is_part { since } else { "" };
     row("prompts", prompts.to_string(), since.to_owned());
     let (all, of_tools) = (time(millis), time(in_tools));

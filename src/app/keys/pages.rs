@@ -1,0 +1,37 @@
+//! Where users get API keys, and how the keys of each provider begin.
+
+/// Providers with a page for keys: the name, how its keys begin if that tells them apart, and the page.
+const PAGES: [(&str, &str, &str); 14] = [
+    (
+        "anthropic",
+        "sk-ant-",
+        "console.anthropic.com/settings/keys",
+    ),
+    ("openai", "sk-proj-", "platform.openai.com/api-keys"),
+    ("openrouter", "sk-or-", "openrouter.ai/keys"),
+    ("google", "AIza", "aistudio.google.com/apikey"),
+    ("xai", "xai-", "console.x.ai"),
+    ("deepseek", "", "platform.deepseek.com/api_keys"),
+    ("mistral", "", "console.mistral.ai/api-keys"),
+    ("groq", "gsk_", "console.groq.com/keys"),
+    ("cerebras", "csk-", "cloud.cerebras.ai"),
+    ("moonshotai", "", "platform.moonshot.ai/console/api-keys"),
+    ("together", "", "api.together.ai/settings/api-keys"),
+    ("fireworks", "fw_", "fireworks.ai/account/api-keys"),
+    ("nvidia", "nvapi-", "build.nvidia.com"),
+    ("zai", "", "z.ai/manage-apikey/apikey-list"),
+];
+
+/// The page where users get a key of this provider.
+pub(crate) fn key_page(provider: &str) -> Option<String> {
+    let page = PAGES.iter().find(|(name, ..)| *name == provider);
+    page.map(|(.., page)| format!("https://{page}"))
+}
+
+/// The other provider whose keys begin like this one. Own providers may take any key.
+pub(crate) fn key_of_another(provider: &str, key: &str) -> Option<&'static str> {
+    PAGES.iter().find(|(name, ..)| *name == provider)?;
+    let begins = |prefix: &str| !prefix.is_empty() && key.starts_with(prefix);
+    let other = PAGES.iter().find(|(_, prefix, _)| begins(prefix))?.0;
+    (other != provider).then_some(other)
+}

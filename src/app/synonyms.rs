@@ -1,0 +1,64 @@
+//! Words that users type for tiller's actions and settings, often from other programs. F1, `/settings`
+//! and the errors about unknown settings share them.
+
+/// Rows of a name and its other words, without blanks, `_` and `-`. A name without a dot is an action's,
+/// one with blanks says what to do instead of a setting.
+const TABLE: &str = "\
+theme: dark light color colour scheme appearance
+permission_mode: sandbox rules allow command deny approve approval yolo bypass safe security stopasking askbefore allowcommand dontask acceptedits
+settings: preferences options config configuration vim permission rules sandbox
+status: price money usage bill tokens window cost stats
+login: provider token sign in account apikey
+rewind: checkpoint restore revert
+undo_turn: revert restore reset
+export: save share markdown
+resume: continue history previous
+submit: resume continue retry
+newline: newline linebreak multiline shiftenter
+init: memory instructions
+cancel: abort interrupt kill
+agent.max_iterations: maxturns turns maxsteps steps maxcalls
+budget.usd: cost maxcost dollars maxbudgetusd
+compaction.enabled: autocompact compact autocompactenabled autocompaction
+models.default: model modelname
+models.max_output: maxtokens maxoutputtokens
+models.thinking: reasoning effort reasoningeffort modelreasoningeffort
+models.servers.ollama: ollama local
+permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode yolo askbefore network
+permission.rules: allow deny ask allowlist denylist allowedtools disallowedtools network
+permission.writable: additionaldirectories writableroots adddir
+retry.max: attempts maxattempts retries maxretries
+tools.bash.timeout_seconds: timeout
+tools.set: tool toolset
+ui.notify: notification notifications sound bell
+ui.theme: color colors colour colours colorscheme
+ui.title: statusline status tmux
+`tiller auth add PROVIDER` stores API keys: key keys apikey apikeys token
+set the variable VISUAL or EDITOR instead: editor visual
+keys are in keymap.toml, next to config.toml: keymap keybindings keybinding bindings";
+
+/// The shortest beginning of a word that finds it.
+const MIN: usize = 3;
+
+/// The rows of the table.
+pub(crate) fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLE.lines().filter_map(|line| line.split_once(": "))
+}
+
+/// The other words for `name`, or an empty text.
+pub(crate) fn words_for(name: &str) -> &'static str {
+    let row = rows().find(|(of, _)| *of == name);
+    row.map_or("", |(_, words)| words)
+}
+
+/// True if what the user typed begins a word for `name`.
+pub(crate) fn begins_one(name: &str, typed: &str) -> bool {
+    let typed = plain(typed);
+    let mut words = words_for(name).split(' ');
+    typed.len() >= MIN && words.any(|word| word.starts_with(&typed))
+}
+
+/// The text as the table writes words.
+pub(crate) fn plain(text: &str) -> String {
+    text.to_lowercase().replace(['_', '-', ' '], "")
+}
