@@ -145,6 +145,10 @@ fn config_get_and_set_work() {
     printed(&["set", "compaction.prompt", "5"]);
     printed(&["set", "models.aliases.\"v1.5\"", "opus:low"]);
     printed(&["set", "models.favorites", "[\"opus\", \"v1.5\"]"]);
+    printed(&["set", "permission.protected", "~/a, ~/b"]);
+    printed(&["set", "tools.bash.secret_env", "[PIN,PUK]"]);
+    printed(&["set", "budget.usd", "$5"]);
+    printed(&["set", "ui.mouse", "off"]);
     printed(&["set", "agent.max_iterations", "7"]);
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(
@@ -156,14 +160,47 @@ fn config_get_and_set_work() {
         ("compaction.prompt", "5\n"),
         ("models.favorites", "[\"opus\", \"v1.5\"]\n"),
         ("agent.max_iterations", "7\n"),
+        ("permission.protected", "[\"~/a\", \"~/b\"]\n"),
+        ("tools.bash.secret_env", "[\"PIN\", \"PUK\"]\n"),
+        ("budget.usd", "5.0\n"),
+        ("ui.mouse", "false\n"),
         ("models.aliases", "models.aliases.\"v1.5\" = \"opus:low\"\n"),
         ("undo", "undo.max_bytes = 536870912\n"),
     ] {
         assert_eq!(printed(&["get", key]), value, "{key}");
     }
+    assert_eq!(
+        printed(&["get", "ui.theme", "ui.mouse"]),
+        "ui.theme = \"nord\"\nui.mouse = false\n"
+    );
     for (arguments, code, told) in [
         (
-            &["get", "ui.them"][..],
+            &["set", "permission.protected", "a/b"][..],
+            2,
+            "start it with / or ~/",
+        ),
+        (
+            &["set", "permission.rules", "x"],
+            2,
+            "for example:\n[[permission.rules]]",
+        ),
+        (
+            &["set", "models.favorites", "sonnet", "opus"],
+            2,
+            "tiller config set models.favorites sonnet,opus",
+        ),
+        (
+            &["set", "budget.usd", "two"],
+            2,
+            "expected a number, such as 2.5",
+        ),
+        (
+            &["set", "models.servers.vllm", "x"],
+            2,
+            "in models.toml, as [providers.NAME]",
+        ),
+        (
+            &["get", "ui.them"],
             2,
             "unknown setting ui.them: did you mean ui.theme?",
         ),
@@ -368,6 +405,28 @@ fn a_model_in_the_settings_that_is_none_is_told_with_its_line() {
             "{ran:#?}"
         );
     }
+    // With a key there are other models, and the run goes on with one.
+    let (_server, sandbox) = job::stage_with((0..3).map(|_| Reply::text("ok")).collect());
+    let file = sandbox.config().join("config.toml");
+    let before = std::fs::read_to_string(&file).unwrap_or_default();
+    for (section, line) in [
+        ("models", "default = \"claud-x\""),
+        ("models", "fallback = [\"claud-x\"]"),
+        ("tools", "set = \"reed\""),
+    ] {
+        let text = format!("{before}\n[{section}]\n{line}\n");
+        std::fs::write(&file, text).unwrap();
+        let ran = sandbox.run(&["-p", "hi"]);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (Some(0), "ok\n"),
+            "{ran:#?}"
+        );
+        let told = format!("tiller: ignored: setting {section}.");
+        assert!(ran.stderr.contains(&told), "{ran:#?}");
+    }
+    let ran = sandbox.run(&["-p", "--config", "models.default=claud-x", "hi"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
     // A flag is no line of the file.
     let ran = sandbox.run(&["-p", "-m", "claud", "hi"]);
     assert!(

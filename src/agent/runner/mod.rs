@@ -40,7 +40,7 @@ pub(super) use link::{
 pub(super) use lookout::Folders;
 pub use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
 pub(super) use permissions::Permissions;
-pub use permissions::judge_command;
+pub use permissions::{JudgedCommand, judge_command};
 pub(super) use run::run;
 pub(super) use summary::BRANCH_SUMMARY;
 pub(super) use trial::{discard, keep, try_out};

@@ -402,12 +402,23 @@ impl Permissions {
     }
 }
 
-/// Returns the decision of a session with these options about a command, and the mode it applies in.
+/// What a session would do with a command.
+#[derive(Clone, Debug)]
+pub struct JudgedCommand {
+    /// The mode that the decision applies in.
+    pub mode: PermissionMode,
+    /// The decision.
+    pub decision: Decision,
+    /// The protected places that the command names, which the sandbox hides from it.
+    pub hidden: Vec<PathBuf>,
+}
+
+/// Returns what a session with these options would do with a command.
 pub async fn judge_command(
     options: &PermissionOptions,
     command: &str,
     processes: &Processes,
-) -> Result<(PermissionMode, Decision), String> {
+) -> Result<JudgedCommand, String> {
     let (_sender, policy) = watch::channel(Arc::new(options.policy.clone()));
     let effects = Effects {
         command: Some(command.to_owned()),
@@ -416,7 +427,28 @@ pub async fn judge_command(
     let permissions = Permissions::new(options, Vec::new(), policy);
     let judged = permissions.judge("bash", &effects, &options.places.cwd, processes);
     let judged = judged.await?;
-    Ok((judged.mode, judged.decision))
+    let mut hidden = Vec::new();
+    if let Verdict::Allow(Confinement::Sandboxed { .. })
+    | Verdict::Ask(Confinement::Sandboxed { .. }) = judged.decision.verdict
+    {
+        let is_between = |c: char| c.is_whitespace() || "<>|&;()='\"`".contains(c);
+        for word in command.split(is_between).filter(|word| !word.is_empty()) {
+            let places = judged
+                .workspace
+                .locate(&options.places.cwd, word, Access::Read);
+            let closed = places
+                .into_iter()
+                .flatten()
+                .filter(|it| it.zone == Zone::Protected);
+            hidden.extend(closed.map(|it| it.real));
+        }
+    }
+    hidden.dedup();
+    Ok(JudgedCommand {
+        mode: judged.mode,
+        decision: judged.decision,
+        hidden,
+    })
 }
 
 impl Judged {

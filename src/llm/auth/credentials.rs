@@ -19,6 +19,8 @@ pub struct ProviderAuth<'a> {
     pub api_key: Option<&'a str>,
     /// The variables that can have its key.
     pub variables: &'a [String],
+    /// Whether `headers` of `models.toml` have its key, so that it needs no other.
+    pub key_in_headers: bool,
     /// The user's `models.toml`, for errors about a missing key.
     pub models_file: &'a Path,
 }
@@ -106,7 +108,7 @@ impl ProviderAuth<'_> {
                 return Ok(KeyLocation::EnvFile(name.clone(), path, Secret::new(key)));
             }
         }
-        if self.variables.is_empty() {
+        if self.variables.is_empty() || self.key_in_headers {
             return Ok(KeyLocation::None);
         }
         let looked = format!(
@@ -116,20 +118,79 @@ impl ProviderAuth<'_> {
                 several => format!("{} aren't", several.join(" and ")),
             }
         );
-        Err(self.missing(&looked))
+        let mut error = self.missing(&looked);
+        if let Some(token) = self.token_variable(keys) {
+            let provider = self.provider;
+            let hint = format!(
+                "tiller doesn't read {token}. To use it, add to [providers.{provider}] in {file}: \
+                 api_key = \"${token}\" and quirks = {{ bearer = true }}"
+            );
+            error = error.with_hint(hint);
+        }
+        Err(error)
     }
 
-    /// The line that sets its key, for when a server refused it.
-    pub fn hint(&self) -> String {
+    /// The variable of a token that gateways take instead of a key, if it is set.
+    fn token_variable(&self, keys: &Keys) -> Option<String> {
+        let mut names = self.variables.iter().filter_map(|name| {
+            let begin = name.strip_suffix("_API_KEY")?;
+            Some(format!("{begin}_AUTH_TOKEN"))
+        });
+        names.find(|name| keys.get(name).is_some())
+    }
+
+    /// The places of other keys that tiller doesn't use, because one at `used` takes precedence.
+    pub fn ignored(&self, keys: &Keys, used: &KeyLocation) -> Vec<String> {
+        let mut ignored = Vec::new();
+        let in_models = matches!(
+            used,
+            KeyLocation::Literal(_) | KeyLocation::Named(..) | KeyLocation::Command(..)
+        );
+        if in_models && keys.store().get(self.provider).is_some() {
+            ignored.push("auth.toml".to_owned());
+        }
+        let is_used = |name: &String| matches!(used, KeyLocation::Named(it, _) | KeyLocation::Environment(it, _) if it == name);
+        let set = self
+            .variables
+            .iter()
+            .filter(|name| keys.get(name).is_some());
+        ignored.extend(set.filter(|name| !is_used(name)).cloned());
+        ignored
+    }
+
+    /// Which key a server refused, and how to replace it.
+    pub fn hint(&self, keys: &Keys) -> String {
         let file = self.models_file.display();
         let provider = self.provider;
-        match self.api_key.map(KeySpec::parse) {
-            Some(KeySpec::Command(_)) => format!(
+        let add = format!("tiller auth add {provider}, or inside tiller: /login {provider}");
+        match self.key_location(keys) {
+            Ok(KeyLocation::Command(..)) => format!(
                 "The key came from a command: check api_key under [providers.{provider}] in {file}"
             ),
-            Some(KeySpec::Literal(_)) => {
+            Ok(KeyLocation::Literal(_)) => {
                 format!("Set a valid api_key under [providers.{provider}] in {file}")
             }
+            Ok(KeyLocation::Named(name, key)) => format!(
+                "It was the key in {name} ({}), which {file} names: export {name}=YOUR_KEY",
+                key.masked()
+            ),
+            // It takes precedence over the variables.
+            Ok(KeyLocation::Stored(key)) => {
+                format!(
+                    "It was the key in auth.toml ({}). Replace it: {add}",
+                    key.masked()
+                )
+            }
+            Ok(KeyLocation::Environment(name, key)) => format!(
+                "It was the key in the variable {name} ({}). Set a valid key with: export {name}=YOUR_KEY, \
+                 or {add}",
+                key.masked()
+            ),
+            Ok(KeyLocation::EnvFile(name, path, key)) => format!(
+                "It was {name} in {} ({}). Set a valid key there, or with: {add}",
+                path.display(),
+                key.masked()
+            ),
             _ => format!("Set a valid key with: {}", self.set_command()),
         }
     }

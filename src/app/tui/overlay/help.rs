@@ -1,8 +1,9 @@
 //! The help: every action with its keys and its command, grouped by task. Typing filters it.
 
 use super::picker::Picker;
-use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec, ELSEWHERE, Group, Scope, typo_of};
+use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec, ELSEWHERE, Group, Scope};
 use crate::app::tui::keymap::{Keymap, label};
+use crate::llm::nearest::typo_of;
 
 /// A row of the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
