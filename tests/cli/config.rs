@@ -103,6 +103,12 @@ fn an_invalid_setting_is_reported_and_otherwise_ignored() {
     let told = "tiller: ignored: unknown setting them (user: ";
     assert!(ran.stderr.starts_with(told), "{}", ran.stderr);
     assert!(ran.stderr.contains("config.toml:1)"), "{}", ran.stderr);
+    let providers = "[providers.x]\napi_key = \"k\"\nbase_url = \"http://x\"\n";
+    std::fs::write(&file, providers).unwrap();
+    let ran = sandbox.run(&["config", "get", "ui.theme"]);
+    let told = "config.toml:1): write providers into models.toml, next to config.toml";
+    assert!(ran.stderr.trim_end().ends_with(told), "{ran:#?}");
+    assert_eq!(ran.stderr.lines().count(), 1, "{ran:#?}");
     std::fs::write(&file, "[permission]\nmod = \"ask\"\n").unwrap();
     let ran = sandbox.run(&["-p", "-m", Wire::Chat.model(), "go"]);
     assert_eq!(ran.code, Some(2), "{ran:#?}");
@@ -162,7 +168,7 @@ fn config_get_and_set_work() {
         ("agent.max_iterations", "7\n"),
         ("permission.protected", "[\"~/a\", \"~/b\"]\n"),
         ("tools.bash.secret_env", "[\"PIN\", \"PUK\"]\n"),
-        ("budget.usd", "5.0\n"),
+        ("budget.usd", "5\n"),
         ("ui.mouse", "false\n"),
         ("models.aliases", "models.aliases.\"v1.5\" = \"opus:low\"\n"),
         ("undo", "undo.max_bytes = 536870912\n"),

@@ -295,7 +295,7 @@ fn values_can_be_typed() {
             "opus,sonnet",
             Ok(Value::from(vec!["opus", "sonnet"])),
         ),
-        ("budget.usd", 0.0.into(), "$5", Ok(5.0.into())),
+        ("budget.usd", 0.0.into(), "$5", Ok(5.into())),
         ("budget.usd", 0.0.into(), "two", Err("such as 2.5")),
     ] {
         let mut tui = TestTui::new(100, 30);

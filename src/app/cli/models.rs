@@ -46,7 +46,13 @@ pub fn models(
     if list.is_empty() {
         return Err(StartError::failed(match what.available || why.is_empty() {
             true => nothing(what, &pattern),
-            false if similar.is_empty() || why.contains("did you mean") => why,
+            // A server that doesn't answer has no similar name.
+            false
+                if similar.is_empty()
+                    || !why.starts_with(&format!("unknown model '{pattern}'\n")) =>
+            {
+                why
+            }
             false => format!("{why}\nSimilar names:\n  {}", similar.join("\n  ")),
         }));
     }

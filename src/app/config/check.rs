@@ -137,7 +137,10 @@ fn kind(value: &Value) -> &'static str {
 /// The error for an unknown `key`, or for a key in it that means a known setting.
 fn unknown(root: &Table, key: String, value: &Value, place: &dyn Fn(&str) -> String) -> String {
     let mut keys = Vec::new();
-    if let Value::Table(inner) = value {
+    // The section itself says more than `api_key` in it.
+    if let Value::Table(inner) = value
+        && key != "providers"
+    {
         collect_keys(inner, &key, &mut keys);
     }
     let key = keys
