@@ -420,7 +420,11 @@ fn a_model_in_the_settings_that_is_none_is_told_with_its_line() {
         ("models", "fallback = [\"claud-x\"]"),
         ("tools", "set = \"reed\""),
     ] {
-        let text = format!("{before}\n[{section}]\n{line}\n");
+        let heading = format!("[{section}]\n");
+        let text = match before.contains(&heading) {
+            true => before.replace(&heading, &format!("{heading}{line}\n")),
+            false => format!("{before}\n{heading}{line}\n"),
+        };
         std::fs::write(&file, text).unwrap();
         let ran = sandbox.run(&["-p", "hi"]);
         assert_eq!(

@@ -160,7 +160,7 @@ fn a_nonsensical_rule_is_rejected_with_its_line() {
         (
             "tool = 'bash'\naction = 'ask'\npre = ['git']",
             6,
-            "unknown field `pre`",
+            "unknown key 'pre': did you mean 'prefix'?",
         ),
         (
             "tool = 'read'\naction = 'ask'\nprefix = ['cat']",

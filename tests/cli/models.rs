@@ -115,7 +115,7 @@ fn the_model_list_has_a_form_for_people_and_one_for_programs() {
         ("lbquick", "lab/quick"),
         ("lap", "unknown model 'lap': did you mean lab?"),
         ("nosuchmodel", "unknown model 'nosuchmodel'"),
-        ("ollama", "Ollama doesn't answer at"),
+        ("ollama", "tiller doesn't look for Ollama"),
     ] {
         let none = sandbox.run(&["models", name]);
         assert_eq!((none.code, none.stdout.as_str()), (Some(1), ""), "{name}");

@@ -396,7 +396,7 @@ fn keys_are_found_or_the_error_says_where_to_put_them() {
     let stored = keys(&[("ANTHROPIC_API_KEY", "in-environment-9999")]);
     let hint = auth.hint(&stored);
     assert!(
-        hint.starts_with("It was the key in the variable ANTHROPIC_API_KEY (***9999). Set"),
+        hint.starts_with("It was the key in environment variable ANTHROPIC_API_KEY (***9999). Set"),
         "{hint}"
     );
     let error = key("google", &[]).unwrap_err();

@@ -143,13 +143,18 @@ impl Layers {
 
     /// Adds a value as typed, which needn't be TOML (see `meant_value`), and returns it.
     pub fn add_typed(&mut self, origin: &Origin, key: &str, typed: &str) -> Result<Value, String> {
-        let defaults = &self.layers[0].table;
-        let expected = get(defaults, key).filter(|_| key != RULES);
         let toml = typed.parse().ok();
-        let toml = toml.filter(|it| expected.is_none_or(|expected| fits(expected, it)));
-        let meant = || meant_value(expected?, typed);
-        let text = || Value::String(typed.to_owned());
-        let value = toml.or_else(meant).unwrap_or_else(text);
+        let defaults = &self.layers[0].table;
+        let name = Value::from("");
+        let value = match get(defaults, key).unwrap_or(&name) {
+            _ if key == RULES => toml,
+            expected => toml
+                .clone()
+                .filter(|it| fits(expected, it))
+                .or_else(|| meant_value(expected, typed))
+                .or(toml),
+        };
+        let value = value.unwrap_or_else(|| Value::from(typed));
         let added = self.add_value(origin.clone(), key, &value);
         added.map(|()| value)
     }

@@ -119,79 +119,56 @@ impl ProviderAuth<'_> {
             }
         );
         let mut error = self.missing(&looked);
-        if let Some(token) = self.token_variable(keys) {
-            let provider = self.provider;
-            let hint = format!(
-                "tiller doesn't read {token}. To use it, add to [providers.{provider}] in {file}: \
-                 api_key = \"${token}\" and quirks = {{ bearer = true }}"
-            );
-            error = error.with_hint(hint);
+        // What gateways take instead of a key.
+        let token = |name: &String| Some(name.strip_suffix("_API_KEY")?.to_owned() + "_AUTH_TOKEN");
+        let mut tokens = self.variables.iter().filter_map(token);
+        if let Some(token) = tokens.find(|name| keys.get(name).is_some()) {
+            error.hint = Some(format!(
+                "tiller doesn't read {token}. To use it, add to [providers.{}] in {file}: \
+                 api_key = \"${token}\" and quirks = {{ bearer = true }}",
+                self.provider
+            ));
         }
         Err(error)
     }
 
-    /// The variable of a token that gateways take instead of a key, if it is set.
-    fn token_variable(&self, keys: &Keys) -> Option<String> {
-        let mut names = self.variables.iter().filter_map(|name| {
-            let begin = name.strip_suffix("_API_KEY")?;
-            Some(format!("{begin}_AUTH_TOKEN"))
-        });
-        names.find(|name| keys.get(name).is_some())
-    }
-
     /// The places of other keys that tiller doesn't use, because one at `used` takes precedence.
     pub fn ignored(&self, keys: &Keys, used: &KeyLocation) -> Vec<String> {
-        let mut ignored = Vec::new();
-        let in_models = matches!(
-            used,
-            KeyLocation::Literal(_) | KeyLocation::Named(..) | KeyLocation::Command(..)
-        );
-        if in_models && keys.store().get(self.provider).is_some() {
-            ignored.push("auth.toml".to_owned());
-        }
-        let is_used = |name: &String| matches!(used, KeyLocation::Named(it, _) | KeyLocation::Environment(it, _) if it == name);
+        let is_used = |name: &String| used.to_string().contains(name.as_str());
+        let in_models = self.api_key.is_some() && keys.store().get(self.provider).is_some();
+        let stored = in_models.then(|| "auth.toml".to_owned());
         let set = self
             .variables
             .iter()
             .filter(|name| keys.get(name).is_some());
-        ignored.extend(set.filter(|name| !is_used(name)).cloned());
-        ignored
+        stored
+            .into_iter()
+            .chain(set.filter(|name| !is_used(name)).cloned())
+            .collect()
     }
 
     /// Which key a server refused, and how to replace it.
     pub fn hint(&self, keys: &Keys) -> String {
-        let file = self.models_file.display();
-        let provider = self.provider;
-        let add = format!("tiller auth add {provider}, or inside tiller: /login {provider}");
-        match self.key_location(keys) {
-            Ok(KeyLocation::Command(..)) => format!(
-                "The key came from a command: check api_key under [providers.{provider}] in {file}"
-            ),
-            Ok(KeyLocation::Literal(_)) => {
-                format!("Set a valid api_key under [providers.{provider}] in {file}")
-            }
-            Ok(KeyLocation::Named(name, key)) => format!(
-                "It was the key in {name} ({}), which {file} names: export {name}=YOUR_KEY",
-                key.masked()
-            ),
+        let (provider, file) = (self.provider, self.models_file.display());
+        let in_file = format!("api_key under [providers.{provider}] in {file}");
+        let Ok(location) = self.key_location(keys) else {
+            return format!("Set a valid key with: {}", self.set_command());
+        };
+        match (location.inline(), &location) {
+            (Some(_), KeyLocation::Literal(_)) => format!("Set a valid {in_file}"),
             // It takes precedence over the variables.
-            Ok(KeyLocation::Stored(key)) => {
-                format!(
-                    "It was the key in auth.toml ({}). Replace it: {add}",
-                    key.masked()
-                )
-            }
-            Ok(KeyLocation::Environment(name, key)) => format!(
-                "It was the key in the variable {name} ({}). Set a valid key with: export {name}=YOUR_KEY, \
-                 or {add}",
+            (Some(key), KeyLocation::Stored(_)) => format!(
+                "It was the key in auth.toml ({}). Replace it: tiller auth add {provider}; inside tiller: \
+                 /login {provider}",
                 key.masked()
             ),
-            Ok(KeyLocation::EnvFile(name, path, key)) => format!(
-                "It was {name} in {} ({}). Set a valid key there, or with: {add}",
-                path.display(),
-                key.masked()
+            (Some(key), _) => format!(
+                "It was the key in {location} ({}). Set a valid key with: {}",
+                key.masked(),
+                self.set_command()
             ),
-            _ => format!("Set a valid key with: {}", self.set_command()),
+            (None, KeyLocation::None) => format!("Set a valid key with: {}", self.set_command()),
+            (None, _) => format!("The key came from a command: check {in_file}"),
         }
     }
 
