@@ -138,7 +138,10 @@ impl Loaded {
     /// Leaves out the setting of the user's file that `fault` is about; false if it isn't from there.
     fn leave_out(&mut self, fault: &str) -> Result<bool, StartError> {
         let is_left_out = self.layers.leave_out(fault);
-        self.resolve_again().map(|()| is_left_out)
+        if is_left_out {
+            self.resolve_again()?;
+        }
+        Ok(is_left_out)
     }
 
     fn resolve_again(&mut self) -> Result<(), StartError> {
@@ -212,18 +215,20 @@ impl Plan {
         look: impl Fn(&Models) -> Arc<[DiscoveredServer]>,
     ) -> Result<Self, StartError> {
         let mut chosen = Chosen::new(&loaded, dirs, &look);
-        // A model that only the project's authors can use must not block the user.
-        if let (Err(error), true) = (&chosen, loaded.layers.has_project()) {
-            loaded.leave_project_out(error.message.clone())?;
-            chosen = Chosen::new(&loaded, dirs, &look);
-        }
-        // Nor must a wrong name in the user's file, as long as there is another model.
-        while let Err(error) = &chosen
-            && loaded.leave_out(&error.message)?
-        {
-            let now = Chosen::new(&loaded, dirs, &look);
-            match now {
-                Ok(Chosen { model: None, .. }) => break,
+        // Neither a wrong name in the user's file nor a model that only the project's authors can use must block
+        // the user, as long as there is another model.
+        while let Err(error) = &chosen {
+            let fault = error.message.clone();
+            let is_own = loaded.leave_out(&fault)?;
+            let layers = &loaded.layers;
+            if !is_own && (!layers.has_project() || layers.project_fault.is_some()) {
+                break;
+            }
+            if !is_own {
+                loaded.leave_project_out(fault)?;
+            }
+            match Chosen::new(&loaded, dirs, &look) {
+                Ok(Chosen { model: None, .. }) if is_own => break,
                 now => chosen = now,
             }
         }

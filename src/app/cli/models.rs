@@ -44,16 +44,14 @@ pub fn models(
         return Ok(out::print(&format!("{}\n", Value::Array(rows.collect()))));
     }
     if list.is_empty() {
+        // A server that doesn't answer has no similar name.
+        let is_unknown = why.starts_with(&format!("unknown model '{pattern}'\n"));
         return Err(StartError::failed(match what.available || why.is_empty() {
             true => nothing(what, &pattern),
-            // A server that doesn't answer has no similar name.
-            false
-                if similar.is_empty()
-                    || !why.starts_with(&format!("unknown model '{pattern}'\n")) =>
-            {
-                why
+            false if is_unknown && !similar.is_empty() => {
+                format!("{why}\nSimilar names:\n  {}", similar.join("\n  "))
             }
-            false => format!("{why}\nSimilar names:\n  {}", similar.join("\n  ")),
+            false => why,
         }));
     }
     out::eprint_line(&format!("Built-in models as of {as_of}"));
