@@ -154,7 +154,7 @@ fn config_get_and_set_work() {
     printed(&["set", "permission.protected", "~/a, ~/b"]);
     printed(&["set", "tools.bash.secret_env", "[PIN,PUK]"]);
     printed(&["set", "budget.usd", "$5"]);
-    printed(&["set", "ui.mouse", "off"]);
+    printed(&["set", "ui.vim", "on"]);
     printed(&["set", "agent.max_iterations", "7"]);
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(
@@ -169,15 +169,15 @@ fn config_get_and_set_work() {
         ("permission.protected", "[\"~/a\", \"~/b\"]\n"),
         ("tools.bash.secret_env", "[\"PIN\", \"PUK\"]\n"),
         ("budget.usd", "5\n"),
-        ("ui.mouse", "false\n"),
+        ("ui.vim", "true\n"),
         ("models.aliases", "models.aliases.\"v1.5\" = \"opus:low\"\n"),
         ("undo", "undo.max_bytes = 536870912\n"),
     ] {
         assert_eq!(printed(&["get", key]), value, "{key}");
     }
     assert_eq!(
-        printed(&["get", "ui.theme", "ui.mouse"]),
-        "ui.theme = \"nord\"\nui.mouse = false\n"
+        printed(&["get", "ui.theme", "ui.vim"]),
+        "ui.theme = \"nord\"\nui.vim = true\n"
     );
     for (arguments, code, told) in [
         (
