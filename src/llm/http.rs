@@ -224,9 +224,10 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Durati
 /// The variable with the proxy for `url`, and the proxy.
 pub fn proxy_for(url: &str) -> Option<(&'static str, String)> {
     let set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.trim().is_empty());
-    let names = match url.starts_with("https:") {
-        true => ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"],
-        false => ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
+    let names = if url.starts_with("https:") {
+        ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
+    } else {
+        ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"]
     };
     let host = Url::parse(url).ok()?.host_str()?.to_owned();
     let without = ["NO_PROXY", "no_proxy"].iter().find(|name| set(name));

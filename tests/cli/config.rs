@@ -421,9 +421,10 @@ fn a_model_in_the_settings_that_is_none_is_told_with_its_line() {
         ("tools", "set = \"reed\""),
     ] {
         let heading = format!("[{section}]\n");
-        let text = match before.contains(&heading) {
-            true => before.replace(&heading, &format!("{heading}{line}\n")),
-            false => format!("{before}\n{heading}{line}\n"),
+        let text = if before.contains(&heading) {
+            before.replace(&heading, &format!("{heading}{line}\n"))
+        } else {
+            format!("{before}\n{heading}{line}\n")
         };
         std::fs::write(&file, text).unwrap();
         let ran = sandbox.run(&["-p", "hi"]);

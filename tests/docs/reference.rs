@@ -220,6 +220,12 @@ fn settings() -> String {
             let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
             let _ = writeln!(out, "Values: {}.\n", words.join(", "));
         }
+        // The default, `rules = []`, is the same key as the tables.
+        if row.key == "permission.rules" {
+            out += "```toml\n[[permission.rules]]\ntool = \"bash\"\nprefix = [\"npm\", \"test\"]\n\
+                    action = \"allow\"\n```\n";
+            continue;
+        }
         let _ = writeln!(
             out,
             "```toml\n[{last}]\n{name} = {}\n```",

@@ -67,9 +67,10 @@ pub(super) fn doctor(
     };
     let (_, wrong_keys) = Keymap::load(&dirs.keymap_file());
     let wrong_keys: Vec<String> = wrong_keys.iter().map(ToString::to_string).collect();
-    let keymap = match wrong_keys.is_empty() {
-        true => Ok(()),
-        false => Err(wrong_keys.join("\n")),
+    let keymap = if wrong_keys.is_empty() {
+        Ok(())
+    } else {
+        Err(wrong_keys.join("\n"))
     };
     let trust_fault = trust
         .as_ref()
