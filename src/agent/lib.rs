@@ -93,7 +93,7 @@ mod refused;
 mod runner;
 mod tool_status;
 
-pub use runner::{LOOP_GUARD_ORIGIN, judge_command};
+pub use runner::{JudgedCommand, LOOP_GUARD_ORIGIN, judge_command};
 
 pub mod session;
 pub mod memory;

@@ -207,16 +207,6 @@ search web-search: tiller has no web search; /find searches this conversation
 bug feedback: tiller sends no reports; open an issue where you got tiller
 logout: run `tiller auth remove PROVIDER` in a shell";
 
-/// The one of `known` that `typed` is a typo of: a letter or two differ, and not the first one.
-pub(crate) fn typo_of<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let typed = typed.to_lowercase();
-    let allowed = if typed.len() < 6 { 1 } else { 2 };
-    let distance = |known: &&str| strsim::osa_distance(&typed, known);
-    let known = known.filter(|it| it.len() > 2 && it.get(..1) == typed.get(..1));
-    let near = known.filter(|known| distance(known) <= allowed);
-    near.min_by_key(distance)
-}
-
 impl Action {
     /// Returns its row of the table.
     pub fn spec(self) -> &'static ActionSpec {

@@ -9,6 +9,7 @@ pub mod files;
 pub(crate) mod fuzzy;
 pub(crate) mod config;
 pub mod models;
+pub(crate) mod setting_names;
 pub(crate) mod catalogue;
 pub(crate) mod outcome;
 pub(crate) mod signals;

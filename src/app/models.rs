@@ -251,18 +251,22 @@ impl Models {
         let place = store.path().display().to_string();
         self.keys.reload();
         let catalog = self.catalog.current();
-        Ok(
-            match catalog.provider_auth(provider).key_location(&self.keys) {
-                Ok(KeyLocation::Stored(_)) | Err(_) => {
-                    format!(
-                        "Stored the key for {provider} in {place}. To test it: tiller auth check {provider}"
-                    )
-                }
-                Ok(other) => format!(
-                    "Stored the key for {provider} in {place}, but another one takes precedence: {other}"
-                ),
-            },
-        )
+        let auth = catalog.provider_auth(provider);
+        Ok(match auth.key_location(&self.keys) {
+            Err(_) if auth.api_key.is_some() => format!(
+                "Stored the key for {provider} in {place}, but {} has api_key for it, which takes \
+                     precedence",
+                catalog.file().display()
+            ),
+            Ok(KeyLocation::Stored(_)) | Err(_) => {
+                format!(
+                    "Stored the key for {provider} in {place}. To test it: tiller auth check {provider}"
+                )
+            }
+            Ok(other) => format!(
+                "Stored the key for {provider} in {place}, but another one takes precedence: {other}"
+            ),
+        })
     }
 
     pub(crate) async fn check_key(&self, provider: &str) -> Verdict {

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use toml::Value;
+
 use super::args::{OutputMode, RunArgs, existing_folder};
 use super::config::{Layers, Origin, Settings};
 use super::dirs::Dirs;
@@ -14,6 +16,7 @@ use super::models::Models;
 use super::outcome::StartError;
 use super::prompt::Silence;
 use super::sessions::{Choice, Opened, Refused};
+use super::setting_names::check_tools;
 use super::trust::{Trust, Verdict};
 use super::{catalogue, keys, prompt};
 use crate::agent::session::Session;
@@ -79,7 +82,14 @@ impl Loaded {
         if args.trust {
             trust.verdict = Verdict::Trusted;
         }
-        let layers = run_layers(&args, dirs, &trust)?;
+        let mut layers = run_layers(&args, dirs, &trust)?;
+        if let Some((Value::String(tools), _)) = layers.get("tools.set")
+            && let Err(why) = check_tools(tools)
+        {
+            // A wrong --tools is an error later.
+            let fault = layers.fault("tools.set", &why);
+            layers.leave_out(&fault);
+        }
         let mut settings = Settings::resolve(&layers).map_err(StartError::usage)?;
         // A session continues in the mode that the user left it in, if that's stricter.
         let mut resumed = resumed;
@@ -131,14 +141,27 @@ impl Loaded {
     }
 
     fn leave_project_out(&mut self, fault: String) -> Result<(), StartError> {
-        let mut layers = self.layers.clone().with_limits_of_project();
+        self.layers = self.layers.clone().with_limits_of_project();
+        self.resolve_again()?;
+        self.layers.project_fault = Some(fault);
+        Ok(())
+    }
+
+    /// Leaves out the setting of the user's file that `fault` is about; false if it isn't from there.
+    fn leave_out(&mut self, fault: &str) -> Result<bool, StartError> {
+        let is_left_out = self.layers.leave_out(fault);
+        if is_left_out {
+            self.resolve_again()?;
+        }
+        Ok(is_left_out)
+    }
+
+    fn resolve_again(&mut self) -> Result<(), StartError> {
         let secret_env = std::mem::take(&mut self.settings.tools.bash_secret_env);
         let restored = self.settings.permission;
-        self.settings = Settings::resolve(&layers).map_err(StartError::usage)?;
+        self.settings = Settings::resolve(&self.layers).map_err(StartError::usage)?;
         self.settings.permission = self.settings.permission.min(restored);
         self.settings.tools.bash_secret_env = secret_env;
-        layers.project_fault = Some(fault);
-        self.layers = layers;
         Ok(())
     }
 }
@@ -205,14 +228,24 @@ impl Plan {
         stdio: Stdio,
         look: impl Fn(&Models) -> Arc<[DiscoveredServer]>,
     ) -> Result<Self, StartError> {
-        let chosen = match Chosen::new(&loaded, dirs, &look) {
-            // A model that only the project's authors can use must not block the user.
-            Err(error) if loaded.layers.has_project() => {
-                loaded.leave_project_out(error.message)?;
-                Chosen::new(&loaded, dirs, &look)
+        let mut chosen = Chosen::new(&loaded, dirs, &look);
+        // Neither a wrong name in the user's file nor a model that only the project's authors can use must block
+        // the user, as long as there is another model.
+        while let Err(error) = &chosen {
+            let fault = error.message.clone();
+            let is_own = loaded.leave_out(&fault)?;
+            let layers = &loaded.layers;
+            if !is_own && (!layers.has_project() || layers.project_fault.is_some()) {
+                break;
             }
-            chosen => chosen,
-        };
+            if !is_own {
+                loaded.leave_project_out(fault)?;
+            }
+            match Chosen::new(&loaded, dirs, &look) {
+                Ok(Chosen { model: None, .. }) if is_own => break,
+                now => chosen = now,
+            }
+        }
         let chosen = chosen?;
         let model = chosen.model.as_ref();
         let args = &loaded.args;
@@ -239,6 +272,11 @@ impl Plan {
             ));
         }
         if silent && model.is_none() {
+            let catalog = loaded.catalog.current();
+            if let Some(provider) = catalog.provider_without_models() {
+                let why = catalog.has_no_models(provider);
+                return Err(StartError::failed(format!("no model: {why}")));
+            }
             return Err(StartError::failed(
                 "no model: found no API key and no model server on this machine. Add a key:\n  \
                  tiller auth add anthropic\nor\n  export ANTHROPIC_API_KEY=...\nor describe a \

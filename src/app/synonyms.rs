@@ -35,7 +35,8 @@ ui.theme: color colors colour colours colorscheme
 ui.title: statusline status tmux
 `tiller auth add PROVIDER` stores API keys: key keys apikey apikeys token
 set the variable VISUAL or EDITOR instead: editor visual
-keys are in keymap.toml, next to config.toml: keymap keybindings keybinding bindings";
+keys are in keymap.toml, next to config.toml: keymap keybindings keybinding bindings
+write providers into models.toml, next to config.toml: providers modelproviders baseurl";
 
 /// The shortest beginning of a word that finds it.
 const MIN: usize = 3;

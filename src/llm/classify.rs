@@ -128,8 +128,10 @@ fn classified(status: Option<u16>, said: &Said, context: &ErrorContext) -> LlmEr
     let mut error = context.error(class, &format!("{what}{status_text}{colon}{message}"));
     error.status = status;
     error.retry_after_ms = wait_in(&said.own);
+    let quirk = quirk_hint(&said.message, context);
     let hint = match class {
         ErrorClass::Auth => &*context.key_hint,
+        ErrorClass::Client if quirk.is_some() => quirk.as_deref().unwrap_or_default(),
         ErrorClass::NoModel => &format!(
             "The provider doesn't offer {}: choose another model with --model provider/id",
             context.model
@@ -156,6 +158,35 @@ fn classified(status: Option<u16>, said: &Said, context: &ErrorContext) -> LlmEr
     };
     error.hint = (!hint.is_empty()).then(|| hint.to_owned());
     error
+}
+
+/// Fields of requests that some servers refuse, and the quirk that leaves them out.
+const QUIRKS: [(&str, &str); 3] = [
+    ("stream_options", "stream_usage"),
+    ("max_completion_tokens", "completion_tokens"),
+    ("prompt_cache_key", "cache_key"),
+];
+
+/// What to write into `models.toml` for a server that says it doesn't know a field.
+fn quirk_hint(message: &str, context: &ErrorContext) -> Option<String> {
+    let message = message.to_lowercase();
+    let words = [
+        "unsupported",
+        "not supported",
+        "unknown",
+        "unrecognized",
+        "unexpected",
+        "not permitted",
+    ];
+    let refuses = words.iter().any(|word| message.contains(word));
+    let (field, quirk) = QUIRKS.iter().find(|(field, _)| message.contains(field))?;
+    let provider = context.model.split('/').next().unwrap_or_default();
+    refuses.then(|| {
+        format!(
+            "If this server doesn't know {field}, write into models.toml: [providers.{provider}.quirks] with \
+             {quirk} = false"
+        )
+    })
 }
 
 /// Adds a hint about how long to wait, if waiting helps.

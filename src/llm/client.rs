@@ -210,7 +210,7 @@ impl Client {
         let models = self.catalog.current();
         let context = ErrorContext {
             model: model.full_id(),
-            key_hint: models.provider_auth(&model.provider).hint(),
+            key_hint: models.provider_auth(&model.provider).hint(&self.keys),
             empty_400_is_overflow: model.quirks.empty_400_is_overflow,
             redactor: self.keys.redactor().clone(),
         };

@@ -5,7 +5,7 @@
 
 use std::error::Error;
 use std::fmt::Write;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -178,6 +178,14 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Durati
         return LlmError::new(ErrorClass::Client, format!("invalid URL {target}: {cause}"))
             .with_hint("Write base_url or the *_BASE_URL variable as http://HOST:PORT");
     }
+    if let Some((variable, proxy)) = proxy_for(target).filter(|_| error.is_connect()) {
+        let proxy = shown(&proxy);
+        let what =
+            format!("cannot reach {target} through the proxy {proxy}: {cause} (see {variable})");
+        return LlmError::new(ErrorClass::Retryable, what).with_hint(format!(
+            "Check the proxy in {variable}, or name hosts that need none in NO_PROXY"
+        ));
+    }
     let hint = if error.is_connect() && is_loopback(target) {
         "Start the server, or correct its address: base_url in models.toml, or the provider's \
          *_BASE_URL variable"
@@ -211,6 +219,36 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Durati
         format!("lost the connection to {target}: {cause}")
     };
     LlmError::new(ErrorClass::Retryable, what).with_hint(hint)
+}
+
+/// The variable with the proxy for `url`, and the proxy.
+pub fn proxy_for(url: &str) -> Option<(&'static str, String)> {
+    let set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.trim().is_empty());
+    let names = if url.starts_with("https:") {
+        ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
+    } else {
+        ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"]
+    };
+    let host = Url::parse(url).ok()?.host_str()?.to_owned();
+    let without = ["NO_PROXY", "no_proxy"].iter().find(|name| set(name));
+    let without = without.and_then(|name| std::env::var(name).ok());
+    let is_direct = |entry: &str| {
+        let entry = entry.trim().trim_start_matches('.');
+        entry == "*" || !entry.is_empty() && (host == entry || host.ends_with(&format!(".{entry}")))
+    };
+    if is_loopback(url) || without.is_some_and(|it| it.split(',').any(is_direct)) {
+        return None;
+    }
+    let name = names.into_iter().find(set)?;
+    Some((name, std::env::var(name).ok()?))
+}
+
+/// The network addresses of the server at `url`.
+pub fn addresses(url: &str) -> Result<Vec<SocketAddr>, String> {
+    let parsed = Url::parse(url.trim()).map_err(|error| error.to_string())?;
+    parsed
+        .socket_addrs(|| None)
+        .map_err(|error| error.to_string())
 }
 
 /// The body of a failed response, or as much of it as arrives: at most 64 KiB.

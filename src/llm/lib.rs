@@ -90,6 +90,7 @@ pub mod window;
 pub mod window_check;
 pub mod quirks;
 pub mod nearest;
+pub mod toml_fault;
 mod options;
 pub mod read_small;
 pub mod replace_file;

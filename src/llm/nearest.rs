@@ -24,3 +24,15 @@ pub fn nearest_few<'a, T>(
     similar.truncate(limit);
     similar.into_iter().map(|(_, of)| of).collect()
 }
+
+/// The one of `known` that `typed` is a typo of: a letter or two differ, and not the first one.
+pub fn typo_of<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let typed = typed.to_lowercase();
+    let allowed = if typed.len() < 6 { 1 } else { 2 };
+    let distance = |known: &&str| strsim::osa_distance(&typed, known);
+    let known = known
+        .into_iter()
+        .filter(|it| it.len() > 2 && it.get(..1) == typed.get(..1));
+    let near = known.filter(|known| distance(known) <= allowed);
+    near.min_by_key(distance)
+}

@@ -103,6 +103,12 @@ fn an_invalid_setting_is_reported_and_otherwise_ignored() {
     let told = "tiller: ignored: unknown setting them (user: ";
     assert!(ran.stderr.starts_with(told), "{}", ran.stderr);
     assert!(ran.stderr.contains("config.toml:1)"), "{}", ran.stderr);
+    let providers = "[providers.x]\napi_key = \"k\"\nbase_url = \"http://x\"\n";
+    std::fs::write(&file, providers).unwrap();
+    let ran = sandbox.run(&["config", "get", "ui.theme"]);
+    let told = "config.toml:1): write providers into models.toml, next to config.toml";
+    assert!(ran.stderr.trim_end().ends_with(told), "{ran:#?}");
+    assert_eq!(ran.stderr.lines().count(), 1, "{ran:#?}");
     std::fs::write(&file, "[permission]\nmod = \"ask\"\n").unwrap();
     let ran = sandbox.run(&["-p", "-m", Wire::Chat.model(), "go"]);
     assert_eq!(ran.code, Some(2), "{ran:#?}");
@@ -145,6 +151,10 @@ fn config_get_and_set_work() {
     printed(&["set", "compaction.prompt", "5"]);
     printed(&["set", "models.aliases.\"v1.5\"", "opus:low"]);
     printed(&["set", "models.favorites", "[\"opus\", \"v1.5\"]"]);
+    printed(&["set", "permission.protected", "~/a, ~/b"]);
+    printed(&["set", "tools.bash.secret_env", "[PIN,PUK]"]);
+    printed(&["set", "budget.usd", "$5"]);
+    printed(&["set", "ui.vim", "on"]);
     printed(&["set", "agent.max_iterations", "7"]);
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(
@@ -156,14 +166,47 @@ fn config_get_and_set_work() {
         ("compaction.prompt", "5\n"),
         ("models.favorites", "[\"opus\", \"v1.5\"]\n"),
         ("agent.max_iterations", "7\n"),
+        ("permission.protected", "[\"~/a\", \"~/b\"]\n"),
+        ("tools.bash.secret_env", "[\"PIN\", \"PUK\"]\n"),
+        ("budget.usd", "5\n"),
+        ("ui.vim", "true\n"),
         ("models.aliases", "models.aliases.\"v1.5\" = \"opus:low\"\n"),
         ("undo", "undo.max_bytes = 536870912\n"),
     ] {
         assert_eq!(printed(&["get", key]), value, "{key}");
     }
+    assert_eq!(
+        printed(&["get", "ui.theme", "ui.vim"]),
+        "ui.theme = \"nord\"\nui.vim = true\n"
+    );
     for (arguments, code, told) in [
         (
-            &["get", "ui.them"][..],
+            &["set", "permission.protected", "a/b"][..],
+            2,
+            "start it with / or ~/",
+        ),
+        (
+            &["set", "permission.rules", "x"],
+            2,
+            "for example:\n[[permission.rules]]",
+        ),
+        (
+            &["set", "models.favorites", "sonnet", "opus"],
+            2,
+            "tiller config set models.favorites sonnet,opus",
+        ),
+        (
+            &["set", "budget.usd", "two"],
+            2,
+            "expected a number, such as 2.5",
+        ),
+        (
+            &["set", "models.servers.vllm", "x"],
+            2,
+            "in models.toml, as [providers.NAME]",
+        ),
+        (
+            &["get", "ui.them"],
             2,
             "unknown setting ui.them: did you mean ui.theme?",
         ),
@@ -368,6 +411,33 @@ fn a_model_in_the_settings_that_is_none_is_told_with_its_line() {
             "{ran:#?}"
         );
     }
+    // With a key there are other models, and the run goes on with one.
+    let (_server, sandbox) = job::stage_with((0..3).map(|_| Reply::text("ok")).collect());
+    let file = sandbox.config().join("config.toml");
+    let before = std::fs::read_to_string(&file).unwrap_or_default();
+    for (section, line) in [
+        ("models", "default = \"claud-x\""),
+        ("models", "fallback = [\"claud-x\"]"),
+        ("tools", "set = \"reed\""),
+    ] {
+        let heading = format!("[{section}]\n");
+        let text = if before.contains(&heading) {
+            before.replace(&heading, &format!("{heading}{line}\n"))
+        } else {
+            format!("{before}\n{heading}{line}\n")
+        };
+        std::fs::write(&file, text).unwrap();
+        let ran = sandbox.run(&["-p", "hi"]);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (Some(0), "ok\n"),
+            "{ran:#?}"
+        );
+        let told = format!("tiller: ignored: setting {section}.");
+        assert!(ran.stderr.contains(&told), "{ran:#?}");
+    }
+    let ran = sandbox.run(&["-p", "--config", "models.default=claud-x", "hi"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
     // A flag is no line of the file.
     let ran = sandbox.run(&["-p", "-m", "claud", "hi"]);
     assert!(

@@ -87,6 +87,20 @@ fn auth_lists_every_source_of_a_key() {
         !sandbox.config().join("ran").exists(),
         "the list runs no commands"
     );
+    // What tiller doesn't use is marked.
+    let ran = sandbox.run_with(&["auth", "add", "a"], Some(KEY));
+    assert!(
+        ran.stderr.contains("models.toml has api_key for a"),
+        "{ran:#?}"
+    );
+    sandbox.run_with(&["auth", "add", "openai"], Some(KEY));
+    let list = sandbox.run(&["auth", "list"]).stdout;
+    for line in [
+        "a       ***wxyz    models.toml (ignored: auth.toml)\n",
+        "openai  ***wxyz    auth.toml (ignored: OPENAI_API_KEY)\n",
+    ] {
+        assert!(list.contains(line), "{list}");
+    }
 }
 
 #[test]
@@ -107,6 +121,11 @@ fn an_invalid_key_or_provider_is_rejected_with_the_reason() {
             &["auth", "add", "anthropic", "--", KEY],
             None,
             &["command line"],
+        ),
+        (
+            &["auth", "add", "claude"],
+            Some(KEY),
+            &["did you mean 'anthropic'?"],
         ),
         (
             &["auth", "add", "antropic"],

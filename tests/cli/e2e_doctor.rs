@@ -72,7 +72,7 @@ fn doctor_names_the_line_of_each_error_and_checks_the_rest() {
     let write = |name: &str, text: &str| fs::write(sandbox.config().join(name), text).unwrap();
     write("config.toml", "\n[agent]\nmax_iteration = 3\n");
     write("models.toml", "[providers.lab]\napi = \"telepathy\"\n");
-    write("keymap.toml", "\nsubmit = \"entre\"\n");
+    write("keymap.toml", "\nsubmit = \"entre\"\nundoo = \"f5\"\n");
     write("projects.toml", "[trust\n");
     write("auth.toml", "\n[anthropic\nkey = \"sk\"\n");
     sandbox.write("AGENTS.md", "Use tabs.");
@@ -88,7 +88,8 @@ fn doctor_names_the_line_of_each_error_and_checks_the_rest() {
             "config.toml:3): did you mean agent.max_iterations?",
         ),
         ("models.toml", "telepathy"),
-        ("keymap.toml", "2"),
+        ("keymap.toml", "keymap.toml:2: "),
+        ("keymap.toml", "keymap.toml:3: "),
         ("projects.toml", "not valid TOML"),
         ("auth.toml", "line 2 is not valid TOML"),
     ] {
@@ -161,7 +162,20 @@ fn doctor_decides_about_models_as_a_run_does() {
                models = [{ id = \"m\" }]\n";
     for (models, config, name, state, told) in [
         (lab, "", "model", "good", "lab/m"),
-        (lab, "", "lab", "good", "none needed"),
+        (
+            lab,
+            "",
+            "lab",
+            "bad",
+            "can't connect to http://127.0.0.1:9/v1",
+        ),
+        (
+            lab,
+            "[models]\ndefault = \"gtp-6\"\n",
+            "model",
+            "bad",
+            "models.default: unknown model 'gtp-6'",
+        ),
         (
             &format!("{lab}api_key = \"$LAB_KEY\"\n").replace("models =", "#"),
             "",

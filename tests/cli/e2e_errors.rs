@@ -48,6 +48,15 @@ fn invalid_command_lines_say_what_to_do() {
             &["sesions", "tiller sessions", "tiller -- sesions"],
         ),
         (&["acp"], &["no sub-command 'acp'", "--mode json"]),
+        (
+            &["sessions", "resume", "0a1b"],
+            &["no sub-command 'resume': tiller sessions has list,"],
+        ),
+        (
+            &["-p", "/fix 12"],
+            &["no command /fix", "tiller -- '/fix 12'"],
+        ),
+        (&["login", "--help"], &["use tiller auth add PROVIDER"]),
         (&["resume", "0a1b2c3d"], &["tiller -r SESSION"]),
         (&["run", "fix the bug"], &["use tiller PROMPT"]),
         (&["undo"], &["/undo only works inside tiller"]),
@@ -91,9 +100,8 @@ fn a_wrong_guess_is_not_made() {
     let sandbox = Sandbox::new();
     for (arguments, unknown) in [
         (&["-p", "--foo", "hi"][..], "'--foo'"),
-        (&["-p", "--no-extensions", "hi"], "'--no-extensions'"),
+        (&["-p", "--no-such", "hi"], "'--no-such'"),
         (&["-p", "--searchable", "hi"], "'--searchable'"),
-        (&["sessions", "resume", "0a1b"], "'resume'"),
     ] {
         let ran = sandbox.run(arguments);
         check(&ran, 2, &[unknown, "try '--help'"]);
@@ -135,6 +143,25 @@ fn an_unreachable_server_is_reported_with_its_address() {
         let ran = sandbox.run(&["-p", "-m", wire.model(), ONCE[0], ONCE[1], "hi"]);
         check(&ran, 1, &["127.0.0.1", &port.to_string()]);
     }
+}
+
+#[test]
+fn a_proxy_that_does_not_answer_is_named() {
+    let mut sandbox = Sandbox::new();
+    sandbox.set("ANTHROPIC_API_KEY", "k");
+    sandbox.set("HTTPS_PROXY", "http://me:secret@127.0.0.1:9");
+    let model = Wire::Anthropic.model();
+    let ran = sandbox.run(&["-p", "-m", model, ONCE[0], ONCE[1], "hi"]);
+    check(
+        &ran,
+        1,
+        &[
+            "through the proxy http://127.0.0.1:9",
+            "HTTPS_PROXY",
+            "NO_PROXY",
+        ],
+    );
+    assert!(!ran.stderr.contains("secret"), "{ran:#?}");
 }
 
 /// A permanent error is shown after a single request.

@@ -80,6 +80,32 @@ fn policy_check_judges_a_command_in_its_repository() {
 }
 
 #[test]
+fn policy_check_names_the_files_that_the_sandbox_hides() {
+    let sandbox = Sandbox::with(&[("secrets/key.txt", "k"), ("a.txt", "a")]);
+    let secrets = sandbox.path().join("secrets");
+    settings(
+        &sandbox,
+        &format!("[permission]\nprotected = [{secrets:?}]\n"),
+    );
+    for (line, code, told) in [
+        (
+            "cat secrets/key.txt",
+            1,
+            "allow, in the sandbox, but secrets/key.txt is hidden",
+        ),
+        ("wc -l <secrets/key.txt", 1, "but secrets/key.txt is hidden"),
+        ("cat a.txt", 0, "allow, in the sandbox\n"),
+    ] {
+        let ran = sandbox.run(&["policy", "check", line]);
+        assert_eq!(ran.code, Some(code), "{ran:#?}");
+        assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    }
+    let ran = sandbox.run(&["policy", "check", "--json", "cat secrets/key.txt"]);
+    let value: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(value["hidden"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
 fn a_nonsensical_rule_is_rejected_with_its_line() {
     for (rule, line, why) in [
         ("tool = 'bsh'\naction = 'ask'", 3, "unknown tool 'bsh'"),
@@ -109,7 +135,17 @@ fn a_nonsensical_rule_is_rejected_with_its_line() {
         (
             "tool = 'bash'\naction = 'maybe'",
             5,
-            "unknown variant `maybe`",
+            "unknown value 'maybe': expected one of allow, ask, deny",
+        ),
+        (
+            "tool = 'bash'\naction = 'allowed'",
+            5,
+            "unknown value 'allowed': did you mean 'allow'?",
+        ),
+        (
+            "tool = 'bash'\naction = 'ask'\nprefix = 'npm test'",
+            6,
+            "expected a list; write prefix = [\"npm\", \"test\"]",
         ),
         (
             "tool = 'bash'\naction = 'ask'\nprefix = []",
@@ -124,7 +160,7 @@ fn a_nonsensical_rule_is_rejected_with_its_line() {
         (
             "tool = 'bash'\naction = 'ask'\npre = ['git']",
             6,
-            "unknown field `pre`",
+            "unknown key 'pre': did you mean 'prefix'?",
         ),
         (
             "tool = 'read'\naction = 'ask'\nprefix = ['cat']",

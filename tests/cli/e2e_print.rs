@@ -172,6 +172,9 @@ fn a_mentioned_file_that_does_not_exist_is_reported() {
         ran.stderr,
         "tiller: @nosuch.rs: no such file; sending it as text\n"
     );
+    let ran = sandbox.run(&["-p", "-m", model, "@nosuch.rs explain"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert!(ran.stderr.contains("can't use @nosuch.rs"), "{ran:#?}");
 }
 
 #[test]

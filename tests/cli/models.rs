@@ -96,7 +96,7 @@ fn the_model_list_has_a_form_for_people_and_one_for_programs() {
         "the list must mark the default"
     );
 
-    // Words match in any case and order. If none do, letters match, best first.
+    // Words match in any case and order. If none do, the name means what -m takes it for.
     let words = sandbox
         .run(&["models", "5.5", "Sonnet", "anthropic/"])
         .stdout;
@@ -106,19 +106,22 @@ fn the_model_list_has_a_form_for_people_and_one_for_programs() {
         rows.all(|row| row.contains("anthropic/claude-sonnet-5")),
         "{words}"
     );
-    let letters = sandbox.run(&["models", "lbquick"]).stdout;
+    let meant = sandbox.run(&["models", "quick:high"]).stdout;
     assert!(
-        letters.lines().nth(1).unwrap().starts_with("lab/quick"),
-        "{letters}"
+        meant.lines().nth(1).unwrap().starts_with("lab/quick"),
+        "{meant}"
     );
-
-    let none = sandbox.run(&["models", "nosuchmodel"]);
-    assert_eq!((none.code, none.stdout.as_str()), (Some(1), ""));
-    assert!(
-        none.stderr.contains("no model matches 'nosuchmodel'"),
-        "{}",
-        none.stderr
-    );
+    for (name, told) in [
+        ("lbquick", "lab/quick"),
+        ("lap", "unknown model 'lap': did you mean lab?"),
+        ("nosuchmodel", "unknown model 'nosuchmodel'"),
+        ("ollama", "tiller doesn't look for Ollama"),
+    ] {
+        let none = sandbox.run(&["models", name]);
+        assert_eq!((none.code, none.stdout.as_str()), (Some(1), ""), "{name}");
+        assert!(none.stderr.contains(told), "{name}: {}", none.stderr);
+        assert!(none.stderr.lines().count() < 12, "{}", none.stderr);
+    }
     assert_eq!(
         sandbox.run(&["models", "nosuchmodel", "--json"]).stdout,
         "[]\n"
@@ -130,6 +133,23 @@ fn a_list_without_any_key_says_how_to_get_one() {
     let ran = Sandbox::new().run(&["models", "-a"]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("tiller auth add"), "{}", ran.stderr);
+}
+
+#[test]
+fn an_own_provider_without_models_is_named_by_the_error() {
+    let sandbox = Sandbox::new();
+    models_toml(
+        &sandbox,
+        "[providers.lab]\napi = 'openai-chat'\nbase_url = 'http://127.0.0.1:1'\n",
+    );
+    let told = "providers.lab has no models. Add models = [{ id = \"MODEL\" }] to it";
+    for arguments in [&["-p", "hi"][..], &["-p", "-m", "lab", "hi"], &["doctor"]] {
+        let ran = sandbox.run(arguments);
+        assert!(
+            format!("{}{}", ran.stdout, ran.stderr).contains(told),
+            "{ran:#?}"
+        );
+    }
 }
 
 #[test]

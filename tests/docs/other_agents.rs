@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use clap::{CommandFactory, Parser};
 
 use super::{none, root};
+use crate::agent::word_list::WordList;
 use crate::app::action::Action;
 use crate::app::args::{Args, explain};
 
@@ -65,4 +66,36 @@ fn the_flags_of_other_agents_have_an_answer() {
         }
     }
     none(&faults);
+}
+
+/// The flags in the help of Claude Code, Codex and pi, and of their sub-commands.
+const OF_OTHERS: WordList = WordList(
+    "--agent --agents --allow-dangerously-skip-permissions --allowedTools --approve --approve-for-me \
+     --ask-for-approval --ax-screen-reader --background --bare --base --bearer-token-env-var --betas --bg --brief \
+     --chrome --color --commit --credentials --cyber-access-program --dangerously-bypass-hook-trust --debug \
+     --debug-file --device-auth --disable --disable-slash-commands --disallowedTools --effort --enable --ephemeral \
+     --exclude-dynamic-system-prompt-sections --exclude-tools --export --extension --fallback-model --file \
+     --fork-session --from-pr --full-auto --ide --ignore-rules --ignore-user-config --image --include-hook-events \
+     --include-managed-config --include-non-interactive --include-partial-messages --input-format --json \
+     --json-schema --last --list-models --local-provider --max-budget-usd --mcp-config --min-expiry --models \
+     --name --no-alt-screen --no-approve --no-browser --no-builtin-tools --no-chrome --no-context-files \
+     --no-daemon --no-extensions --no-mcp --no-prompt-templates --no-refresh --no-session-persistence --no-skills \
+     --no-themes --no-tools --offline --oss --output-format --output-last-message --output-schema \
+     --permission-mode --permission-profile --plugin-dir --plugin-url --profile --prompt-suggestions \
+     --prompt-template --provider --remote --remote-auth-token-env --remote-control \
+     --remote-control-session-name-prefix --replay-user-messages --safe-mode --sandbox --sandbox-state-json \
+     --search --session-dir --session-id --setting-sources --settings --skill --skip-git-repo-check \
+     --strict-config --strict-mcp-config --thread-source --title --tmux --transparent-tcp --tui-mode --uncommitted \
+     --use-theme --verbose --with-access-token --with-api-key --worktree -P -a -d -e -i -n -na -nbt -nc -ne -np \
+     -ns -nt -o -s -t -v -w -xt",
+);
+
+#[test]
+fn each_flag_of_others_has_an_answer() {
+    for flag in OF_OTHERS.words() {
+        let error = Args::try_parse_from(["tiller", flag]).unwrap_err();
+        let told = explain(error, &[flag.to_owned()]).to_string();
+        let expected = format!("tiller has no {flag}; ");
+        assert!(told.starts_with(&format!("error: {expected}")), "{told}");
+    }
 }

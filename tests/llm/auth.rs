@@ -45,6 +45,7 @@ fn locate(
         provider: "lab",
         api_key,
         variables: &VARIABLES.map(str::to_owned),
+        key_in_headers: false,
         models_file: Path::new("/c/models.toml"),
     }
     .key_location(&keys.with_files(files).unwrap())?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tiller::llm::auth::KeyLocation;
 use tiller::llm::catalog::pattern::{MatchQuality, Name, Pattern};
 use tiller::llm::catalog::{Named, fetched};
 use tiller::llm::{
@@ -255,6 +256,8 @@ fn an_ambiguous_name_lists_the_candidates() {
         "sonet",
         &["unknown model 'sonet': did you mean 'sonnet'?\nLooked in"],
     );
+    check("default", &["unknown model 'default'\nLooked in"]);
+    check("opnai", &["unknown model 'opnai': did you mean openai?"]);
     check(
         "antropic/claude-x",
         &[
@@ -375,6 +378,26 @@ fn keys_are_found_or_the_error_says_where_to_put_them() {
         Some(
             "Set it with: tiller auth add anthropic, or export ANTHROPIC_API_KEY=YOUR_KEY; inside tiller: /login anthropic"
         )
+    );
+    let error = key("anthropic", &[("ANTHROPIC_AUTH_TOKEN", "t")]).unwrap_err();
+    assert!(
+        error
+            .hint
+            .unwrap()
+            .contains("api_key = \"$ANTHROPIC_AUTH_TOKEN\" and quirks = { bearer = true }"),
+    );
+    let gateway = catalog("[providers.anthropic]\nheaders = { Authorization = \"$TOKEN\" }\n");
+    let auth = gateway.current();
+    let auth = auth.provider_auth("anthropic");
+    assert_eq!(auth.key_location(&keys(&[])).unwrap(), KeyLocation::None);
+    // The key that a server refused, and only what would replace it.
+    let auth = lab.current();
+    let auth = auth.provider_auth("anthropic");
+    let stored = keys(&[("ANTHROPIC_API_KEY", "in-environment-9999")]);
+    let hint = auth.hint(&stored);
+    assert!(
+        hint.starts_with("It was the key in environment variable ANTHROPIC_API_KEY (***9999). Set"),
+        "{hint}"
     );
     let error = key("google", &[]).unwrap_err();
     assert!(
@@ -618,6 +641,15 @@ fn a_pattern_prefers_a_usable_model() {
         resolve("opus", &["GROQ_API_KEY"]),
         "anthropic/claude-opus-5-5"
     );
+    // A maker with a key lacks this version; a reseller without one isn't chosen silently.
+    let built_in = over_the_built_in("");
+    let said = built_in.resolve("claude-opus-4-1", &keys(&[("ANTHROPIC_API_KEY", "k")]));
+    let said = said.unwrap_err();
+    assert!(
+        said.starts_with("anthropic has no claude-opus-4-1: did you mean anthropic/claude-opus-4-"),
+        "{said}"
+    );
+    assert!(said.ends_with("tiller auth add openrouter"), "{said}");
     // A version, and a reseller's id after the maker.
     assert_eq!(
         resolve("opus-5", &["OPENROUTER_API_KEY"]),

@@ -20,6 +20,20 @@ fn about() -> ErrorContext {
 }
 
 #[test]
+fn a_field_that_a_server_does_not_know_leads_to_its_quirk() {
+    let body = br#"{"error":{"message":"Unsupported parameter: stream_options"}}"#;
+    let error = from_response(400, &HeaderMap::new(), body, &about());
+    let hint = error.hint.unwrap_or_default();
+    assert!(
+        hint.contains("[providers.lab.quirks] with stream_usage = false"),
+        "{hint}"
+    );
+    let body = br#"{"error":{"message":"stream_options must be an object"}}"#;
+    let error = from_response(400, &HeaderMap::new(), body, &about());
+    assert_eq!(error.hint, None);
+}
+
+#[test]
 fn failures_say_what_to_do() {
     let mut headers = HeaderMap::new();
     headers.insert("retry-after", HeaderValue::from_static("30"));

@@ -12,6 +12,7 @@ mod auth;
 mod endings;
 mod catalog;
 mod classify;
+mod toml_fault;
 mod windows;
 mod sse;
 mod http;

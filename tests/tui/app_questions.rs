@@ -524,7 +524,7 @@ fn a_rule_is_shown_then_edited_and_then_answers() {
 #[test]
 fn an_error_in_a_rule_names_its_line_and_keeps_the_text() {
     for (typed, told) in [
-        ("\nsandbox = 3", "line 5: invalid type"),
+        ("\nsandbox = 3", "line 5: expected true or false"),
         (
             "\nmatch = [\"git push\"]",
             "line 1: it doesn't match 'git push'",

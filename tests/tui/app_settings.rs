@@ -271,12 +271,13 @@ fn values_can_be_typed() {
     tui.write("x");
     assert_eq!(tui.key("enter"), []);
     assert!(
-        tui.frame().contains("Expected a value like 100"),
+        tui.frame()
+            .contains("Expected a whole number from 0, such as 100"),
         "{}",
         tui.frame()
     );
     tui.key("backspace");
-    assert!(!tui.frame().contains("Expected a value"));
+    assert!(!tui.frame().contains("Expected a whole"));
     assert_eq!(tui.key("enter"), [save("agent.max_iterations", 10)]);
     // Text typed or pasted first replaces a number, but only then.
     let mut tui = opened("max_iter");
@@ -292,6 +293,58 @@ fn values_can_be_typed() {
     tui.key("enter");
     tui.write("sonnet");
     assert_eq!(tui.key("enter"), [save("models.default", "sonnet")]);
+    // The text stays until the value is checked and saved.
+    let error = "Unknown model 'claude-hiaku': did you mean claude-haiku?";
+    tui.send(Msg::Done(EffectResult::SettingSaved(Err(error.to_owned()))));
+    let frame = tui.frame();
+    assert!(frame.contains(error) && frame.contains("sonnet"), "{frame}");
+    assert_eq!(tui.key("enter"), [save("models.default", "sonnet")]);
+    // Lists and amounts as in `tiller config set`.
+    for (key, value, typed, expected) in [
+        (
+            "permission.protected",
+            Value::from(vec!["~/notes"]),
+            ", ~/other",
+            Ok(Value::from(vec!["~/notes", "~/other"])),
+        ),
+        (
+            "permission.protected",
+            Value::Array(Vec::new()),
+            "notes",
+            Err("isn't an absolute path"),
+        ),
+        (
+            "models.favorites",
+            Value::Array(Vec::new()),
+            "opus,sonnet",
+            Ok(Value::from(vec!["opus", "sonnet"])),
+        ),
+        ("budget.usd", 0.0.into(), "$5", Ok(5.into())),
+        ("budget.usd", 0.0.into(), "two", Err("such as 2.5")),
+    ] {
+        let mut tui = TestTui::new(100, 30);
+        tui.write("/settings");
+        tui.key("enter");
+        tui.send(Msg::Done(EffectResult::Settings(Ok(vec![row(
+            key,
+            value,
+            true,
+            "About it.",
+        )]))));
+        tui.now += 300;
+        tui.key("enter");
+        let is_list = !key.starts_with("budget");
+        assert_eq!(
+            tui.frame().contains("Separate several with commas"),
+            is_list
+        );
+        tui.write(typed);
+        let effects = tui.key("enter");
+        match expected {
+            Ok(value) => assert_eq!(effects, [save(key, value)]),
+            Err(told) => assert!(tui.frame().contains(told), "{}", tui.frame()),
+        }
+    }
     // A value too long for the field is not truncated.
     for long in ["x".repeat(201), "one\ntwo".to_owned()] {
         let mut tui = TestTui::new(100, 30);
@@ -360,6 +413,18 @@ fn settings_take_effect_at_once_where_possible() {
 }
 
 /// Neither a key nor a typed value sets full mode without asking.
+#[test]
+fn a_mode_of_other_agents_leads_to_ours() {
+    let mut tui = TestTui::new(100, 30);
+    tui.write("/permission acceptEdits");
+    tui.key("enter");
+    let frame = tui.frame();
+    assert!(
+        frame.contains("no /permission acceptEdits; use /permission auto"),
+        "{frame}"
+    );
+}
+
 #[test]
 fn full_mode_asks_before_it_is_saved() {
     let mut asked = 0;

@@ -161,6 +161,8 @@ fn chords_run_one_action() {
 
 #[test]
 fn the_users_file_overrides_the_defaults() {
+    let (_, faults) = Keymap::with("k", "rewind = \"esc esc\"\ncancel = \"f9\"");
+    assert_eq!(faults, [], "cancel has another key");
     let (map, faults) = Keymap::with("k", "follow_up = [\"ctrl+o\"]\nundo = []\nsuspend='f5'");
     assert_eq!(faults, []);
     assert_eq!(
@@ -235,6 +237,17 @@ fn errors_name_their_line() {
             "undo = \"f5\"\nredo = \"f5\"",
             2,
             "`f5` is already bound to `undo`",
+        ),
+        (
+            "rewind = \"esc esc\"",
+            1,
+            "`rewind` takes the last key of `cancel` (Stop the agent, or close what's open): give `cancel` another",
+        ),
+        ("\nundo = \"ctrl+c\"", 2, "the last key of `interrupt`"),
+        (
+            "undo = \"f5\"\nundo = \"f6\"",
+            2,
+            "'undo' is already on line 1",
         ),
         ("# fine\n\nundo = [", 3, ""),
     ] {

@@ -1,6 +1,7 @@
 //! Reads and writes rules as text: `[[permission.rules]]` in a settings file. Errors name the line.
 
 use serde::Deserialize;
+use tiller_llm::toml_fault::reworded;
 use toml::Spanned;
 
 use super::rule::{Origin, Rule};
@@ -34,7 +35,7 @@ pub fn parse_rules(text: &str, origin: impl Fn(usize) -> Origin) -> Result<Vec<R
     let line = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
     let file: File = toml::from_str(text).map_err(|error| RuleFault {
         line: error.span().map_or(1, |span| line(span.start)),
-        what: error.message().to_owned(),
+        what: reworded(text, &error),
     })?;
     let rules = file.permission.map(|permission| permission.rules);
     let rules = rules.into_iter().flatten().map(|rule| Rule {

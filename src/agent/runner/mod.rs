@@ -16,6 +16,7 @@ mod allowed;
 mod gate;
 mod ask;
 mod permissions;
+mod judged_command;
 mod held;
 mod execution;
 mod confined;
@@ -32,6 +33,7 @@ mod link;
 pub(super) use compact::compact_now;
 pub(super) use cover::{close_turn, cover_home};
 pub(super) use env::RunEnv;
+pub use judged_command::{JudgedCommand, judge_command};
 pub(super) use leave_branch::leave_branch;
 pub(super) use link::{
     BranchText, Change, CompactRequest, Leave, Opening, RunLink, RunMessage, Step, Summary,
@@ -40,7 +42,6 @@ pub(super) use link::{
 pub(super) use lookout::Folders;
 pub use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
 pub(super) use permissions::Permissions;
-pub use permissions::judge_command;
 pub(super) use run::run;
 pub(super) use summary::BRANCH_SUMMARY;
 pub(super) use trial::{discard, keep, try_out};

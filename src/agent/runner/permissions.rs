@@ -36,7 +36,7 @@ pub(crate) struct Permissions {
 
 pub(super) struct Judged {
     pub decision: Decision,
-    workspace: Arc<Workspace>,
+    pub workspace: Arc<Workspace>,
     pub mode: PermissionMode,
     paths: Vec<PathUse>,
     /// Why the call's command can't be sandboxed.
@@ -400,23 +400,6 @@ impl Permissions {
         };
         self.workspace.get_or_try_init(make).await.cloned()
     }
-}
-
-/// Returns the decision of a session with these options about a command, and the mode it applies in.
-pub async fn judge_command(
-    options: &PermissionOptions,
-    command: &str,
-    processes: &Processes,
-) -> Result<(PermissionMode, Decision), String> {
-    let (_sender, policy) = watch::channel(Arc::new(options.policy.clone()));
-    let effects = Effects {
-        command: Some(command.to_owned()),
-        ..Effects::default()
-    };
-    let permissions = Permissions::new(options, Vec::new(), policy);
-    let judged = permissions.judge("bash", &effects, &options.places.cwd, processes);
-    let judged = judged.await?;
-    Ok((judged.mode, judged.decision))
 }
 
 impl Judged {

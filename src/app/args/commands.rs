@@ -81,7 +81,7 @@ pub enum SubCommand {
 /// Which models to list, and how.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ModelsArgs {
-    /// Only models whose name contains all these words, or their letters in this order.
+    /// Only models whose name contains all these words, or the model that -m would choose.
     #[arg(value_name = "PATTERN")]
     pub pattern: Vec<String>,
 
@@ -108,7 +108,7 @@ pub enum PolicyCommand {
     /// Test all rules, or explain what happens to one command.
     ///
     /// Each rule has examples that it must match. Exit code 0: all rules pass, or tiller would run the
-    /// command; 1: a rule fails, or tiller would ask or deny.
+    /// command; 1: a rule fails, or tiller would ask, deny, or hide a file that the command names.
     Check(PolicyCheckArgs),
 }
 
@@ -206,10 +206,11 @@ pub enum ConfigCommand {
     /// Print all settings, or the ones you name.
     ///
     /// `tiller config get` and `tiller config list` do the same.
-    #[command(visible_aliases = ["get", "list"])]
+    #[command(visible_aliases = ["get", "list"], alias = "ls")]
     Show {
-        /// The setting, for example ui.theme; a section, such as ui, prints all its settings.
-        key: Option<String>,
+        /// The settings, for example ui.theme; a section, such as ui, prints all its settings.
+        #[arg(value_name = "KEY")]
+        keys: Vec<String>,
         /// Show where each value comes from.
         #[arg(long)]
         origin: bool,
@@ -221,11 +222,12 @@ pub enum ConfigCommand {
     Set {
         /// The setting, for example ui.theme.
         key: String,
-        /// The new value: a word, a number, true, false, or TOML such as `["a", "b"]`.
+        /// The new value: a word, a number, on, off, a list such as a,b, or TOML.
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
     /// Remove a setting from your config.toml, which restores its default.
+    #[command(aliases = ["rm", "remove", "delete", "reset"])]
     Unset {
         /// The setting, for example ui.theme.
         key: String,

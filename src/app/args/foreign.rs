@@ -8,7 +8,8 @@ use clap::{Command, CommandFactory};
 
 use super::{Args, RunArgs};
 use crate::agent::word_list::WordList;
-use crate::app::action::{Action, ELSEWHERE, typo_of};
+use crate::app::action::{Action, ELSEWHERE};
+use crate::llm::nearest::typo_of;
 
 const INSTEAD: &str = include_str!("../../../assets/instead.toml");
 
@@ -16,9 +17,12 @@ const INSTEAD: &str = include_str!("../../../assets/instead.toml");
 const NEVER_PROMPTS: WordList = WordList("acp mcp plugin plugins");
 
 /// Those that begin prompts of two words, such as `run tests`.
-const VERBS: WordList = WordList("continue list run");
+const VERBS: WordList = WordList(
+    "apply archive commit continue delete diff install list queue remove review run setup",
+);
 
-fn instead(name: &str) -> Option<String> {
+/// What to type instead of `name`: a flag, a sub-command, `/command`, `FLAG=VALUE` or `COMMAND=SUB-COMMAND`.
+pub(crate) fn instead(name: &str) -> Option<String> {
     let mut rows = toml::from_str::<BTreeMap<String, String>>(INSTEAD).ok()?;
     rows.retain(|names, _| names.split(' ').any(|it| it == name));
     rows.pop_first().map(|(_, instead)| instead)
@@ -30,60 +34,124 @@ pub fn explain(mut error: Error, words: &[String]) -> Error {
     let invalid = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
     let typed = invalid.map(|kind| text(&error, kind)).concat();
     let first = words.first().map_or("", String::as_str);
-    if error.kind() == ErrorKind::UnknownArgument && typed.starts_with('-') {
-        // Nobody means a flag as a value.
-        error.remove(ContextKind::Suggested);
-        let at = words.iter().position(|word| word.starts_with(&typed));
-        let value = at.and_then(|at| match words[at].split_once('=') {
-            Some((_, value)) => Some(value),
-            None => words.get(at + 1).map(String::as_str),
-        });
-        let of_command = || {
-            let hint = instead(&format!("{first}={typed}")).or_else(|| instead(first))?;
-            Some(format!("no sub-command '{first}': {hint}\n"))
-        };
-        let by_value = value.and_then(|value| instead(&format!("{typed}={value}")));
-        let of_flag = by_value.or_else(|| instead(&typed));
-        let of_flag = of_flag.map(|it| format!("tiller has no {typed}; {it}\n"));
-        if Args::command().find_subcommand(first).is_none()
-            && let Some(message) = of_flag.or_else(of_command)
-        {
-            return Error::raw(error.kind(), message);
+    let program = Args::command();
+    let command = program.find_subcommand(first);
+    let answer = match error.kind() {
+        ErrorKind::UnknownArgument if typed.starts_with('-') => {
+            // Nobody means a flag as a value.
+            error.remove(ContextKind::Suggested);
+            let flag = || command.is_none().then(|| of_flag(&typed, words))?;
+            flag().map(|answer| (error.kind(), answer))
         }
-    }
+        ErrorKind::InvalidValue => {
+            let flag = typed.split(' ').next().unwrap_or_default();
+            let answer = of_value(flag, &text(&error, ContextKind::InvalidValue));
+            answer.map(|answer| (error.kind(), answer))
+        }
+        ErrorKind::InvalidSubcommand => Some((error.kind(), of_sub_command(&program, words))),
+        ErrorKind::DisplayHelp if command.is_none() && words.len() == 2 => {
+            let answer = instead(first).map(|it| format!("no sub-command '{first}': {it}"));
+            answer.map(|answer| (ErrorKind::InvalidSubcommand, answer))
+        }
+        _ => None,
+    };
     let is_form = [
         ErrorKind::MissingRequiredArgument,
         ErrorKind::InvalidSubcommand,
+        ErrorKind::UnknownArgument,
     ];
     if let Some(form) = config_form(words).filter(|_| is_form.contains(&error.kind())) {
         return Error::raw(error.kind(), format!("{form}\n"));
     }
-    for guess in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand] {
-        let known = text(&error, guess);
-        let [typed, known] = [&typed, &known].map(|name| name.trim_start_matches('-'));
-        let is_start = known.starts_with(typed) || typed.starts_with(known);
-        if !is_start && typo_of(typed, [known].into_iter()).is_none() {
-            error.remove(guess);
-            error.remove(ContextKind::Usage);
-        }
-    }
-    if error.kind() == ErrorKind::MissingRequiredArgument && first == "sessions" {
-        let tip = "last is the last session of this folder; tiller sessions lists the ids";
-        let tips = ContextValue::StyledStrs(vec![tip.to_owned().into()]);
-        error.insert(ContextKind::Suggested, tips);
-    }
-    // A prompt can begin with the name of a sub-command.
+    // A prompt can begin with the name of a sub-command, but not with two of them.
     let unknown = [ErrorKind::UnknownArgument, ErrorKind::InvalidSubcommand];
     let is_flag = |word: &String| word.starts_with('-');
-    if unknown.contains(&error.kind()) && words.len() > 3 && !words.iter().any(is_flag) {
-        let tip = format!("to send it as a prompt: tiller -- {}", words.join(" "));
+    let nested = command.and_then(|it| it.find_subcommand(words.get(1)?));
+    let is_prompt =
+        unknown.contains(&error.kind()) && words.len() > 3 && !words.iter().any(is_flag);
+    let tip = (is_prompt && nested.is_none())
+        .then(|| format!("to send it as a prompt: tiller -- {}", words.join(" ")));
+    if let Some((kind, answer)) = answer {
+        let tip = tip.map_or_else(String::new, |tip| format!("\n{tip}"));
+        return Error::raw(kind, format!("{answer}{tip}\n"));
+    }
+    let known = text(&error, ContextKind::SuggestedArg);
+    let [name, known] = [&typed, &known].map(|name| name.trim_start_matches('-'));
+    let is_start = known.starts_with(name) || name.starts_with(known);
+    if !is_start && typo_of(name, [known].into_iter()).is_none() {
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
+    }
+    let tip = match error.kind() {
+        ErrorKind::MissingRequiredArgument if first == "sessions" => Some(
+            "last is the last session of this folder; tiller sessions lists the ids".to_owned(),
+        ),
+        _ => tip,
+    };
+    if let Some(tip) = tip {
         let tips = ContextValue::StyledStrs(vec![tip.into()]);
         error.insert(ContextKind::Suggested, tips);
     }
     error
 }
 
-/// The right form of `tiller config ui.theme` and `tiller config set ui.theme=dark`.
+/// What to type instead of the flag `typed` in `words`. Others have flags such as `-nt`, of which clap knows `-n`.
+fn of_flag(typed: &str, words: &[String]) -> Option<String> {
+    let first = words.first().map_or("", String::as_str);
+    let at = words.iter().position(|word| word.starts_with(typed));
+    let (flag, value) = match at.map(|at| (words[at].split_once('='), at)) {
+        Some((Some((flag, value)), _)) => (flag, Some(value)),
+        Some((None, at)) => (&*words[at], words.get(at + 1).map(String::as_str)),
+        None => (typed, None),
+    };
+    if let Some(hint) = instead(&format!("{first}={typed}")) {
+        return Some(format!("no sub-command '{first}': {hint}"));
+    }
+    let by_value = value.and_then(|value| instead(&format!("{flag}={value}")));
+    if let Some(hint) = by_value
+        .or_else(|| instead(flag))
+        .or_else(|| instead(typed))
+    {
+        return Some(format!("tiller has no {flag}; {hint}"));
+    }
+    instead(first).map(|hint| format!("no sub-command '{first}': {hint}"))
+}
+
+/// What to type instead of a value that other agents have, or as the value of a flag that needs one.
+pub(crate) fn of_value(flag: &str, value: &str) -> Option<String> {
+    let hint = instead(&format!("{flag}={value}"))?;
+    Some(match value {
+        "" => format!("{flag} needs a value, {hint}"),
+        value => format!("tiller has no {flag} {value}; {hint}"),
+    })
+}
+
+/// What to type instead of a sub-command that `program` doesn't have.
+fn of_sub_command(program: &Command, words: &[String]) -> String {
+    let mut parent = program;
+    let mut line = "tiller".to_owned();
+    let mut words = words.iter().skip_while(|word| *word == "help");
+    let typed = words.find(|word| match parent.find_subcommand(word) {
+        Some(sub) => {
+            parent = sub;
+            line = format!("{line} {}", sub.get_name());
+            false
+        }
+        None => !word.starts_with('-'),
+    });
+    let typed = typed.map_or("", String::as_str);
+    let names: Vec<&str> = parent.get_subcommands().map(Command::get_name).collect();
+    let hint = instead(&format!("{}={typed}", parent.get_name()));
+    let hint = hint.or_else(|| instead(typed).filter(|_| line == "tiller"));
+    let hint = hint.unwrap_or_else(|| match typo_of(typed, names.iter().copied()) {
+        Some(near) => format!("try {line} {near}"),
+        None => format!("{line} has {}", names.join(", ")),
+    });
+    format!("no sub-command '{typed}': {hint}")
+}
+
+/// The right form of `tiller config ui.theme`, `tiller config set ui.theme=dark` and of a value of several
+/// words.
 fn config_form(words: &[String]) -> Option<String> {
     let (command, rest) = words.split_first().filter(|(it, _)| *it == "config")?;
     let rest = match rest {
@@ -93,6 +161,15 @@ fn config_form(words: &[String]) -> Option<String> {
     let (key, value) = match rest {
         [word] => word.split_once('=').unwrap_or((word, "VALUE")),
         [key, value] => (&**key, &**value),
+        [key, values @ ..]
+            if key.contains('.') && !values.iter().any(|it| it.starts_with("--")) =>
+        {
+            let (quoted, list) = (values.join(" "), values.join(","));
+            return Some(format!(
+                "a value is one word: put quotes around it, '{quoted}', or commas between the items of a \
+                 list:\n  tiller {command} set {key} {list}"
+            ));
+        }
         _ => return None,
     };
     key.contains('.').then(|| {
@@ -103,8 +180,8 @@ fn config_form(words: &[String]) -> Option<String> {
 }
 
 impl RunArgs {
-    /// Why tiller doesn't send the prompt: it is a command of the screen, with its slash or alone. `/init`
-    /// is a prompt.
+    /// Why tiller doesn't send the prompt: it is a command of the screen or of other agents, with its slash or
+    /// alone, or begins like one. `/init` is a prompt.
     pub fn slash_command(&self) -> Option<String> {
         let typed = self.prompt.join(" ");
         let is_alone = self.prompt.len() == 1 && !self.print && self.mode.is_none();
@@ -118,13 +195,21 @@ impl RunArgs {
                 let hint = hint.unwrap_or_else(|| "start tiller, then type it".to_owned());
                 format!("/{command} only works inside tiller; {hint}")
             }
-            None if typed.trim().starts_with('/') => {
+            None => {
                 let of_others = |(names, _): &(&str, &str)| names.split(' ').any(|it| it == word);
                 let mut rows = ELSEWHERE.lines().filter_map(|line| line.split_once(": "));
-                let hint = rows.find(of_others)?.1;
-                format!("/{word}: {hint}")
+                let has_slash = typed.trim().starts_with('/');
+                // `/etc/hosts is wrong` isn't a command.
+                let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+                let is_name = !word.is_empty() && word.chars().all(is_name);
+                match rows.find(of_others) {
+                    Some((_, hint)) if has_slash || command == word => format!("/{word}: {hint}"),
+                    _ if has_slash && is_name && command.starts_with(word) => {
+                        format!("no command /{word}; start tiller and press F1 for all commands")
+                    }
+                    _ => return None,
+                }
             }
-            None => return None,
         };
         Some(format!(
             "{why}. To send it as a prompt: tiller -- '{typed}'"
@@ -134,6 +219,13 @@ impl RunArgs {
     /// Why tiller doesn't send the prompt, if it looks like a sub-command.
     pub fn mistyped_command(&self) -> Option<String> {
         let (word, rest) = self.prompt.split_first()?;
+        let program = Args::command();
+        let lower = word.to_lowercase();
+        if rest.is_empty() && lower != *word && program.find_subcommand(&lower).is_some() {
+            return Some(format!(
+                "no sub-command '{word}': try tiller {lower}. To send it as a prompt: tiller -- {word}"
+            ));
+        }
         let is_bare = |word: &String| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
         if self.print || self.mode.is_some() || !is_bare(word) {
             return None;
@@ -144,7 +236,6 @@ impl RunArgs {
             _ => NEVER_PROMPTS.contains(word),
         };
         let is_bare = rest.len() < 2 && rest.iter().all(is_bare);
-        let program = Args::command();
         let known = program.find_subcommand(word);
         let nested = known.and_then(|known| known.find_subcommand(rest.first()?));
         let near = || typo_of(word, program.get_subcommands().map(Command::get_name));
@@ -182,7 +273,32 @@ mod tests {
             ("--session-id 4f x", "--session SESSION"),
             ("--json-schema x", "no structured output"),
             ("resume --last", "use tiller -c"),
-            ("resume --all", "use tiller -r"),
+            ("-nt", "tiller has no -nt; use --tools none"),
+            ("--no-alt-screen", "use --inline"),
+            (
+                "--base-url http://x",
+                "base_url of the provider in models.toml",
+            ),
+            (
+                "--permission acceptEdits",
+                "tiller has no --permission acceptEdits; use --permission auto",
+            ),
+            ("--mode plan", "use --permission plan"),
+            ("--model", "--model needs a value, for example"),
+            ("exec --help", "no sub-command 'exec': use tiller PROMPT"),
+            ("help exec", "no sub-command 'exec': use tiller PROMPT"),
+            ("help sesions", "try tiller sessions"),
+            (
+                "sessions lst",
+                "no sub-command 'lst': try tiller sessions list",
+            ),
+            ("auth what", "tiller auth has add, list, remove, check"),
+            ("config validate", "use tiller doctor"),
+            (
+                "config set models.favorites a b",
+                "tiller config set models.favorites a,b",
+            ),
+            ("resume --all", "use -r"),
             ("config set budget.usd=2", "tiller config set budget.usd 2"),
             ("config ui.theme", "tiller config get ui.theme"),
             ("sessions export", "tiller sessions lists"),
@@ -191,6 +307,7 @@ mod tests {
             let typed = ["tiller"].into_iter().chain(line.split(' '));
             let error = explain(Args::try_parse_from(typed).unwrap_err(), &words).to_string();
             assert!(error.contains(expected), "{line}: {error}");
+            assert!(!error.contains("as a prompt"), "{line}: {error}");
         }
     }
 
@@ -201,6 +318,14 @@ mod tests {
             (&["completion", "bash"], Some("tiller completions.")),
             (&["mcp", "add", "x", "--", "npx"], Some("no MCP")),
             (&["modles"], Some("tiller models.")),
+            (&["review"], Some("Review my uncommitted changes")),
+            (&["sandbox", "ls"], Some("policy check")),
+            (&["features", "list"], Some("tiller config list")),
+            (&["setup"], Some("tiller auth add PROVIDER")),
+            (&["commit"], Some("Commit my changes")),
+            (&["Doctor"], Some("try tiller doctor.")),
+            (&["install", "dependencies"], None),
+            (&["review", "this"], None),
             (&["exec", "hi"], Some("tiller -p PROMPT")),
             (&["run", "fix the bug"], Some("tiller -p PROMPT")),
             (&["resume", "0a1b2c3d"], Some("tiller -r SESSION")),
@@ -210,11 +335,9 @@ mod tests {
             (&["hi"], None),
             (&["explain"], None),
             (&["plan"], None),
-            (&["commit"], None),
             (&["run", "tests"], None),
             (&["continue", "with", "the", "tests"], None),
             (&["models", "are", "wrong"], None),
-            (&["Doctor"], None),
             (&["doctor the code"], None),
             (&["-p", "doctor"], None),
             (&["doctor", "@src/a.rs"], None),
@@ -236,12 +359,14 @@ mod tests {
             ("-p /login anthropic", Some("tiller auth add")),
             ("/init in German", None),
             ("/etc/hosts is wrong", None),
-            ("/modelling is fun", None),
+            ("-p /fix 12", Some("no command /fix; start tiller")),
+            ("/modelling is fun", Some("no command /modelling")),
             ("undo", Some("/undo only works inside tiller")),
             ("-p /memory", Some("edit AGENTS.md")),
             ("/review my changes", Some("Review my changes. To send")),
             ("-p /cost", Some("/cost only works inside tiller")),
-            ("memory", None),
+            ("memory", Some("edit AGENTS.md")),
+            ("settings", Some("tiller config set KEY VALUE")),
             ("/memory/leak is there", None),
             ("undo it", None),
             ("-p undo", None),

@@ -12,6 +12,7 @@ pub use commands::{
     SubCommand,
 };
 pub use foreign::explain;
+pub(crate) use foreign::of_value;
 pub use run::{Args, OutputMode, RunArgs, existing_folder};
 pub use sessions::{
     ExportArgs, SessionDiffArgs, SessionListArgs, SessionSearchArgs, SessionShowArgs, SessionsArgs,

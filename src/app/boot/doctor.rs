@@ -57,17 +57,20 @@ pub(super) fn doctor(
         "" => Ok(plan::default_model(
             &settings, &models, &catalog, &keys, &found,
         )),
-        // Reported with its file.
-        _ if settings_fault.is_err() || models_fault.is_err() => Ok(None),
         name => {
             let named = models.resolve_with(name, || Arc::clone(&found));
-            named.map(|(model, _)| Some(model.full_id()))
+            let named = named.map(|(model, _)| Some(model.full_id()));
+            named.map_err(|why| {
+                format!("models.default: {}", why.lines().next().unwrap_or_default())
+            })
         }
     };
     let (_, wrong_keys) = Keymap::load(&dirs.keymap_file());
-    let keymap = match wrong_keys.first() {
-        Some(fault) => Err(fault.to_string()),
-        None => Ok(()),
+    let wrong_keys: Vec<String> = wrong_keys.iter().map(ToString::to_string).collect();
+    let keymap = if wrong_keys.is_empty() {
+        Ok(())
+    } else {
+        Err(wrong_keys.join("\n"))
     };
     let trust_fault = trust
         .as_ref()

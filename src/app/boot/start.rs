@@ -119,7 +119,19 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
             let file = word.strip_prefix('@');
             file.is_none_or(|path| is_sentence(path, &plan.loaded.cwd))
         });
-        for missing in words.flat_map(|word| missing_mentions(word, &plan.loaded.cwd)) {
+        for (word, missing) in words.flat_map(|word| {
+            let missing = missing_mentions(word, &plan.loaded.cwd);
+            missing.into_iter().map(move |it| (word, it))
+        }) {
+            // As with the mention alone: the prompt is about that file.
+            if word
+                .strip_prefix('@')
+                .is_some_and(|it| it.starts_with(&*missing))
+            {
+                return Err(StartError::usage(format!(
+                    "can't use @{missing}: no such file. Without the @ it is text"
+                )));
+            }
             cli::eprint_line(&format!(
                 "tiller: @{missing}: no such file; sending it as text"
             ));

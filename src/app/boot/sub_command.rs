@@ -51,7 +51,11 @@ pub(super) fn sub_command(
             let rows = models.list(&found).rows;
             let as_of = catalog.current();
             let as_of = as_of.built_in().as_of();
-            cli::models(what, rows, default.as_deref(), as_of)
+            let resolve = |name: &str| {
+                let named = models.resolve_with(name, || Arc::clone(&found));
+                named.map(|(model, _)| model.full_id())
+            };
+            cli::models(what, rows, default.as_deref(), as_of, resolve)
         }
         SubCommand::Auth { what } => auth(what, dirs, env),
         SubCommand::Sessions(what) => {
@@ -127,8 +131,8 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
     let runtime = current_thread()?;
     let judged = runtime.block_on(agent::judge_command(&options, &text, &processes));
     runtime.shutdown_background();
-    let (mode, decision) = judged.map_err(StartError::failed)?;
-    Ok(cli::explain_command(mode, &text, &decision, json))
+    let judged = judged.map_err(StartError::failed)?;
+    Ok(cli::explain_command(&text, &judged, &cwd, json))
 }
 
 /// The settings in the working folder, and the project's if it is trusted. Reports ignored ones.

@@ -63,20 +63,14 @@ impl AuthContext {
         store.put(provider, Some(key)).map_err(StartError::failed)?;
         let place = store.path().display();
         say(&format!("Stored the key for {provider} in {place}\n"));
-        match self.key_location(provider) {
-            Ok(
-                location @ (KeyLocation::Literal(_)
-                | KeyLocation::Named(..)
-                | KeyLocation::Command(..)),
-            ) => {
-                out::eprint_line(&format!(
-                    "tiller doesn't use it as long as api_key is set for {provider}: {location}"
-                ));
-            }
-            Ok(KeyLocation::Environment(name, _)) => {
-                out::eprint_line(&format!("tiller now uses it instead of {name}"));
-            }
-            _ => {}
+        let models = self.catalog.current();
+        if models.provider_auth(provider).api_key.is_some() {
+            let file = models.file().display();
+            out::eprint_line(&format!(
+                "tiller doesn't use it as long as {file} has api_key for {provider}"
+            ));
+        } else if let Ok(KeyLocation::Environment(name, _)) = self.key_location(provider) {
+            out::eprint_line(&format!("tiller now uses it instead of {name}"));
         }
         self.keys.reload();
         if !io::stdin().is_terminal() {
@@ -138,9 +132,14 @@ impl AuthContext {
         }
         let text = match json {
             true => {
-                let rows = rows
-                    .iter()
-                    .map(|(provider, location, key)| row_json(provider, location, key.as_ref()));
+                let rows = rows.iter().map(|(provider, location, key)| {
+                    let mut row = row_json(provider, location, key.as_ref());
+                    let ignored = self.ignored(provider, location);
+                    if !ignored.is_empty() {
+                        row["ignored"] = json!(ignored);
+                    }
+                    row
+                });
                 format!("{}\n", Value::Array(rows.collect()))
             }
             false if rows.is_empty() => "No keys. Add one: tiller auth add anthropic\n".to_owned(),
@@ -157,7 +156,12 @@ impl AuthContext {
                         Some(Ok(key)) => key.masked(),
                         Some(Err(_)) => "no answer".to_owned(),
                     };
-                    let _ = writeln!(text, "{provider:width$}  {shown:9}  {location}");
+                    let ignored = self.ignored(provider, location);
+                    let ignored = match ignored.as_slice() {
+                        [] => String::new(),
+                        ignored => format!(" (ignored: {})", ignored.join(", ")),
+                    };
+                    let _ = writeln!(text, "{provider:width$}  {shown:9}  {location}{ignored}");
                 }
                 text
             }
@@ -211,6 +215,12 @@ impl AuthContext {
         models.provider_auth(provider).key_location(&self.keys)
     }
 
+    /// The places of keys that tiller doesn't use.
+    fn ignored(&self, provider: &str, used: &KeyLocation) -> Vec<String> {
+        let models = self.catalog.current();
+        models.provider_auth(provider).ignored(&self.keys, used)
+    }
+
     /// All providers, and unknown ones with a stored key.
     fn providers(&self) -> Vec<String> {
         let models = self.catalog.current();
@@ -236,7 +246,11 @@ impl AuthContext {
                  in your shell history: replace it",
             ));
         }
-        let hint = match nearest(name, all.iter().copied()) {
+        // The maker of a model: `claude`, `gpt`.
+        let begins = |id: &str| id.starts_with(&format!("{name}-"));
+        let maker = models.ids().find(|(_, id)| begins(id));
+        let maker = maker.map(|(provider, _)| provider);
+        let hint = match maker.or_else(|| nearest(name, all.iter().copied())) {
             Some(near) => format!("did you mean '{near}'?"),
             None => format!("use {}, or add it in models.toml", all.join(", ")),
         };

@@ -2,52 +2,55 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::slice;
 
 use toml::Value;
 
 use super::out;
-use crate::app::config::{Layers, append_to_file, entries_of, set_checked, unset_checked};
+use crate::app::config::{Layers, append_to_file, entries_of, unset_checked};
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 
-/// `tiller config show`: all settings as a valid settings file, or those that `key` names. With `origin` also
+/// `tiller config show`: all settings as a valid settings file, or those that `keys` name. With `origin` also
 /// their sources. For a single setting it prints only the value, without quotes.
-pub fn show_config(
-    layers: &Layers,
-    key: Option<&str>,
-    origin: bool,
-) -> Result<Outcome, StartError> {
-    let entries = key.map_or_else(|| Ok(layers.entries()), |key| entries_of(layers, key));
-    let entries = entries.map_err(StartError::usage)?;
+pub fn show_config(layers: &Layers, keys: &[String], origin: bool) -> Result<Outcome, StartError> {
+    let mut entries = Vec::new();
+    for key in keys {
+        let of_key = entries_of(layers, key).map_err(StartError::usage)?;
+        if of_key.is_empty() {
+            return Err(StartError::failed(format!("{key} isn't set")));
+        }
+        entries.extend(of_key);
+    }
+    if keys.is_empty() {
+        entries = layers.entries();
+    }
     let mut text = String::new();
     for (name, value, from) in &entries {
+        let is_alone = keys == slice::from_ref(name);
         let _ = match value {
             _ if origin => writeln!(text, "{name} = {value}  # {from}"),
-            Value::String(value) if key == Some(name) => writeln!(text, "{value}"),
-            value if key == Some(name) => writeln!(text, "{value}"),
+            Value::String(value) if is_alone => writeln!(text, "{value}"),
+            value if is_alone => writeln!(text, "{value}"),
             value => writeln!(text, "{name} = {value}"),
         };
     }
-    match key {
-        Some(key) if entries.is_empty() => Err(StartError::failed(format!("{key} isn't set"))),
-        _ => Ok(out::print(&for_terminal(&text))),
-    }
+    Ok(out::print(&for_terminal(&text)))
 }
 
-/// `tiller config set`: changes the user's file. Then reports its other mistakes, which `check` finds.
-pub fn set_config(
+/// `tiller config set`: says what has changed. Then reports the file's other mistakes, which `check` finds.
+pub fn config_is_set(
     user_file: &Path,
     key: &str,
     value: &Value,
     check: impl FnOnce() -> Vec<String>,
-) -> Result<Outcome, StartError> {
-    set_checked(user_file, key, value).map_err(StartError::usage)?;
+) -> Outcome {
     let text = format!("Set {key} = {value} in {}\n", user_file.display());
     let printed = out::print(&for_terminal(&text));
     for fault in check() {
         out::eprint_line(&format!("tiller: still wrong in the file: {fault}"));
     }
-    Ok(printed)
+    printed
 }
 
 /// `tiller config unset`: restores the default.

@@ -18,7 +18,7 @@ mod steer;
 
 pub use self::print::{Output, Print};
 pub use auth::AuthContext;
-pub use config::{config_path, edit_config, set_config, show_config, unset_config};
+pub use config::{config_is_set, config_path, edit_config, show_config, unset_config};
 pub use demo_project::demo_project;
 pub use headless::{Sink, run_headless};
 pub use json::Json;

@@ -15,12 +15,14 @@ use crate::app::sanitize::for_terminal;
 use crate::llm::{Model, ThinkingLevel};
 
 /// Prints the models of `list` that match. `default` is the model of new sessions, as `provider/id`;
-/// `as_of` is the day of the built-in facts.
+/// `as_of` is the day of the built-in facts. `resolve` finds the model that a name means, which needn't be a part
+/// of its own name.
 pub fn models(
     what: &ModelsArgs,
     mut list: Vec<ModelEntry>,
     default: Option<&str>,
     as_of: &str,
+    resolve: impl FnOnce(&str) -> Result<String, String>,
 ) -> Result<Outcome, StartError> {
     let pattern = what.pattern.join(" ");
     list.retain(|it| has_key(it) || !what.available);
@@ -28,13 +30,29 @@ pub fn models(
         let model = &it.model;
         (model.provider.clone(), model.id.to_lowercase())
     });
-    let list = filter(&list, &pattern);
+    let (mut found, similar) = filter(&list, &pattern);
+    let mut why = String::new();
+    if found.is_empty() && !pattern.is_empty() {
+        match resolve(&pattern) {
+            Ok(id) => found.extend(list.iter().filter(|it| it.model.full_id() == id).cloned()),
+            Err(fault) => why = fault,
+        }
+    }
+    let list = found;
     if what.json {
         let rows = list.iter().map(|it| record(it, default));
         return Ok(out::print(&format!("{}\n", Value::Array(rows.collect()))));
     }
     if list.is_empty() {
-        return Err(StartError::failed(nothing(what, &pattern)));
+        // A server that doesn't answer has no similar name.
+        let is_unknown = why.starts_with(&format!("unknown model '{pattern}'\n"));
+        return Err(StartError::failed(match what.available || why.is_empty() {
+            true => nothing(what, &pattern),
+            false if is_unknown && !similar.is_empty() => {
+                format!("{why}\nSimilar names:\n  {}", similar.join("\n  "))
+            }
+            false => why,
+        }));
     }
     out::eprint_line(&format!("Built-in models as of {as_of}"));
     Ok(out::print(&for_terminal(&table(&list, default))))
@@ -55,16 +73,19 @@ fn nothing(what: &ModelsArgs, pattern: &str) -> String {
     }
 }
 
-/// The models whose name contains all words of `pattern`, in their order. If there are none, those that
+/// Most similar names to suggest.
+const SIMILAR: usize = 5;
+
+/// The models whose name contains all words of `pattern`, in their order. If there are none, the ids of those that
 /// contain its letters in order, best first.
-fn filter(list: &[ModelEntry], pattern: &str) -> Vec<ModelEntry> {
-    let mut found = search(list, pattern);
-    if found.iter().any(|it| !it.scattered) {
-        found.retain(|it| !it.scattered);
-    } else {
-        found.sort_by_key(|it| Reverse(it.score));
-    }
-    found.iter().map(|it| list[it.row].clone()).collect()
+fn filter(list: &[ModelEntry], pattern: &str) -> (Vec<ModelEntry>, Vec<String>) {
+    let (mut similar, found): (Vec<_>, Vec<_>) = search(list, pattern)
+        .into_iter()
+        .partition(|it| it.scattered);
+    similar.sort_by_key(|it| Reverse(it.score));
+    let ids = similar.iter().map(|it| list[it.row].model.full_id());
+    let found = found.iter().map(|it| list[it.row].clone());
+    (found.collect(), ids.take(SIMILAR).collect())
 }
 
 const HEAD: [&str; 8] = [

@@ -1,12 +1,14 @@
 //! `tiller policy`: tests rules against their examples, and explains the decision on a command.
 
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use super::out;
+use crate::agent::JudgedCommand;
 use crate::agent::permission::{
-    Action, Confinement, Decision, Origin, PermissionMode, Policy, Rule, Verdict, rules_to_toml,
+    Action, Confinement, Origin, PermissionMode, Policy, Rule, Verdict, rules_to_toml,
 };
 use crate::app::outcome::Outcome;
 
@@ -54,25 +56,21 @@ pub fn check_rules(policy: &Policy, json: bool) -> Outcome {
     }
 }
 
-pub fn explain_command(
-    mode: PermissionMode,
-    command: &str,
-    decision: &Decision,
-    json: bool,
-) -> Outcome {
+pub fn explain_command(command: &str, judged: &JudgedCommand, cwd: &Path, json: bool) -> Outcome {
     let text = if json {
-        format!("{}\n", as_json(mode, command, decision))
+        format!("{}\n", as_json(command, judged))
     } else {
-        as_text(mode, decision)
+        as_text(judged, cwd)
     };
-    match (out::print(&text), decision.verdict) {
-        (Outcome::Done, Verdict::Allow(_)) => Outcome::Done,
+    match (out::print(&text), judged.decision.verdict) {
+        (Outcome::Done, Verdict::Allow(_)) if judged.hidden.is_empty() => Outcome::Done,
         (Outcome::Done, _) => Outcome::Failed,
         (outcome, _) => outcome,
     }
 }
 
-fn as_text(mode: PermissionMode, decision: &Decision) -> String {
+fn as_text(judged: &JudgedCommand, cwd: &Path) -> String {
+    let (mode, decision) = (judged.mode, &judged.decision);
     let mut text = String::new();
     for judged in &decision.commands {
         let rule = judged
@@ -90,7 +88,17 @@ fn as_text(mode: PermissionMode, decision: &Decision) -> String {
     }
     let (word, place) = words(decision.verdict);
     let place = place.map_or("", of_place);
-    let _ = writeln!(text, "{mode} mode: {word}{place}");
+    let shown = |path: &PathBuf| path.strip_prefix(cwd).unwrap_or(path).display().to_string();
+    let hidden: Vec<String> = judged.hidden.iter().map(shown).collect();
+    let hidden = match hidden.as_slice() {
+        [] => String::new(),
+        [one] => format!(", but {one} is hidden from it (permission.protected)"),
+        all => format!(
+            ", but {} are hidden from it (permission.protected)",
+            all.join(", ")
+        ),
+    };
+    let _ = writeln!(text, "{mode} mode: {word}{place}{hidden}");
     let is_new = |reason: &str| decision.commands.iter().all(|it| it.reason != reason);
     if is_new(&decision.reason) {
         let _ = writeln!(text, "       {}", decision.reason);
@@ -130,7 +138,8 @@ fn of_place(place: Confinement) -> &'static str {
     }
 }
 
-fn as_json(mode: PermissionMode, command: &str, decision: &Decision) -> Value {
+fn as_json(command: &str, judged: &JudgedCommand) -> Value {
+    let (mode, decision) = (judged.mode, &judged.decision);
     let rule = |rule: &Rule| json!({"rule": rule.summary(), "origin": rule.origin.to_string()});
     let commands = decision.commands.iter().map(|judged| {
         json!({
@@ -149,6 +158,7 @@ fn as_json(mode: PermissionMode, command: &str, decision: &Decision) -> Value {
         "verdict": verdict,
         "sandbox": sandbox,
         "network": network,
+        "hidden": judged.hidden,
         "reason": decision.reason,
         "rule": decision.rule.as_deref().map(rule),
         "commands": commands.collect::<Vec<_>>(),

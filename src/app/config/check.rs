@@ -10,6 +10,8 @@ use crate::app::synonyms;
 
 /// The only setting that is a list of tables.
 pub(super) const RULES: &str = "permission.rules";
+const EXAMPLE_RULE: &str =
+    "[[permission.rules]]\ntool = \"bash\"\nprefix = [\"npm\", \"test\"]\naction = \"allow\"";
 
 /// From here on, two names mean the same.
 const SIMILAR: f64 = 0.85;
@@ -48,17 +50,19 @@ fn check_table(
             (Some(Value::Table(inner)), Value::Table(given)) => {
                 check_table(root, inner, given, &key, place)?;
             }
-            (Some(_), Value::Array(items)) if key == RULES => check_rules(items, &place(&key))?,
+            (Some(_), given) if key == RULES => check_rules(given, &place(&key))?,
             (Some(expected), given) if !fits(expected, given) => {
-                let unquoted = given.as_str().and_then(|text| text.parse::<Value>().ok());
-                let unquoted = unquoted.filter(|it| fits(expected, it));
-                let example = match (expected, unquoted) {
+                let meant = given.as_str().and_then(|text| meant_value(expected, text));
+                let example = match (expected, meant) {
+                    (Value::Array(_), Some(value)) => format!("; write {value}"),
                     (_, Some(value)) => format!("; write {value}, without quotes"),
                     (Value::Table(inner), _) if !inner.is_empty() => {
                         format!("; `tiller config get {key}` lists its settings")
                     }
                     (Value::Boolean(_) | Value::Table(_), _) => String::new(),
                     (Value::Array(_), _) => ", such as [\"a\", \"b\"]".to_owned(),
+                    (Value::Float(usual), _) if *usual <= 0.0 => ", such as 2.5".to_owned(),
+                    (Value::Integer(0), _) => ", such as 100".to_owned(),
                     _ => format!(", such as {expected}"),
                 };
                 return Err(format!(
@@ -74,16 +78,43 @@ fn check_table(
 }
 
 /// `rules` reads the content of the tables.
-fn check_rules(items: &[Value], place: &str) -> Result<(), String> {
-    if items.iter().all(Value::is_table) {
+fn check_rules(given: &Value, place: &str) -> Result<(), String> {
+    let is_right = |items: &Vec<Value>| items.iter().all(Value::is_table);
+    if given.as_array().is_some_and(is_right) {
         return Ok(());
     }
     Err(format!(
-        "setting {RULES} ({place}): write each rule as a table, [[{RULES}]]"
+        "setting {RULES} ({place}): write each rule as a table in config.toml, for example:\n{EXAMPLE_RULE}"
     ))
 }
 
-fn fits(expected: &Value, given: &Value) -> bool {
+/// What `text` means as a value like `expected`: `off`, `$5`, or `a, b` for a list.
+pub(super) fn meant_value(expected: &Value, text: &str) -> Option<Value> {
+    let text = text.trim();
+    let value = match expected {
+        Value::String(_) => Some(Value::from(text)),
+        Value::Boolean(_) => match &*text.to_lowercase() {
+            "on" | "yes" | "true" => Some(Value::Boolean(true)),
+            "off" | "no" | "false" => Some(Value::Boolean(false)),
+            _ => None,
+        },
+        Value::Integer(_) | Value::Float(_) => text.trim_start_matches('$').parse().ok(),
+        Value::Array(_) => {
+            // A shell removes the quotes of `["a", "b"]`.
+            let items = text
+                .trim_start_matches('[')
+                .trim_end_matches(']')
+                .split(',');
+            let items = items.map(|item| item.trim().trim_matches(['"', '\'']));
+            let items = items.filter(|item| !item.is_empty());
+            Some(items.map(Value::from).collect::<Vec<_>>().into())
+        }
+        _ => None,
+    };
+    value.filter(|value| fits(expected, value))
+}
+
+pub(super) fn fits(expected: &Value, given: &Value) -> bool {
     match (expected, given) {
         (Value::Integer(_), Value::Integer(number)) => *number >= 0,
         (Value::Float(_), Value::Integer(_)) => true,
@@ -107,7 +138,10 @@ fn kind(value: &Value) -> &'static str {
 /// The error for an unknown `key`, or for a key in it that means a known setting.
 fn unknown(root: &Table, key: String, value: &Value, place: &dyn Fn(&str) -> String) -> String {
     let mut keys = Vec::new();
-    if let Value::Table(inner) = value {
+    // The section itself says more than `api_key` in it.
+    if let Value::Table(inner) = value
+        && key != "providers"
+    {
         collect_keys(inner, &key, &mut keys);
     }
     let key = keys
@@ -125,6 +159,10 @@ fn unknown(root: &Table, key: String, value: &Value, place: &dyn Fn(&str) -> Str
 pub(super) fn hint(root: &Table, key: &str) -> String {
     match meant(root, key) {
         Some(advice) if advice.contains(' ') => advice,
+        Some(name) if name == "models.servers" => format!(
+            "`tiller config get {name}` lists the servers there; describe any other in models.toml, as \
+             [providers.NAME]"
+        ),
         Some(name) if get(root, &name).is_some_and(Value::is_table) => {
             format!("`tiller config get {name}` lists the settings there")
         }

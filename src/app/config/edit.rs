@@ -40,6 +40,13 @@ pub fn set_checked(file: &Path, key: &str, value: &toml::Value) -> Result<(), St
     })
 }
 
+/// The value that a user means who types `typed` for the setting `key`, as `tiller config set` reads it.
+pub fn typed_value(key: &str, typed: &str) -> Result<toml::Value, String> {
+    let mut layers = Layers::defaults();
+    let value = layers.add_typed(&TYPED, key, typed)?;
+    Settings::resolve(&layers).map(|_| value)
+}
+
 /// The tables and the name in a dotted key, without quotes.
 fn parts(key: &str) -> Result<(Vec<String>, String), String> {
     let parts = Key::parse(key).unwrap_or_default();

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use super::check::{check, collect_keys, dotted, line_of, meant};
+use super::check::{RULES, check, collect_keys, dotted, fits, line_of, meant_value};
 use super::project::keep_limits;
-use super::settings::Settings;
-use crate::llm::read_small::read_small;
+use crate::llm::toml_fault::reworded;
 
 /// The default settings, in the format of a user's file.
 pub const DEFAULTS: &str = include_str!("../../../assets/config.toml");
@@ -54,7 +53,7 @@ impl fmt::Display for Origin {
 /// All layers, weakest first.
 #[derive(Clone, Debug)]
 pub struct Layers {
-    layers: Vec<Layer>,
+    pub(super) layers: Vec<Layer>,
     /// Why tiller ignores a trusted project's settings, if it does.
     pub project_fault: Option<String>,
     /// Whether the project limits calls but couldn't be read.
@@ -82,7 +81,10 @@ impl Layer {
             format!(
                 "{} is not valid TOML{hint}\n{}",
                 file.display(),
-                error.to_string().trim_end()
+                error
+                    .to_string()
+                    .trim_end()
+                    .replace(error.message(), &reworded(&text, &error))
             )
         })?;
         Ok(Self {
@@ -126,46 +128,6 @@ impl Layers {
         }
     }
 
-    /// Adds the user's settings file, if it exists. Leaves out a setting that doesn't exist or has a
-    /// wrong value, see `left_out`: a typo, or a setting of a newer tiller, shouldn't stop tiller. A
-    /// mistake in permission or budget settings, or in what could be one of them, is an error.
-    pub fn add_user_file(&mut self, path: &Path) -> Result<(), String> {
-        let text = match read_small(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(cannot_read(path, &error)),
-        };
-        let origin = Origin::User(path.to_owned());
-        let Ok(mut table) = text.parse::<Table>() else {
-            return self.add_text(origin, text).map(|_| ());
-        };
-        loop {
-            let layer = Layer {
-                origin: origin.clone(),
-                table: table.clone(),
-                text: text.clone(),
-            };
-            let mut tried = self.clone();
-            let added = tried.add(layer).map(|_| ());
-            let resolved = added.and_then(|()| Settings::resolve(&tried).map(|_| ()));
-            let Err(fault) = resolved else {
-                *self = tried;
-                return Ok(());
-            };
-            let named = fault.split_once("setting ").map_or("", |(_, rest)| rest);
-            let key = named.split([' ', ':']).next().unwrap_or_default();
-            let section = key.split('.').next().unwrap_or_default();
-            // Any setting in a misspelled section of limits.
-            let could_be = [key.to_owned(), format!("{section}.x")];
-            let defaults = &self.layers[0].table;
-            let mut meant = could_be.iter().filter_map(|key| meant(defaults, key));
-            if limits(key) || meant.any(|it| limits(&it)) || !remove(&mut table, key) {
-                return Err(fault);
-            }
-            self.left_out.push(fault);
-        }
-    }
-
     pub(super) fn add_text(&mut self, origin: Origin, text: String) -> Result<&Layer, String> {
         self.add(Layer::parse(origin, text)?)
     }
@@ -179,14 +141,22 @@ impl Layers {
         added.map(|_| ())
     }
 
-    /// Adds a value as typed, TOML or a bare word, and returns it.
+    /// Adds a value as typed, which needn't be TOML (see `meant_value`), and returns it.
     pub fn add_typed(&mut self, origin: &Origin, key: &str, typed: &str) -> Result<Value, String> {
-        let mut add = |value| self.add_value(origin.clone(), key, &value).map(|()| value);
-        let text = Value::String(typed.to_owned());
-        match typed.parse() {
-            Ok(value) => add(value).or_else(|fault| add(text).map_err(|_| fault)),
-            Err(_) => add(text),
-        }
+        let toml = typed.parse().ok();
+        let defaults = &self.layers[0].table;
+        let name = Value::from("");
+        let value = match get(defaults, key).unwrap_or(&name) {
+            _ if key == RULES => toml,
+            expected => toml
+                .clone()
+                .filter(|it| fits(expected, it))
+                .or_else(|| meant_value(expected, typed))
+                .or(toml),
+        };
+        let value = value.unwrap_or_else(|| Value::from(typed));
+        let added = self.add_value(origin.clone(), key, &value);
+        added.map(|()| value)
     }
 
     pub fn add_value(&mut self, origin: Origin, key: &str, value: &Value) -> Result<(), String> {
@@ -295,23 +265,6 @@ impl Layers {
         self.layers.insert(at, layer);
         Ok(&self.layers[at])
     }
-}
-
-/// True for a setting that may limit actions or spending. Without it tiller would allow more.
-fn limits(key: &str) -> bool {
-    let limits =
-        |part: &str| part == "mode" || part.starts_with("permission") || part.starts_with("budget");
-    key.split('.').any(limits)
-        || ["tools.set", "tools.bash.secret_env", "agent.max_iterations"].contains(&key)
-}
-
-/// Removes a dotted key; true if it was there.
-fn remove(table: &mut Table, key: &str) -> bool {
-    let inner = key.match_indices('.').any(|(dot, _)| {
-        let inner = table.get_mut(&key[..dot]).and_then(Value::as_table_mut);
-        inner.is_some_and(|inner| remove(inner, &key[dot + 1..]))
-    });
-    inner || table.remove(key).is_some()
 }
 
 pub(super) fn cannot_read(path: &Path, why: &dyn fmt::Display) -> String {

@@ -1,12 +1,13 @@
 //! Settings: layers of TOML, each value with its origin.
 //!
-//! `layers` reads files and `check` validates them. `project` decides what a project may set.
+//! `layers` reads files, `user_file` the user's, and `check` validates them. `project` decides what a project may set.
 //! `rules` parses permission rules. `settings` (with `reader`, `rules` and `places`) converts the
 //! merged values to the program's types. `edit` changes a file, and `answered_rules` appends rules
 //! to it. Nothing here reads the environment.
 
 mod check;
 mod layers;
+mod user_file;
 mod project;
 mod rules;
 mod places;
@@ -17,7 +18,7 @@ mod manual;
 mod answered_rules;
 
 pub use answered_rules::{append_rules, read_answer};
-pub use edit::{append_to_file, set_checked, set_in_file, unset_checked};
+pub use edit::{append_to_file, set_checked, set_in_file, typed_value, unset_checked};
 pub use layers::{Layers, Origin, TYPED};
 pub use manual::{
     SettingOverride, SettingRow, documented, entries_of, overrides, setting_rows, words_of,

@@ -1,8 +1,16 @@
 //! Lists which providers have a key and where it comes from. Shows no key and runs no command.
 
+use std::net::TcpStream;
+use std::time::Duration;
+
 use super::report::{Check, Section};
 use crate::app::models::Models;
-use crate::llm::{Catalog, Keys, local};
+use crate::llm::auth::KeyLocation;
+use crate::llm::catalog::Snapshot;
+use crate::llm::{Catalog, Keys, http, local};
+
+/// Time limit for connecting to a server.
+const LIMIT: Duration = Duration::from_secs(1);
 
 /// `default` is the model of a run, or why it can't have the model that the settings name.
 pub fn keys(
@@ -16,6 +24,7 @@ pub fn keys(
     for provider in snapshot.providers() {
         let auth = snapshot.provider_auth(provider);
         match auth.key_location(keys) {
+            Ok(KeyLocation::None) => checks.push(server(&snapshot, provider, keys, &default)),
             Ok(location) => checks.push(Check::good(provider, location.to_string())),
             Err(error) if auth.api_key.is_some() => {
                 let way_out = error.hint.unwrap_or_default();
@@ -36,6 +45,9 @@ pub fn keys(
                 Some(error) => Check::bad("model", error.message, error.hint.unwrap_or_default()),
                 None => Check::good("model", model),
             }
+        }
+        Ok(None) if let Some(provider) = snapshot.provider_without_models() => {
+            Check::bad("none", snapshot.has_no_models(provider), "")
         }
         Ok(None) if local::is_listening(models.addrs()) => Check::bad(
             "none",
@@ -62,4 +74,46 @@ pub fn keys(
         title: "Keys and model (test keys with tiller auth check)",
         checks,
     }
+}
+
+/// Whether the server of `provider`, which needs no key, accepts connections.
+fn server(
+    snapshot: &Snapshot,
+    provider: &str,
+    keys: &Keys,
+    default: &Result<Option<String>, String>,
+) -> Check {
+    let model = snapshot.provider_template(provider, keys);
+    let url = model.map(|model| model.base_url).unwrap_or_default();
+    let shown = http::shown(&url);
+    // A proxy connects by itself.
+    if url.is_empty() || http::proxy_for(&url).is_some() {
+        return Check::good(provider, "no key needed");
+    }
+    let way_out = "Start the server, or correct base_url in models.toml";
+    let of_default = format!("{provider}/");
+    match connect(&url) {
+        Ok(()) => Check::good(provider, format!("no key needed; {shown} answers")),
+        Err(why) => {
+            let text = format!("can't connect to {shown}: {why}");
+            match default {
+                Ok(Some(model)) if model.starts_with(&of_default) => {
+                    Check::bad(provider, text, way_out)
+                }
+                _ => Check::hint(provider, text, way_out),
+            }
+        }
+    }
+}
+
+fn connect(url: &str) -> Result<(), String> {
+    let addresses = http::addresses(url)?;
+    let mut why = "it has no address".to_owned();
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, LIMIT) {
+            Ok(_) => return Ok(()),
+            Err(error) => why = error.to_string(),
+        }
+    }
+    Err(why)
 }

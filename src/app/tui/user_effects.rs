@@ -8,11 +8,13 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::effect::Effect;
 use super::msg::EffectResult;
+use super::overlay::without_place;
 use super::theme::Themes;
 use crate::app::config::SettingOverride;
-use crate::app::config::{Layers, set_checked, setting_rows, unset_checked};
+use crate::app::config::{Layers, setting_rows, unset_checked};
 use crate::app::dirs::Dirs;
 use crate::app::models::Models;
+use crate::app::setting_names::SettingNames;
 use crate::llm::Secret;
 use crate::llm::probe::Verdict;
 
@@ -70,7 +72,17 @@ fn perform(
             EffectResult::Settings(read.map(|()| setting_rows(&layers, overrides)))
         }
         Effect::SaveSetting(key, value) => {
-            saved(set_checked(&config, &key, &value), (key, value), &config)
+            let model = |name: &str| {
+                let named = models.resolve_with(name, || models.found());
+                named.map(|_| ())
+            };
+            let names = SettingNames {
+                themes: &Themes::read(&dirs.themes()),
+                model: &model,
+            };
+            let set = names.save(&config, &key, &value);
+            let set = set.map_err(|fault| without_place(&fault));
+            saved(set, (key, value), &config)
         }
         Effect::UnsetSetting(key) => {
             let defaults = Layers::defaults();

@@ -19,6 +19,8 @@ pub struct ProviderAuth<'a> {
     pub api_key: Option<&'a str>,
     /// The variables that can have its key.
     pub variables: &'a [String],
+    /// Whether `headers` of `models.toml` have its key, so that it needs no other.
+    pub key_in_headers: bool,
     /// The user's `models.toml`, for errors about a missing key.
     pub models_file: &'a Path,
 }
@@ -106,7 +108,7 @@ impl ProviderAuth<'_> {
                 return Ok(KeyLocation::EnvFile(name.clone(), path, Secret::new(key)));
             }
         }
-        if self.variables.is_empty() {
+        if self.variables.is_empty() || self.key_in_headers {
             return Ok(KeyLocation::None);
         }
         let looked = format!(
@@ -116,21 +118,57 @@ impl ProviderAuth<'_> {
                 several => format!("{} aren't", several.join(" and ")),
             }
         );
-        Err(self.missing(&looked))
+        let mut error = self.missing(&looked);
+        // What gateways take instead of a key.
+        let token = |name: &String| Some(name.strip_suffix("_API_KEY")?.to_owned() + "_AUTH_TOKEN");
+        let mut tokens = self.variables.iter().filter_map(token);
+        if let Some(token) = tokens.find(|name| keys.get(name).is_some()) {
+            error.hint = Some(format!(
+                "tiller doesn't read {token}. To use it, add to [providers.{}] in {file}: \
+                 api_key = \"${token}\" and quirks = {{ bearer = true }}",
+                self.provider
+            ));
+        }
+        Err(error)
     }
 
-    /// The line that sets its key, for when a server refused it.
-    pub fn hint(&self) -> String {
-        let file = self.models_file.display();
-        let provider = self.provider;
-        match self.api_key.map(KeySpec::parse) {
-            Some(KeySpec::Command(_)) => format!(
-                "The key came from a command: check api_key under [providers.{provider}] in {file}"
+    /// The places of other keys that tiller doesn't use, because one at `used` takes precedence.
+    pub fn ignored(&self, keys: &Keys, used: &KeyLocation) -> Vec<String> {
+        let is_used = |name: &String| used.to_string().contains(name.as_str());
+        let in_models = self.api_key.is_some() && keys.store().get(self.provider).is_some();
+        let stored = in_models.then(|| "auth.toml".to_owned());
+        let set = self
+            .variables
+            .iter()
+            .filter(|name| keys.get(name).is_some());
+        stored
+            .into_iter()
+            .chain(set.filter(|name| !is_used(name)).cloned())
+            .collect()
+    }
+
+    /// Which key a server refused, and how to replace it.
+    pub fn hint(&self, keys: &Keys) -> String {
+        let (provider, file) = (self.provider, self.models_file.display());
+        let in_file = format!("api_key under [providers.{provider}] in {file}");
+        let Ok(location) = self.key_location(keys) else {
+            return format!("Set a valid key with: {}", self.set_command());
+        };
+        match (location.inline(), &location) {
+            (Some(_), KeyLocation::Literal(_)) => format!("Set a valid {in_file}"),
+            // It takes precedence over the variables.
+            (Some(key), KeyLocation::Stored(_)) => format!(
+                "It was the key in auth.toml ({}). Replace it: tiller auth add {provider}; inside tiller: \
+                 /login {provider}",
+                key.masked()
             ),
-            Some(KeySpec::Literal(_)) => {
-                format!("Set a valid api_key under [providers.{provider}] in {file}")
-            }
-            _ => format!("Set a valid key with: {}", self.set_command()),
+            (Some(key), _) => format!(
+                "It was the key in {location} ({}). Set a valid key with: {}",
+                key.masked(),
+                self.set_command()
+            ),
+            (None, KeyLocation::None) => format!("Set a valid key with: {}", self.set_command()),
+            (None, _) => format!("The key came from a command: check {in_file}"),
         }
     }
 

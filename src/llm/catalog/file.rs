@@ -11,9 +11,9 @@ use serde_json::{Map, Value as Json};
 use super::family::Family;
 use crate::api::Api;
 use crate::model::{EditFormat, InputLimits, Model, Prices, ThinkingLevel};
-use crate::nearest::nearest;
 use crate::options;
 use crate::quirks::QuirksTable;
+use crate::toml_fault::reworded;
 
 /// The request fields that options can't set.
 const OWN: [&str; 5] = ["model", "messages", "input", "contents", "stream"];
@@ -196,9 +196,9 @@ fn free(at: &str, options: &Map<String, Json>) -> Result<(), String> {
     }
 }
 
-/// The error with its line and key, and a suggestion for a misspelled word.
+/// The error with its line and key.
 fn explain(text: &str, error: &toml::de::Error) -> String {
-    let what = reworded(error.message());
+    let what = reworded(text, error);
     let Some(span) = error.span() else {
         return what;
     };
@@ -212,25 +212,13 @@ fn explain(text: &str, error: &toml::de::Error) -> String {
     }
 }
 
-/// Rewords serde's message for an unknown key or value.
-fn reworded(message: &str) -> String {
-    for (begin, kind) in [("unknown field `", "key"), ("unknown variant `", "value")] {
-        let Some((word, known)) = message
-            .strip_prefix(begin)
-            .and_then(|it| it.split_once('`'))
-        else {
-            continue;
-        };
-        let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
-        return match nearest(word, known.iter().copied()) {
-            Some(near) => format!("unknown {kind} '{word}': did you mean '{near}'?"),
-            None => format!(
-                "unknown {kind} '{word}': expected one of {}",
-                known.join(", ")
-            ),
-        };
+impl ProviderEntry {
+    /// Whether its headers have a key.
+    pub fn has_key_header(&self) -> bool {
+        const HEADERS: [&str; 4] = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
+        let mut names = self.headers.keys();
+        names.any(|name| HEADERS.contains(&&*name.to_lowercase()))
     }
-    message.to_owned()
 }
 
 impl ModelEntry {

@@ -10,7 +10,7 @@ use super::snapshot::Snapshot;
 use crate::auth::Keys;
 use crate::local::LocalServer;
 use crate::model::{Model, ThinkingLevel};
-use crate::nearest::{nearest, nearest_few};
+use crate::nearest::{nearest, nearest_few, typo_of};
 
 /// Most candidates an error lists.
 const LISTED: usize = 12;
@@ -130,6 +130,13 @@ impl Resolver<'_> {
                 return self.within(provider, id).unwrap_or(Ok(unlisted));
             }
         }
+        // The user's own provider, exactly: part of another's name can't mean it.
+        let is_built_in = self.snapshot.built_in().provider(name).is_some();
+        if !is_built_in && self.snapshot.user().contains_key(name) {
+            let id = self.snapshot.default_of(name);
+            let model = id.and_then(|id| self.snapshot.unlisted(name, id));
+            return model.ok_or_else(|| self.snapshot.has_no_models(name));
+        }
         let mut asked: BTreeMap<&str, (bool, u8)> = BTreeMap::new();
         let mut found: Vec<(Rank, &str, &str)> = Vec::new();
         let pattern = Pattern::new(name);
@@ -158,8 +165,32 @@ impl Resolver<'_> {
             return Ok(model);
         }
         found.retain(|(worth, ..)| Some(*worth) == best);
+        if let (Some((_, provider, id)), false) = (found.first(), keyed) {
+            self.check_reseller(name, provider, id)?;
+        }
         let ids = found.into_iter().map(|(_, provider, id)| (provider, id));
         self.one_of(name, ids.collect())
+    }
+
+    /// Refuses `provider`, a reseller without a key, for a `name` of a family of which a provider with a key
+    /// has other models.
+    fn check_reseller(&self, name: &str, provider: &str, id: &str) -> Result<(), String> {
+        let family = Name::parse(name).family;
+        let siblings = self.snapshot.ids().filter(|(of, sibling)| {
+            Name::parse(sibling).family == family && self.snapshot.has_key(of, self.keys)
+        });
+        let siblings: Vec<(&str, &str)> = siblings.collect();
+        let resells = self.snapshot.built_in().provider(provider);
+        let near = nearest(name, siblings.iter().map(|(_, id)| *id));
+        let (Some(near), true) = (near, resells.is_some_and(|it| it.resells)) else {
+            return Ok(());
+        };
+        let owner = siblings.iter().find(|(_, id)| *id == near);
+        let owner = owner.map_or("", |(owner, _)| owner);
+        Err(format!(
+            "{owner} has no {name}: did you mean {owner}/{near}?\n{provider} has {provider}/{id}, but you have \
+             no key for it. To add one: tiller auth add {provider}"
+        ))
     }
 
     /// The listed model that `part` means at `provider`. A new exact id must pass, so `part` matches
@@ -265,12 +296,17 @@ impl Resolver<'_> {
         {
             near = vec![model.full_id()];
         }
+        // A misspelled provider means its default model. Any id is a longer way to name one.
+        let local = LocalServer::ALL.map(|server| server.facts().id);
+        if let Some(provider) = typo_of(name, self.snapshot.providers().chain(local)) {
+            near = vec![provider.to_owned()];
+        }
         let near = match near.as_slice() {
             // A misspelled word of an id: `sonet`.
             [] => {
                 let ids = self.snapshot.ids();
                 let words = ids.flat_map(|(_, id)| id.split(['-', '/', '.', ':']));
-                let near = nearest(name, words.filter(|word| word.len() > 3));
+                let near = typo_of(name, words.filter(|word| word.len() > 3));
                 near.map_or_else(String::new, |near| format!(": did you mean '{near}'?"))
             }
             near => format!(": did you mean {}?", near.join(" or ")),

@@ -220,6 +220,21 @@ impl Snapshot {
         self.user().keys().map(String::as_str).chain(other)
     }
 
+    /// The first provider of the user's own without models, if there is one.
+    pub fn provider_without_models(&self) -> Option<&str> {
+        let mut own = self.user().keys().map(String::as_str);
+        own.find(|id| self.built_in().provider(id).is_none() && self.default_of(id).is_none())
+    }
+
+    /// The error about a provider of the user's own without models.
+    pub fn has_no_models(&self, provider: &str) -> String {
+        format!(
+            "providers.{provider} has no models. Add models = [{{ id = \"MODEL\" }}] to it in {}, or type \
+             {provider}/MODEL",
+            self.file.display()
+        )
+    }
+
     /// The id of the default model of `provider`.
     pub fn default_of(&self, provider: &str) -> Option<&str> {
         let user = self.user().get(provider);
@@ -245,6 +260,7 @@ impl Snapshot {
             provider,
             api_key: user.and_then(|entry| entry.api_key.as_deref()),
             variables,
+            key_in_headers: user.is_some_and(ProviderEntry::has_key_header),
             models_file: &self.file,
         }
     }

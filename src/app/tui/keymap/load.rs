@@ -16,6 +16,7 @@ use crate::app::action::{ACTIONS, Action};
 use crate::app::tui::input::{KeyPress, ParseKeyError};
 use crate::llm::nearest::nearest;
 use crate::llm::read_small::read_small;
+use crate::llm::toml_fault::reworded;
 
 const DEFAULT: &str = include_str!("../../../../assets/keymap.toml");
 
@@ -80,12 +81,13 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
             let at = error.span().map_or(0, |span| span.start);
             return vec![fault(
                 at,
-                format!("{}; tiller ignores this file", error.message()),
+                format!("{}; tiller ignores this file", reworded(text, &error)),
             )];
         }
     };
     let mut faults = Vec::new();
     let mut taken: Vec<(Chord, Action)> = Vec::new();
+    let mut last_keys: Vec<(usize, Action, &str)> = Vec::new();
     // In file order, so that the first mistake in the file is reported first.
     let mut lines = Vec::new();
     for (name, value) in table.get_ref() {
@@ -141,7 +143,25 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
         }
         // If all keys of a line are wrong, the action keeps its keys.
         if !nothing_left {
+            let stops = [Action::Cancel, Action::Interrupt];
+            let stops = stops.map(|stop| (stop, map.label(stop).is_some()));
             map.bind(action, &bound);
+            let lost = stops
+                .iter()
+                .filter(|(stop, had)| *had && *stop != action && map.label(*stop).is_none());
+            last_keys.extend(lost.map(|(stop, _)| (at, *stop, action.spec().name)));
+        }
+    }
+    // Another line may have given them a new key.
+    for (at, stop, action) in last_keys {
+        if map.label(stop).is_none() {
+            let name = stop.spec().name;
+            let what = stop.spec().help;
+            let text = format!(
+                "`{action}` takes the last key of `{name}` ({what}): give `{name}` another key, for example \
+                 {name} = \"f12\""
+            );
+            faults.push(fault(at, text));
         }
     }
     faults

@@ -4,11 +4,12 @@
 use std::borrow::Cow;
 
 use super::picker::Picker;
-use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec, ELSEWHERE, Group, Scope, typo_of};
+use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec, ELSEWHERE, Group, Scope};
 use crate::app::config::documented;
 use crate::app::manual::PAGES;
 use crate::app::synonyms::{begins_one, words_for};
 use crate::app::tui::keymap::{Keymap, label};
+use crate::llm::nearest::typo_of;
 
 /// A row of the help.
 #[derive(Clone, Debug, PartialEq, Eq)]

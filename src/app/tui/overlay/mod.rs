@@ -30,7 +30,7 @@ pub(crate) use picker::{Pager, Picker};
 pub use sessions::TextSearch;
 pub(crate) use sessions::{Preview, SessionMode, SessionPicker};
 pub(crate) use settings::SettingsPicker;
-pub use settings::{SettingOverride, SettingRow};
+pub use settings::{SettingOverride, SettingRow, without_place};
 pub(crate) use status::{StatusPopup, StatusTab};
 pub(crate) use themes::{ThemePicker, ThemeRow};
 pub(crate) use tree::{TreePicker, TreePurpose};

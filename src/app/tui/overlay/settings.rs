@@ -3,8 +3,8 @@
 use toml::Value;
 
 use super::picker::Picker;
-use crate::app::config::words_of;
 pub use crate::app::config::{SettingOverride, SettingRow};
+use crate::app::config::{TYPED, typed_value, words_of};
 use crate::app::fuzzy::Query;
 use crate::app::synonyms::begins_one;
 
@@ -92,21 +92,39 @@ impl SettingsPicker {
     }
 
     pub fn as_typed(&self) -> Option<String> {
-        Some(match &self.chosen()?.value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
+        let value = &self.chosen()?.value;
+        let words = || value.as_array()?.iter().map(Value::as_str).collect();
+        let words: Option<Vec<&str>> = words();
+        Some(match (value, words) {
+            (Value::String(text), _) => text.clone(),
+            (_, Some(words)) if !words.iter().any(|it| it.contains(',')) => words.join(", "),
+            (other, _) => other.to_string(),
         })
     }
 
-    /// The typed value of the selected setting. The error is the expected form.
+    /// How to type a list, if the selected setting is one.
+    pub fn list_hint(&self) -> Option<&'static str> {
+        let row = self.chosen().filter(|row| row.value.is_array())?;
+        Some(match row.key.split('.').next() {
+            Some("models") => "Separate several with commas: opus, openai/gpt-5",
+            Some("tools") => "Separate several with commas: NPM_TOKEN, DB_PASSWORD",
+            _ => "Separate several with commas: ~/notes, ~/work/secrets",
+        })
+    }
+
+    /// The typed value of the selected setting, as `tiller config set` reads it, or what is wrong with it.
     pub fn typed_value(&self) -> Result<Value, String> {
         let typed = self.typing.as_ref().map(Picker::query).unwrap_or_default();
         let row = self.chosen().ok_or("no setting selected")?;
-        if row.value.is_str() {
-            return Ok(Value::from(typed));
-        }
-        let read: Result<toml::Table, _> = format!("value = {typed}").parse();
-        let value = read.ok().and_then(|mut table| table.remove("value"));
-        value.ok_or_else(|| format!("Expected a value like {}", row.value))
+        typed_value(&row.key, typed).map_err(|fault| without_place(&fault))
     }
+}
+
+/// The error about a typed value, without the setting that the user sees anyway.
+pub fn without_place(fault: &str) -> String {
+    let place = format!("({TYPED}): ");
+    let why = fault.split_once(&place).map_or(fault, |(_, why)| why);
+    let mut letters = why.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }

@@ -1,8 +1,9 @@
 //! Parses editor text that starts with `/` or `!`: an action, a shell command, or a mistake. A
 //! mistake is never sent, because the model would act on it.
 
-use crate::app::action::{ACTIONS, ALIASES, Action, ELSEWHERE, typo_of};
+use crate::app::action::{ACTIONS, ALIASES, Action, ELSEWHERE};
 use crate::app::tui::app::App;
+use crate::llm::nearest::typo_of;
 
 /// The meaning of the editor text as a command.
 #[derive(Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use super::settings;
 use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
+use crate::app::args::of_value;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, Overlay};
@@ -32,7 +33,14 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             Vec::new()
         }
         Ok(mode) => set(app, mode),
-        Err(error) => app.say_for(format!("/permission {error}"), 5000),
+        Err(error) => {
+            let of_others = of_value("--permission", argument);
+            let of_others = of_others.map(|it| it.replace("--permission", "/permission"));
+            app.say_for(
+                of_others.unwrap_or_else(|| format!("/permission {error}")),
+                5000,
+            )
+        }
     }
 }
 

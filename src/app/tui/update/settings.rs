@@ -122,10 +122,8 @@ fn change(app: &mut App, by: isize) -> Vec<Effect> {
 fn keep_typed(app: &mut App) -> Vec<Effect> {
     let list = topmost!(app, Settings);
     match (list.chosen().map(|row| row.key.clone()), list.typed_value()) {
-        (Some(key), Ok(value)) => {
-            list.typing = None;
-            save(app, key, value)
-        }
+        // The text stays until tiller has checked and saved it.
+        (Some(key), Ok(value)) => save(app, key, value),
         (_, Err(error)) => {
             list.fault = Some(error);
             Vec::new()
@@ -151,6 +149,7 @@ pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> 
     let (mut is_open, mut stronger) = (false, None);
     if let Some(Overlay::Settings(list)) = app.overlays.last_mut() {
         is_open = true;
+        list.typing = None;
         let mut rows = list.rows.iter().flatten();
         if let Some(row) = rows.find(|row| row.key == key) {
             stronger = row.overridden.as_ref().map(|it| it.place.clone());

@@ -78,6 +78,8 @@ pub fn draw(popup: &mut Popup<'_>, list: &SettingsPicker) -> Option<PopupDrawn> 
         let mut add = |text: &str, style| lines.extend(StyledLine::wrapped(text, style, columns));
         if let Some(fault) = &list.fault {
             add(fault, warning);
+        } else if let (Some(hint), Some(_)) = (list.list_hint(), &list.typing) {
+            add(hint, theme.popup);
         } else {
             let chosen = list.chosen();
             if let Some(stronger) = chosen.and_then(|row| row.overridden.as_ref()) {
