@@ -20,6 +20,9 @@ const FIGURE: usize = 24;
 /// Most characters of an entry's text per line.
 const TEXT: usize = 100;
 
+/// A figure's name, and how to read it.
+type Figure = (&'static str, fn(&BranchTail) -> String);
+
 pub fn diff(what: &SessionDiffArgs, place: &SessionsPlace<'_>) -> Result<Outcome, StartError> {
     let path = find(&what.session, &place.root)?;
     let shown = path.display();
@@ -54,7 +57,7 @@ fn lines(it: &Comparison) -> Vec<String> {
         String::new(),
         row("", &ends[0], &ends[1]),
     ];
-    let figures: [(&str, fn(&BranchTail) -> String); 10] = [
+    let figures: [Figure; 10] = [
         ("entries", |tail| count(tail.entries)),
         ("prompts", |tail| count(tail.prompts.len())),
         ("model calls", |tail| count(tail.model_calls)),
