@@ -78,7 +78,7 @@ pub fn explain(mut error: Error, words: &[String]) -> Error {
     let known = text(&error, ContextKind::SuggestedArg);
     let [name, known] = [&typed, &known].map(|name| name.trim_start_matches('-'));
     let is_start = known.starts_with(name) || name.starts_with(known);
-    if !is_start && typo_of(name, [known].into_iter()).is_none() {
+    if !is_start && typo_of(name, [known]).is_none() {
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::Usage);
     }
