@@ -82,7 +82,7 @@ const OF_OTHERS: WordList = WordList(
      --no-daemon --no-extensions --no-mcp --no-prompt-templates --no-refresh --no-session-persistence --no-skills \
      --no-themes --no-tools --offline --oss --output-format --output-last-message --output-schema \
      --permission-mode --permission-profile --plugin-dir --plugin-url --profile --prompt-suggestions \
-     --prompt-template --provider --remote --remote-auth-token-env --remote-control \
+     --prompt-template --remote --remote-auth-token-env --remote-control \
      --remote-control-session-name-prefix --replay-user-messages --safe-mode --sandbox --sandbox-state-json \
      --search --session-dir --session-id --setting-sources --settings --skill --skip-git-repo-check \
      --strict-config --strict-mcp-config --thread-source --title --tmux --transparent-tcp --tui-mode --uncommitted \
