@@ -1,16 +1,15 @@
 //! The only interface to an agent: a handle that is cheap to clone and never blocks.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
 
 use super::budget::Budget;
+use super::current_run::CurrentRun;
 use super::event::{Event, NoticeLevel, QueueKind, Queued, RunId, RunState};
-use super::lock::lock;
 use super::memory::InstructionSources;
 use super::memory::compaction::ContextUsage;
 use super::permission::PermissionMode;
@@ -32,58 +31,6 @@ const SHUTDOWN_LIMIT: Duration = Duration::from_secs(6);
 pub struct AgentHandle {
     commands: mpsc::UnboundedSender<Command>,
     run: CurrentRun,
-}
-
-/// Cancels the current run. Shared by handle and actor so that an abort doesn't wait for the
-/// command queue. `None` if there is no run or it was cancelled.
-#[derive(Clone, Debug, Default)]
-pub(super) struct CurrentRun(Arc<Mutex<LastRun>>);
-
-#[derive(Debug, Default)]
-struct LastRun {
-    number: u64,
-    token: Option<CancellationToken>,
-}
-
-impl CurrentRun {
-    pub fn begin(&self) -> (RunId, CancellationToken) {
-        let token = CancellationToken::new();
-        let mut last = lock(&self.0);
-        last.number += 1;
-        last.token = Some(token.clone());
-        (RunId(last.number), token)
-    }
-
-    /// The run that starts next.
-    pub fn next(&self) -> RunId {
-        RunId(lock(&self.0).number + 1)
-    }
-
-    pub fn end(&self) {
-        lock(&self.0).token = None;
-    }
-
-    /// Cancels the current run and has `send` tell the actor whether there was one. Holds the lock
-    /// while sending, so that no run can start between the cancellation and the message.
-    fn cancel(&self, send: impl FnOnce(bool)) {
-        let mut last = lock(&self.0);
-        let token = last.token.take();
-        if let Some(token) = &token {
-            token.cancel();
-        }
-        send(token.is_some());
-    }
-
-    /// The same, but only for this run. Does nothing if it isn't the current one.
-    fn cancel_only(&self, run: RunId, send: impl FnOnce()) {
-        let mut last = lock(&self.0);
-        if last.number == run.0
-            && let Some(token) = last.token.take()
-        {
-            token.cancel();
-            send();
-        }
-    }
 }
 
 /// What happens to a subscriber that doesn't read its events.

@@ -86,6 +86,7 @@ pub mod options;
 pub mod rules;
 pub mod budget;
 pub mod handle;
+mod current_run;
 pub mod event;
 mod run_totals;
 mod actor;

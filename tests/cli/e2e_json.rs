@@ -216,7 +216,8 @@ fn one_line(record: &Value) -> String {
         .collect();
     let (expected, rest): (&[&str], String) = match kind {
         "session" => (&["version", "id", "timestamp", "cwd"], String::new()),
-        "agent_start" | "turn_start" => (&[], String::new()),
+        "agent_start" => (&["run"], String::new()),
+        "turn_start" => (&[], String::new()),
         "message_start" | "message_end" => {
             let message = &record["message"];
             let role = message["role"].as_str().unwrap();
@@ -251,7 +252,7 @@ fn one_line(record: &Value) -> String {
         "agent_end" => {
             let messages = record["messages"].as_array().unwrap().len();
             let outcome = record["outcome"].as_str().unwrap();
-            let form = &["messages", "willRetry", "outcome"];
+            let form = &["messages", "willRetry", "outcome", "run"];
             (form, format!("{messages} {outcome}"))
         }
         "agent_settled" => (&["aborted"], String::new()),
