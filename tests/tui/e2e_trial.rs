@@ -35,7 +35,8 @@ fn trees(sandbox: &Sandbox) -> Vec<PathBuf> {
 }
 
 fn idle(screen: &Screen) {
-    screen.wait_for("/keep");
+    // Only the line above the prompt names both; the notice about the trial names one.
+    screen.wait_for("/keep · /discard");
 }
 
 #[test]
