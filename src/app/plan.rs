@@ -29,8 +29,17 @@ pub enum FrontEnd {
     Json,
     /// Another program drives the agent over stdin and stdout.
     Rpc,
+    /// An editor drives the agent, and others, over stdin and stdout.
+    Acp,
     /// The demo as plain text on stdout.
     PlainDemo,
+}
+
+impl FrontEnd {
+    /// Whether someone can answer questions and send more prompts.
+    pub fn has_user(self) -> bool {
+        matches!(self, Self::Screen | Self::Rpc | Self::Acp)
+    }
 }
 
 /// Which standard streams are terminals.
@@ -106,6 +115,23 @@ impl Loaded {
         let own = self.layers.left_out.iter();
         let own = own.map(|fault| format!("ignored: {fault}"));
         own.chain(self.project_fault())
+    }
+
+    /// The files of an untrusted folder that tiller ignores, if any.
+    pub fn ignored_files(&self) -> Option<String> {
+        let files = self.trust.undecided()?;
+        Some(format!(
+            "folder not trusted, ignoring {files} (--trust to use them)"
+        ))
+    }
+
+    /// Refuses a project whose limits can't be read, because no user sees that.
+    pub fn check_limits(&self) -> Result<(), StartError> {
+        if self.layers.project_unlimited {
+            let why = "can't read the project's limits on calls; fix its settings";
+            return Err(StartError::usage(why));
+        }
+        Ok(())
     }
 
     /// What's wrong with the project's settings, if tiller ignores them.
@@ -220,7 +246,7 @@ impl Plan {
             return Err(resumed.no_model());
         }
         let silent = !matches!(front_end, FrontEnd::Screen | FrontEnd::PlainDemo) && !args.demo;
-        if silent && front_end != FrontEnd::Rpc && prompt.is_empty() {
+        if silent && !front_end.has_user() && prompt.is_empty() {
             return Err(StartError::usage(
                 "no prompt. Pass one, such as tiller -p \"explain this project\", or pipe it in; the full \
                  screen needs a terminal on stdin and stdout",
@@ -430,8 +456,8 @@ fn read_prompt(loaded: &Loaded, stdio: Stdio, has_model: bool) -> Result<Vec<Con
     if args.demo {
         return Ok(Vec::new());
     }
-    let is_rpc = args.mode == Some(OutputMode::Rpc);
-    let stdin = if stdio.stdin || args.no_stdin || is_rpc {
+    let is_served = matches!(args.mode, Some(OutputMode::Rpc | OutputMode::Acp));
+    let stdin = if stdio.stdin || args.no_stdin || is_served {
         None
     } else {
         // Without model and prompt tiller plays the demo, which must not wait for a pipe left open.
@@ -446,6 +472,7 @@ fn front_end(args: &RunArgs, stdio: Stdio, has_model: bool, has_prompt: bool) ->
     match args.mode {
         Some(OutputMode::Json) => FrontEnd::Json,
         Some(OutputMode::Rpc) => FrontEnd::Rpc,
+        Some(OutputMode::Acp) => FrontEnd::Acp,
         Some(OutputMode::Text) => FrontEnd::Print,
         None if args.print => FrontEnd::Print,
         None if stdio.stdin && stdio.stdout => FrontEnd::Screen,

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::super::lines::{self, ReadLine};
 use super::answers::{self, Answer, data};
 use super::command::{BadLine, Command, Line, StreamingBehavior};
 use super::dialogs::Dialogs;
-use super::lines::{self, ReadLine};
 use super::output::Output;
 use super::shell::Shell;
 use super::waiting::Waiting;
