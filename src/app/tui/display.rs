@@ -344,7 +344,7 @@ mod tests {
     use crate::app::tui::msg::Msg;
     use crate::app::tui::theme::{ColorDepth, Theme};
     use crate::app::tui::update::update;
-    use crate::llm::{Api, AssistantMessage, Content, Message, Model, ThinkingLevel};
+    use crate::llm::{Api, AssistantMessage, Content, Message, Model, ThinkingLevel, Usage};
 
     fn inline() -> Inline {
         Inline {
