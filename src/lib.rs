@@ -77,7 +77,8 @@
 //!
 //! - `args` is the command line as typed. `boot` is the only place that puts the parts together.
 //! - `action.rs` is the table of everything a user can trigger.
-//! - `serve` is for other programs: the socket and the file that steer a session, and the events file.
+//! - `serve` is for other programs: `--mode rpc`, editors (`acp`, with an agent for each session), the socket and
+//!   the file that steer a session, and the events file.
 //! - `sessions` finds, lists and opens sessions. `export` turns them into HTML, Markdown or JSON lines.
 //!   `branches` outlines a session's tree and compares two branches.
 //! - `files` is the index for `@`, `tui/completion` the suggestions while you type, and `clipboard` the

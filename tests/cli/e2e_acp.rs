@@ -81,7 +81,7 @@ fn a_prompt_carries_files_and_pictures() {
     let session = client.new_session(&sandbox);
     let uri = |path: &str| format!("file://{}", sandbox.path().join(path).display());
     // One white pixel.
-    let pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTjYRAAAAABJRU5ErkJggg==";
+    let pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4//8/AAX+Av4N70a4AAAAAElFTkSuQmCC";
     let prompt = json!([
         {"type": "text", "text": "See "},
         {"type": "resource_link", "uri": uri("src/math.rs"), "name": "math.rs"},
@@ -266,7 +266,7 @@ fn a_bad_message_is_a_typed_error_and_disturbs_nothing() {
         (
             "session/load",
             json!({"sessionId": "none", "cwd": sandbox.path(), "mcpServers": []}),
-            -32602,
+            -32002,
         ),
     ] {
         assert_eq!(client.error(method, params.clone()).0, code, "{params}");

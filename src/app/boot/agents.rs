@@ -23,7 +23,7 @@ pub(super) struct OwnAgents {
 }
 
 impl Agents for OwnAgents {
-    fn open(&self, cwd: PathBuf, session: Option<String>) -> Result<OpenAgent, StartError> {
+    fn open(&self, cwd: PathBuf, session: Option<PathBuf>) -> Result<OpenAgent, StartError> {
         let Self {
             dirs,
             env,
@@ -32,7 +32,7 @@ impl Agents for OwnAgents {
         } = self;
         let args = RunArgs {
             cd: Some(cwd),
-            session,
+            session: session.map(|file| file.to_string_lossy().into_owned()),
             ..self.args.clone()
         };
         let stdio = Stdio {

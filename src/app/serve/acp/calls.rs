@@ -165,7 +165,8 @@ fn hunks(file: &DiffDetails, cwd: &Path) -> Vec<Value> {
     let mut finish = |old: &mut String, new: &mut String| {
         let (old, new) = (std::mem::take(old), std::mem::take(new));
         if old != new {
-            let old = (file.change != FileChange::Added).then_some(old);
+            // A file without lines is as good as none.
+            let old = (!old.is_empty()).then_some(old);
             hunks.push(json!({"type": "diff", "path": path, "oldText": old, "newText": new}));
         }
     };
@@ -206,7 +207,6 @@ mod tests {
             diff("same\n", "same\n\n"),
         ];
         assert_eq!(hunks(&file, Path::new("/p")), expected);
-        file.change = FileChange::Added;
         file.diff = "+1 one".to_owned();
         let expected =
             json!({"type": "diff", "path": "/p/a.txt", "oldText": null, "newText": "one\n"});

@@ -1,14 +1,14 @@
 //! What the user selects for a session: permission mode, model and thinking. Clients show the mode as a
 //! session mode, and newer ones all three as configuration options.
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::wire::RpcError;
+use crate::agent::Snapshot;
 use crate::agent::permission::PermissionMode;
-use crate::agent::{AgentHandle, Snapshot};
+use crate::app::host::Host;
 use crate::llm::{Model, ThinkingLevel};
 
 #[derive(Debug)]
@@ -43,22 +43,25 @@ impl Options {
     }
 
     /// Selects `value` for the option `id`.
-    pub fn select(&mut self, id: &str, value: &str, handle: &AgentHandle) -> Result<(), RpcError> {
+    pub async fn select(&mut self, id: &str, value: &str, host: &Host) -> Result<(), RpcError> {
         match id {
             "mode" => {
                 self.mode = value.parse().map_err(RpcError::params)?;
-                handle.set_permission(self.mode);
+                host.handle.set_permission(self.mode);
             }
             "model" => {
-                let found = self.models.iter().find(|model| model.full_id() == value);
-                let model = found.ok_or_else(|| RpcError::params(format!("no model {value}")))?;
+                // Not only one of the list: a server on this machine may have started since.
+                let found = host.models.resolve(value).await.map_err(RpcError::params)?;
+                let model = found.0;
+                if model.full_id() != value {
+                    return Err(RpcError::params(format!("no model {value}")));
+                }
                 self.model = Arc::new(model.clone());
-                handle.set_model(model.clone());
+                host.handle.set_model(model);
             }
             "thinking" => {
-                let level = ThinkingLevel::from_str(value);
-                self.thinking = level.map_err(|error| RpcError::params(error.to_string()))?;
-                handle.set_thinking(self.thinking);
+                self.thinking = value.parse().map_err(RpcError::params)?;
+                host.handle.set_thinking(self.thinking);
             }
             _ => return Err(RpcError::params(format!("no option {id}"))),
         }

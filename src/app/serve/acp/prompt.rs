@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use tokio::task::spawn_blocking;
 
-use super::super::pictures;
 use super::wire::{Block, Resource, RpcError};
 use crate::app::attachments::{attach_mentions, mention};
 use crate::app::prompt::file_block;
+use crate::app::serve::pictures;
 use crate::llm::Content;
 use crate::llm::message::Image;
 

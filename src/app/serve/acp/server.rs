@@ -9,22 +9,22 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{self, UnboundedSender};
-use tokio::task::{JoinHandle, JoinSet, spawn_blocking};
+use tokio::task::{JoinError, JoinHandle, JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
-use super::super::lines;
 use super::client::Client;
 use super::session::{Command, Session};
 use super::wire::{
     Answer, Incoming, ListSessions, NewSession, OldSession, Prompt, RpcError, SetMode, SetOption,
     ToSession, params,
 };
-use crate::agent::AgentHandle;
 use crate::agent::process::Processes;
+use crate::agent::session::StoredSession;
 use crate::app::cli::eprint_line;
 use crate::app::host::Host;
 use crate::app::outcome::{Outcome, StartError};
-use crate::app::sessions::{SessionScope, rows};
+use crate::app::serve::lines;
+use crate::app::sessions::{SessionScope, find, rows};
 use crate::app::signals::Signals;
 
 /// The version of the protocol.
@@ -36,11 +36,11 @@ const DYING: Duration = Duration::from_millis(50);
 
 /// Makes the agents of sessions.
 pub trait Agents: Send + Sync {
-    /// An agent in `cwd` with a new session, or with the one that has this id. May take long.
+    /// An agent in `cwd` with a new session, or with the one in this file. May take long.
     ///
     /// # Errors
     /// Fails like a start of the program.
-    fn open(&self, cwd: PathBuf, session: Option<String>) -> Result<OpenAgent, StartError>;
+    fn open(&self, cwd: PathBuf, session: Option<PathBuf>) -> Result<OpenAgent, StartError>;
 
     /// The folder of all sessions.
     fn sessions(&self) -> PathBuf;
@@ -141,7 +141,6 @@ struct Server {
 
 /// An open session.
 struct Link {
-    handle: AgentHandle,
     commands: UnboundedSender<Command>,
     task: JoinHandle<()>,
 }
@@ -149,8 +148,6 @@ struct Link {
 /// A session that was requested.
 struct Opening {
     request: Value,
-    /// The id that the client asked for.
-    wanted: Option<String>,
     replay: bool,
     opened: Result<OpenAgent, RpcError>,
 }
@@ -168,8 +165,6 @@ impl Server {
                     && let Ok(ToSession { session_id }) = params(it)
                     && let Some(link) = self.sessions.get(&session_id)
                 {
-                    // At once, even if the session waits for a slow client; then in order.
-                    link.handle.abort();
                     let _ = link.commands.send(Command::Cancel);
                 }
             }
@@ -275,16 +270,15 @@ impl Server {
         }
         let agents = Arc::clone(&self.agents);
         self.opening.spawn(async move {
-            let id = wanted.clone();
-            let opened = spawn_blocking(move || agents.open(cwd, id));
-            let opened = match opened.await {
-                Ok(Ok(opened)) => Ok(opened),
-                Ok(Err(error)) => Err(why_not(&error)),
-                Err(panic) => Err(RpcError::internal(panic.to_string())),
-            };
+            let opened = spawn_blocking(move || {
+                let file = wanted.map(|id| file_of(&id, &agents.sessions()));
+                let opened = agents.open(cwd, file.transpose()?);
+                opened.map_err(|error| why_not(&error))
+            });
+            let crash = |panic: JoinError| Err(RpcError::internal(panic.to_string()));
+            let opened = opened.await.unwrap_or_else(crash);
             Opening {
                 request,
-                wanted,
                 replay,
                 opened,
             }
@@ -295,7 +289,6 @@ impl Server {
     async fn on_opened(&mut self, opening: Opening) {
         let Opening {
             request,
-            wanted,
             replay,
             opened,
         } = opening;
@@ -303,24 +296,14 @@ impl Server {
             Ok(opened) => opened,
             Err(error) => return self.client.answer(request, Err(error)).await,
         };
-        let handle = opened.host.handle.clone();
         let (id, session) = match Session::new(opened, self.client.clone()).await {
             Ok(session) => session,
             Err(error) => return self.client.answer(request, Err(error)).await,
         };
-        // Part of an id finds a session too, but not for a program.
-        if let Some(wanted) = wanted.filter(|wanted| *wanted != id) {
-            let error = Err(RpcError::no_session(&wanted));
-            return self.client.answer(request, error).await;
-        }
         let (commands, waiting) = mpsc::unbounded_channel();
         let _ = commands.send(Command::Show { request, replay });
         let task = tokio::spawn(session.run(waiting));
-        let link = Link {
-            handle,
-            commands,
-            task,
-        };
+        let link = Link { commands, task };
         self.sessions.insert(id, link);
     }
 
@@ -375,6 +358,13 @@ fn leave_out(mcp_servers: &[Value]) {
     if !mcp_servers.is_empty() {
         eprint_line("tiller: ignoring the editor's MCP servers; tiller has no MCP");
     }
+}
+
+/// The file of the session with exactly this id.
+fn file_of(id: &str, root: &Path) -> Result<PathBuf, RpcError> {
+    let found = find(id, root).ok();
+    let found = found.filter(|path| StoredSession::at(path).id == id);
+    found.ok_or_else(|| RpcError::no_session(id))
 }
 
 /// The error of a session that can't be opened.

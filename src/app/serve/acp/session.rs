@@ -21,6 +21,10 @@ use crate::app::host::Host;
 use crate::llm::classify::OTHER_WORDS;
 use crate::llm::{BlockKind, Message, StreamEvent};
 
+/// What to do about a budget that is used up.
+const RAISE: &str =
+    "Raise the limit with tiller config set budget.usd AMOUNT, then open the session again";
+
 /// What the client wants of a session.
 #[derive(Debug)]
 pub(super) enum Command {
@@ -103,16 +107,18 @@ impl Session {
         loop {
             tokio::select! {
                 biased;
-                event = self.events.recv() => match event {
-                    Some(event) => self.on_event(&event.kind).await,
-                    None => break,
-                },
                 command = commands.recv() => match command {
                     Some(command) => self.carry_out(command).await,
                     None => break,
                 },
+                event = self.events.recv() => match event {
+                    Some(event) => self.on_event(&event.kind).await,
+                    None => break,
+                },
             }
         }
+        // The agent must not wait for a reader.
+        self.events.close();
         if let Some(unsaved) = self.host.handle.shutdown().await {
             eprint_line(&format!("tiller: {unsaved}"));
         }
@@ -153,7 +159,7 @@ impl Session {
                 }
             }
             Command::Select { request, id, value } => {
-                let answer = self.options.select(&id, &value, &self.host.handle);
+                let answer = self.options.select(&id, &value, &self.host).await;
                 let answer = answer.map(|()| json!({"configOptions": self.options.config()}));
                 let is_done = answer.is_ok();
                 self.client.answer(request, answer).await;
@@ -172,6 +178,10 @@ impl Session {
         let (content, left_out) = prompt::content(blocks, self.host.cwd.clone()).await?;
         for file in left_out {
             eprint_line(&format!("tiller: not attached: {file}"));
+        }
+        // What is left of a run that another program started.
+        while let Ok(event) = self.events.try_recv() {
+            self.on_event(&event.kind).await;
         }
         let sent = self.host.handle.submit(Submission {
             kind: QueueKind::Steering,
@@ -303,7 +313,7 @@ impl Session {
             Some(RunOutcome::Truncated) => "max_tokens",
             Some(RunOutcome::LimitReached { .. }) => "max_turn_requests",
             Some(RunOutcome::BudgetReached(reached)) => {
-                let why = format!("\n\n{reached}. Allow more with `tiller config set budget.usd`.");
+                let why = format!("\n\n{reached}. {RAISE}");
                 self.say("agent_message_chunk", &why).await;
                 "max_turn_requests"
             }

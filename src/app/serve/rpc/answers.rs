@@ -7,12 +7,12 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
-use super::super::pictures;
 use super::{history, shapes};
 use crate::agent::session::SessionSnapshot;
 use crate::agent::{LoopRules, Snapshot};
 use crate::app::export;
 use crate::app::host::{Host, SwitchedTo};
+use crate::app::serve::pictures;
 use crate::app::sessions::Choice;
 use crate::llm::Content;
 use crate::llm::message::Image;

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::super::lines::{self, ReadLine};
 use super::answers::{self, Answer, data};
 use super::command::{BadLine, Command, Line, StreamingBehavior};
 use super::dialogs::Dialogs;
@@ -27,6 +26,7 @@ use crate::app::cli::eprint_line;
 use crate::app::host::Host;
 use crate::app::outcome::Outcome;
 use crate::app::records::Recorder;
+use crate::app::serve::lines::{self, ReadLine};
 use crate::app::sessions::Choice;
 use crate::app::signals::Signals;
 use crate::llm::Content;
