@@ -33,7 +33,7 @@ impl Client {
     /// Starts the writer. Its task ends when all clones are gone and everything is written, or with
     /// an error.
     pub fn start() -> io::Result<(Self, JoinHandle<io::Result<()>>)> {
-        let mut writer = Writer::start(io::stdout())?;
+        let mut writer = Writer::stdout()?;
         let (lines, mut waiting) = mpsc::channel(WAITING);
         let written = tokio::spawn(async move {
             while let Some(line) = waiting.recv().await {

@@ -103,10 +103,13 @@ async fn serve(agents: Arc<dyn Agents>) -> io::Result<Outcome> {
     };
     // Ends all sessions at once; each task ends when its commands do.
     let Server {
-        sessions, client, ..
+        sessions,
+        client,
+        opening,
+        ..
     } = server;
     let tasks: Vec<JoinHandle<()>> = sessions.into_values().map(|link| link.task).collect();
-    drop(client);
+    drop((client, opening));
     let closed = timeout(CLOSING, async {
         for task in tasks {
             let _ = task.await;
@@ -149,7 +152,7 @@ struct Link {
 struct Opening {
     request: Value,
     replay: bool,
-    opened: Result<OpenAgent, RpcError>,
+    opened: Result<(String, Session), RpcError>,
 }
 
 impl Server {
@@ -268,7 +271,7 @@ impl Server {
         if !cwd.is_absolute() {
             return Err(RpcError::params("cwd is not an absolute path"));
         }
-        let agents = Arc::clone(&self.agents);
+        let (agents, client) = (Arc::clone(&self.agents), self.client.clone());
         self.opening.spawn(async move {
             let opened = spawn_blocking(move || {
                 let file = wanted.map(|id| file_of(&id, &agents.sessions()));
@@ -276,7 +279,10 @@ impl Server {
                 opened.map_err(|error| why_not(&error))
             });
             let crash = |panic: JoinError| Err(RpcError::internal(panic.to_string()));
-            let opened = opened.await.unwrap_or_else(crash);
+            let opened = match opened.await.unwrap_or_else(crash) {
+                Ok(opened) => Session::new(opened, client).await,
+                Err(error) => Err(error),
+            };
             Opening {
                 request,
                 replay,
@@ -292,12 +298,8 @@ impl Server {
             replay,
             opened,
         } = opening;
-        let opened = match opened {
+        let (id, session) = match opened {
             Ok(opened) => opened,
-            Err(error) => return self.client.answer(request, Err(error)).await,
-        };
-        let (id, session) = match Session::new(opened, self.client.clone()).await {
-            Ok(session) => session,
             Err(error) => return self.client.answer(request, Err(error)).await,
         };
         let (commands, waiting) = mpsc::unbounded_channel();

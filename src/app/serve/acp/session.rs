@@ -278,12 +278,14 @@ impl Session {
             }
             AgentEvent::Questions { open } => self.ask(open).await,
             AgentEvent::PermissionMode(mode) => {
-                if self.options.set_mode(*mode) {
+                let is_new = self.options.set_mode(*mode);
+                if is_new {
                     self.tell_options(true).await;
                 }
             }
             AgentEvent::ModelChanged { model, thinking } => {
-                if self.options.set_model(model, *thinking) {
+                let is_new = self.options.set_model(model, *thinking);
+                if is_new {
                     self.tell_options(false).await;
                 }
             }
