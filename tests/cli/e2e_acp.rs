@@ -170,6 +170,41 @@ fn a_cancelled_prompt_says_so_and_leaves_no_process() {
 }
 
 #[test]
+fn a_prompt_says_why_it_ended() {
+    let call = || Reply::call("ls", json!({}));
+    let (_server, sandbox) = job::stage_with(vec![
+        Reply::text("cut").stop("max_tokens"),
+        call(),
+        Reply::text("go on").stop("refusal"),
+        Reply::text("fine"),
+    ]);
+    let limit = "agent.max_iterations=1";
+    let arguments = ["-m", Wire::Anthropic.model(), "--config", limit];
+    let mut client = AcpClient::start(&sandbox, &arguments);
+    let session = client.new_session(&sandbox);
+    for reason in ["max_tokens", "max_turn_requests", "refusal", "end_turn"] {
+        let (ended, updates) = client.prompt(&session, "go");
+        assert_eq!(ended, reason, "{updates:#?}");
+    }
+}
+
+#[test]
+fn a_failed_call_is_an_error_of_its_prompt() {
+    let failure = Reply::http(
+        400,
+        "application/json",
+        r#"{"type":"error","error":{"type":"invalid_request_error","message":"no such thing"}}"#,
+    );
+    let (_server, sandbox, mut client) = start(vec![failure, Reply::text("fine")]);
+    let session = client.new_session(&sandbox);
+    let params = json!({"sessionId": session, "prompt": [{"type": "text", "text": "go"}]});
+    let (code, message) = client.error("session/prompt", params);
+    assert_eq!(code, -32603);
+    assert!(message.contains("no such thing"), "{message}");
+    assert_eq!(client.prompt(&session, "again").0, "end_turn");
+}
+
+#[test]
 fn mode_model_and_thinking_are_selected() {
     let todo = Reply::call(
         "todo",
