@@ -81,8 +81,8 @@
 //!   settings. `manual` is the documentation, as part of the program.
 //! - `host` is what every front end offers besides the agent: opening sessions, the user's own commands. It
 //!   knows no screen and no standard streams.
-//! - `serve` is for other programs: `serve/rpc` on stdin and stdout, the socket and the file that steer a
-//!   session, and the events file.
+//! - `serve` is for other programs: `--mode rpc`, editors (`acp`, with an agent for each session), the socket and
+//!   the file that steer a session, and the events file.
 //! - `sessions` finds, lists and opens sessions. `export` turns them into HTML, Markdown or JSON lines.
 //!   `branches` outlines a session's tree.
 //! - `files` is the index for `@`, `tui/completion` the suggestions while you type, and `clipboard` the

@@ -33,6 +33,7 @@ pub mod clipboard;
 pub(crate) mod trust;
 pub(crate) mod project;
 pub(crate) mod plan;
+mod chosen_model;
 pub(crate) mod unread_flags;
 pub(crate) mod doctor;
 pub mod boot;

@@ -1,7 +1,6 @@
 //! Decides what to do from the command line and the settings, before anything starts. Every refusal
 //! happens here, with a suggestion.
 
-use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +9,7 @@ use std::time::Instant;
 use toml::Value;
 
 use super::args::{OutputMode, RunArgs, existing_folder};
+pub use super::chosen_model::{Chosen, default_model};
 use super::config::{Layers, Origin, Settings};
 use super::dirs::Dirs;
 use super::models::Models;
@@ -19,9 +19,8 @@ use super::sessions::{Choice, Opened, Refused};
 use super::setting_names::check_tools;
 use super::trust::{Trust, Verdict};
 use super::{catalogue, keys, prompt};
-use crate::agent::session::Session;
-use crate::llm::local::{self, DiscoveredServer};
-use crate::llm::{Catalog, CatalogOptions, Content, Keys, Model, ThinkingLevel};
+use crate::llm::local::DiscoveredServer;
+use crate::llm::{Catalog, CatalogOptions, Content, Keys};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrontEnd {
@@ -32,8 +31,17 @@ pub enum FrontEnd {
     Json,
     /// Another program drives the agent over stdin and stdout.
     Rpc,
+    /// An editor drives the agent, and others, over stdin and stdout.
+    Acp,
     /// The demo as plain text on stdout.
     PlainDemo,
+}
+
+impl FrontEnd {
+    /// Whether someone can answer questions and send more prompts.
+    pub fn has_user(self) -> bool {
+        matches!(self, Self::Screen | Self::Rpc | Self::Acp)
+    }
 }
 
 /// Which standard streams are terminals.
@@ -126,6 +134,23 @@ impl Loaded {
         let own = self.layers.left_out.iter();
         let own = own.map(|fault| format!("ignored: {fault}"));
         own.chain(self.project_fault())
+    }
+
+    /// The files of an untrusted folder that tiller ignores, if any.
+    pub fn ignored_files(&self) -> Option<String> {
+        let files = self.trust.undecided()?;
+        Some(format!(
+            "folder not trusted, ignoring {files} (--trust to use them)"
+        ))
+    }
+
+    /// Refuses a project whose limits can't be read, because no user sees that.
+    pub fn check_limits(&self) -> Result<(), StartError> {
+        if self.layers.project_unlimited {
+            let why = "can't read the project's limits on calls; fix its settings";
+            return Err(StartError::usage(why));
+        }
+        Ok(())
     }
 
     /// What's wrong with the project's settings, if tiller ignores them.
@@ -265,7 +290,7 @@ impl Plan {
             return Err(resumed.no_model());
         }
         let silent = !matches!(front_end, FrontEnd::Screen | FrontEnd::PlainDemo) && !args.demo;
-        if silent && front_end != FrontEnd::Rpc && prompt.is_empty() {
+        if silent && !front_end.has_user() && prompt.is_empty() {
             return Err(StartError::usage(
                 "no prompt. Pass one, such as tiller -p \"explain this project\", or pipe it in; the full \
                  screen needs a terminal on stdin and stdout",
@@ -295,47 +320,6 @@ impl Plan {
             front_end,
             prompt,
             chosen,
-        })
-    }
-}
-
-pub struct Chosen {
-    pub models: Arc<Models>,
-    /// The model to use; `None` for the demo.
-    pub model: Option<(Model, ThinkingLevel)>,
-    pub fallback: Vec<Model>,
-}
-
-impl Chosen {
-    /// Chooses by command line, session and settings; calls `look` at most once.
-    fn new(
-        loaded: &Loaded,
-        dirs: &Dirs,
-        look: impl Fn(&Models) -> Arc<[DiscoveredServer]>,
-    ) -> Result<Self, StartError> {
-        let Loaded {
-            args,
-            settings,
-            catalog,
-            keys,
-            ..
-        } = loaded;
-        let models = Arc::new(models(settings, dirs, catalog, keys));
-        let found = LazyCell::new(|| look(&models));
-        let look = || Arc::clone(&found);
-        let model = match choose_model(loaded, &models, look)? {
-            None if !args.demo => {
-                let best = best_model(catalog, keys, || Arc::clone(&found));
-                best.map(|model| (model, args.thinking.unwrap_or(settings.thinking)))
-            }
-            named => named,
-        };
-        let fallback = fallback_models(loaded, &models, look)?;
-        drop(found);
-        Ok(Self {
-            models,
-            model,
-            fallback,
         })
     }
 }
@@ -404,90 +388,13 @@ pub fn working_folder(cd: Option<&Path>) -> Result<PathBuf, StartError> {
     existing_folder(folder).map_err(fault)
 }
 
-fn choose_model(
-    loaded: &Loaded,
-    models: &Models,
-    look: impl Fn() -> Arc<[DiscoveredServer]>,
-) -> Result<Option<(Model, ThinkingLevel)>, StartError> {
-    let Loaded { args, settings, .. } = loaded;
-    let session = loaded.resumed.as_ref().map(|resumed| &resumed.session);
-    if args.demo {
-        return Ok(None);
-    }
-    // A resumed session keeps its model, unless the user asks for another or it is unavailable.
-    let own = session
-        .filter(|_| args.model.is_none())
-        .and_then(Session::model);
-    let own = own.map(|own| format!("{}/{}", own.provider, own.model_id));
-    if let Some(Ok((model, _))) = own.map(|own| models.resolve_with(&own, &look)) {
-        let thinking = args.thinking.or(session.and_then(Session::thinking));
-        return Ok(Some((model, thinking.unwrap_or(settings.thinking))));
-    }
-    if settings.model.is_empty() {
-        return Ok(None);
-    }
-    let fault = |why: String| match args.model {
-        Some(_) => why,
-        None => {
-            let fault = loaded.layers.fault("models.default", &why);
-            format!("{fault}\nTo change it: tiller config set models.default PROVIDER/ID")
-        }
-    };
-    let named = models.resolve_with(&settings.model, look);
-    let (model, level) = named.map_err(|why| StartError::usage(fault(why)))?;
-    // `--thinking` wins over the level in `model:level`, which wins over the setting.
-    let thinking = args.thinking.or(level).unwrap_or(settings.thinking);
-    Ok(Some((model, thinking)))
-}
-
-/// The model to use if the command line names none, as `provider/id`, if there is a clear choice.
-pub fn default_model(
-    settings: &Settings,
-    models: &Models,
-    catalog: &Catalog,
-    keys: &Keys,
-    found: &Arc<[DiscoveredServer]>,
-) -> Option<String> {
-    let model = if settings.model.is_empty() {
-        best_model(catalog, keys, || Arc::clone(found))?
-    } else {
-        let look = || Arc::clone(found);
-        models.resolve_with(&settings.model, look).ok()?.0
-    };
-    Some(model.full_id())
-}
-
-/// The default model: the best with a key, or else the best on this machine.
-fn best_model(
-    catalog: &Catalog,
-    keys: &Keys,
-    look: impl FnOnce() -> Arc<[DiscoveredServer]>,
-) -> Option<Model> {
-    let best = catalog.current().default_model(keys);
-    best.or_else(|| local::best(&look()).cloned())
-}
-
-/// The models in `models.fallback`. Reports a wrong name at the start, not when it is needed.
-fn fallback_models(
-    loaded: &Loaded,
-    models: &Models,
-    look: impl Fn() -> Arc<[DiscoveredServer]>,
-) -> Result<Vec<Model>, StartError> {
-    let fault = |why: String| {
-        let fault = loaded.layers.fault("models.fallback", &why);
-        StartError::usage(format!("{fault}\nTo change it: tiller config edit"))
-    };
-    let resolve = |name: &String| Ok(models.resolve_with(name, &look).map_err(fault)?.0);
-    loaded.settings.fallback.iter().map(resolve).collect()
-}
-
 fn read_prompt(loaded: &Loaded, stdio: Stdio, has_model: bool) -> Result<Vec<Content>, StartError> {
     let Loaded { args, cwd, .. } = loaded;
     if args.demo {
         return Ok(Vec::new());
     }
-    let is_rpc = args.mode == Some(OutputMode::Rpc);
-    let stdin = if stdio.stdin || args.no_stdin || is_rpc {
+    let is_served = matches!(args.mode, Some(OutputMode::Rpc | OutputMode::Acp));
+    let stdin = if stdio.stdin || args.no_stdin || is_served {
         None
     } else {
         // Without model and prompt tiller plays the demo, which must not wait for a pipe left open.
@@ -502,6 +409,7 @@ fn front_end(args: &RunArgs, stdio: Stdio, has_model: bool, has_prompt: bool) ->
     match args.mode {
         Some(OutputMode::Json) => FrontEnd::Json,
         Some(OutputMode::Rpc) => FrontEnd::Rpc,
+        Some(OutputMode::Acp) => FrontEnd::Acp,
         Some(OutputMode::Text) => FrontEnd::Print,
         None if args.print => FrontEnd::Print,
         None if stdio.stdin && stdio.stdout => FrontEnd::Screen,

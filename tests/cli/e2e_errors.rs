@@ -47,7 +47,7 @@ fn invalid_command_lines_say_what_to_do() {
             &["sesions"],
             &["sesions", "tiller sessions", "tiller -- sesions"],
         ),
-        (&["acp"], &["no sub-command 'acp'", "--mode json"]),
+        (&["serve"], &["no sub-command 'serve'", "tiller acp"]),
         (
             &["sessions", "resume", "0a1b"],
             &["no sub-command 'resume': tiller sessions has list,"],

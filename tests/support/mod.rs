@@ -19,6 +19,7 @@ pub mod job;
 pub mod local_server;
 pub mod marked;
 pub mod prefix;
+pub mod acp;
 pub mod rpc;
 
 /// The program under test: this build, or the one that `TILLER_TEST_PROGRAM` names.

@@ -5,12 +5,17 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use clap_complete::Shell;
 
+use super::run::{OutputMode, RunArgs};
 use super::sessions::SessionsArgs;
 use crate::agent::permission::PermissionMode;
 
 /// What tiller does besides a run.
 #[derive(Clone, Debug, Subcommand)]
 pub enum SubCommand {
+    /// Serve an editor, such as Zed, in the Agent Client Protocol.
+    ///
+    /// The editor starts this and speaks to it on stdin and stdout.
+    Acp(AcpArgs),
     /// Add, list, check and remove API keys.
     Auth {
         #[command(subcommand)]
@@ -76,6 +81,39 @@ pub enum SubCommand {
         /// The sub-command to describe, for example: config set.
         command: Vec<String>,
     },
+}
+
+/// How the sessions of an editor start.
+#[derive(Clone, Debug, Default, Args)]
+pub struct AcpArgs {
+    /// Model, as provider/id or part of its name.
+    #[arg(short, long, value_name = "MODEL")]
+    pub model: Option<String>,
+
+    /// Permission mode: plan, ask, auto (default), full.
+    #[arg(long, value_name = "MODE")]
+    pub permission: Option<PermissionMode>,
+
+    /// Trust the folders of all sessions: load their AGENTS.md.
+    #[arg(long)]
+    pub trust: bool,
+
+    /// Override a setting, for example ui.theme=light (repeatable).
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub config: Vec<String>,
+}
+
+impl From<AcpArgs> for RunArgs {
+    fn from(args: AcpArgs) -> Self {
+        Self {
+            mode: Some(OutputMode::Acp),
+            model: args.model,
+            permission: args.permission,
+            trust: args.trust,
+            config: args.config,
+            ..Self::default()
+        }
+    }
 }
 
 /// Which models to list, and how.

@@ -14,7 +14,7 @@ use crate::llm::nearest::typo_of;
 const INSTEAD: &str = include_str!("../../../assets/instead.toml");
 
 /// Sub-commands of others that no prompt begins with.
-const NEVER_PROMPTS: WordList = WordList("acp mcp plugin plugins");
+const NEVER_PROMPTS: WordList = WordList("mcp plugin plugins");
 
 /// Those that begin prompts of two words, such as `run tests`.
 const VERBS: WordList = WordList(
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn what_looks_like_a_sub_command_is_no_prompt() {
         for (words, expected) in [
-            (&["acp"][..], Some("--mode json")),
+            (&["serve"][..], Some("tiller acp")),
             (&["completion", "bash"], Some("tiller completions.")),
             (&["mcp", "add", "x", "--", "npx"], Some("no MCP")),
             (&["modles"], Some("tiller models.")),

@@ -245,6 +245,9 @@ pub enum OutputMode {
     Json,
     /// Commands on stdin, responses and events on stdout, for another program.
     Rpc,
+    /// `tiller acp`.
+    #[value(skip)]
+    Acp,
 }
 
 fn permission_help() -> String {

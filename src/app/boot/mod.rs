@@ -2,6 +2,7 @@
 //! The order serves the first frame: before it, only the settings are read. Everything slow (HTTP
 //! client, TLS roots, syntaxes) is created on first use.
 
+mod agents;
 mod start;
 mod sub_command;
 mod config;

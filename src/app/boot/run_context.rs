@@ -20,7 +20,7 @@ use crate::app::dirs::Dirs;
 use crate::app::host::Host;
 use crate::app::keys::KnownSecrets;
 use crate::app::outcome::StartError;
-use crate::app::plan::{FrontEnd, Loaded, Plan, names_mode};
+use crate::app::plan::{Loaded, Plan, names_mode};
 use crate::app::project::Project;
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::{Opened, title_of};
@@ -203,7 +203,7 @@ impl RunContext {
         options.places.writable.extend(added);
         // Only Linux can mount them over the shared ones.
         options.temporary = cfg!(target_os = "linux").then(|| self.temporary.clone());
-        options.has_user = matches!(plan.front_end, FrontEnd::Screen | FrontEnd::Rpc);
+        options.has_user = plan.front_end.has_user();
         options
     }
 

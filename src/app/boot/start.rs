@@ -14,6 +14,7 @@ use clap::Parser;
 use nix::sys::signal::Signal;
 use tokio::runtime::Runtime;
 
+use super::agents::OwnAgents;
 use super::run_context::RunContext;
 use super::sub_command::{discover, sub_command};
 use crate::agent::process::Processes;
@@ -21,14 +22,14 @@ use crate::agent::process::Secrets;
 use crate::agent::session::Header;
 use crate::agent::session::folder::folder_for;
 use crate::agent::{Accept, AgentHandle};
-use crate::app::args::{self, Args, RunArgs, SubCommand};
+use crate::app::args::{self, Args, OutputMode, RunArgs, SubCommand};
 use crate::app::attachments::missing_mentions;
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink};
 use crate::app::dirs::Dirs;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::plan::{FrontEnd, Loaded, Plan, Stdio};
 use crate::app::prompt::is_sentence;
-use crate::app::serve::{EventsFile, SteerSocket, run_rpc, steer_by_file};
+use crate::app::serve::{EventsFile, SteerSocket, run_acp, run_rpc, steer_by_file};
 use crate::app::unread_flags::check_flags;
 use crate::app::{keys, tui};
 use crate::llm::Content;
@@ -87,6 +88,8 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
     let dirs = Dirs::from_env(&env, Dirs::account_home)?;
     if let Some(SubCommand::Demo { project: None }) = &args.command {
         args.run.demo = true;
+    } else if let Some(SubCommand::Acp(acp)) = args.command {
+        args.run = acp.into();
     } else if let Some(command) = &args.command {
         return Ok(sub_command(command, &dirs, &env)?.into());
     }
@@ -101,18 +104,19 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
     // Before any waiting, and while there is one thread. Commands get a clean environment anyway.
     let secrets = Secrets::new(&loaded.settings.tools.bash_secret_env);
     let _ = keys::scrub_environ(|name| secrets.hide(name));
+    if loaded.args.mode == Some(OutputMode::Acp) {
+        return serve_acp(loaded, dirs, env);
+    }
     let plan = Plan::new(loaded, &dirs, stdio, discover)?;
     cli::eprint_panics(plan.loaded.keys.redactor().clone());
     let store = plan.loaded.keys.store();
     if let (Some(notice), false) = (store.notice(), plan.front_end == FrontEnd::Screen) {
         cli::eprint_line(&format!("tiller: {notice}"));
     }
-    if let (Some(files), FrontEnd::Print | FrontEnd::Json | FrontEnd::Rpc) =
-        (plan.loaded.trust.undecided(), plan.front_end)
+    if let (Some(ignored), FrontEnd::Print | FrontEnd::Json | FrontEnd::Rpc) =
+        (plan.loaded.ignored_files(), plan.front_end)
     {
-        cli::eprint_line(&format!(
-            "tiller: folder not trusted, ignoring {files} (--trust to use them)"
-        ));
+        cli::eprint_line(&format!("tiller: {ignored}"));
     }
     if plan.front_end != FrontEnd::Screen {
         let words = plan.loaded.args.prompt.iter().filter(|word| {
@@ -139,16 +143,33 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
         for fault in plan.loaded.faults() {
             cli::eprint_line(&format!("tiller: {fault}"));
         }
-        if plan.loaded.layers.project_unlimited {
-            let why = "can't read the project's limits on calls; fix its settings";
-            return Err(StartError::usage(why.to_owned()));
-        }
+        plan.loaded.check_limits()?;
     }
     let runtime = start_runtime()?;
     let code = runtime.block_on(run_plan(plan, &dirs, &env));
     // A thread that waits for a slow disk or terminal must not delay the exit.
     runtime.shutdown_background();
     code
+}
+
+/// Serves an editor. Each of its sessions makes its own plan, so no key is needed yet.
+fn serve_acp(
+    loaded: Loaded,
+    dirs: Dirs,
+    env: HashMap<String, String>,
+) -> Result<ExitCode, StartError> {
+    cli::eprint_panics(loaded.keys.redactor().clone());
+    let runtime = start_runtime()?;
+    let processes = Processes::new();
+    let agents = OwnAgents {
+        args: loaded.args,
+        dirs,
+        env,
+        processes: processes.clone(),
+    };
+    let outcome = runtime.block_on(run_acp(Arc::new(agents), &processes));
+    runtime.shutdown_background();
+    Ok(outcome.into())
 }
 
 /// Starts the runtime. One thread for blocking work lives as long as the program. If a thread limit

@@ -32,7 +32,8 @@ pub(super) fn sub_command(
     let home = dirs.home.as_deref();
     match command {
         SubCommand::Config { what } => config(what, dirs, env),
-        // Without a project it is a run, which `start` begins.
+        // `start` begins these.
+        SubCommand::Acp(_) => Ok(Outcome::Done),
         SubCommand::Demo { project } => {
             cli::demo_project(project.as_deref().unwrap_or(Path::new("tiller-demo")))
         }

@@ -38,6 +38,11 @@ pub struct Writer {
 }
 
 impl Writer {
+    /// Writes to stdout.
+    pub fn stdout() -> io::Result<Self> {
+        Self::start(io::stdout())
+    }
+
     pub fn start(mut to: impl Write + Send + 'static) -> io::Result<Self> {
         let (texts, mut inbox) = mpsc::channel::<String>(WAITING);
         let (done, written) = oneshot::channel();

@@ -2,6 +2,7 @@
 //! user's own commands. Knows no screen and no standard streams.
 
 mod command;
+mod models;
 mod sessions;
 
 use std::path::PathBuf;

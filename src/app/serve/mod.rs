@@ -4,8 +4,12 @@ mod socket_file;
 mod steer_socket;
 mod steer_file;
 mod events_file;
+mod lines;
+mod pictures;
 mod rpc;
+mod acp;
 
+pub use acp::{Agents, OpenAgent, run_acp};
 pub use events_file::EventsFile;
 pub use rpc::run_rpc;
 pub use steer_file::steer_by_file;

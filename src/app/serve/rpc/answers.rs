@@ -1,10 +1,7 @@
 //! Carries out the commands that are answered at once.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -12,17 +9,14 @@ use tokio::task::spawn_blocking;
 
 use super::{history, shapes};
 use crate::agent::session::SessionView;
-use crate::agent::{LoopRules, Snapshot, tools};
+use crate::agent::{LoopRules, Snapshot};
 use crate::app::export;
 use crate::app::host::{Host, SwitchedTo};
-use crate::app::models::KeyState;
+use crate::app::serve::pictures;
 use crate::app::sessions::Choice;
 use crate::app::steer::MAX_MESSAGE;
+use crate::llm::Content;
 use crate::llm::message::Image;
-use crate::llm::{Content, Model};
-
-/// How long to wait for the model servers on this machine.
-const LOCAL_SERVERS: Duration = Duration::from_millis(500);
 
 /// The data of a response, or the error.
 pub(super) type Answer = Result<Option<Box<RawValue>>, String>;
@@ -67,19 +61,8 @@ pub(super) async fn stats(host: &Host) -> Answer {
     )
 }
 
-/// The models with a key, or on this machine.
-async fn usable_models(host: &Host) -> Result<Vec<Model>, String> {
-    let found = host.models.discover(LOCAL_SERVERS).await;
-    let models = host.models.clone();
-    let listed = spawn_blocking(move || models.list(&found));
-    let listed = listed.await.map_err(|panic| panic.to_string())?;
-    let usable = listed.rows.into_iter();
-    let usable = usable.filter(|row| row.key == KeyState::Ready);
-    Ok(usable.map(|row| (*row.model).clone()).collect())
-}
-
 pub(super) async fn available_models(host: &Host) -> Answer {
-    let models = usable_models(host).await?;
+    let models = host.usable_models().await?;
     let models: Vec<Value> = models.iter().map(shapes::model).collect();
     data(json!({"models": models}))
 }
@@ -107,7 +90,7 @@ pub(super) async fn cycle_model(host: &Host) -> Answer {
     let models = if is_scoped {
         favorites
     } else {
-        usable_models(host).await?
+        host.usable_models().await?
     };
     let snapshot = snapshot(host).await?;
     let current = snapshot.model.full_id();
@@ -183,20 +166,6 @@ pub(super) async fn content(text: String, images: Vec<Image>) -> Result<Vec<Cont
         // Model servers reject NUL, in this and every later request.
         content.push(Content::text(text.replace('\0', "\u{fffd}")));
     }
-    if images.is_empty() {
-        return Ok(content);
-    }
-    let prepared = spawn_blocking(move || {
-        let pictures = images.iter().enumerate().map(|(at, image)| {
-            let fault = |why: String| format!("images[{at}]: {why}");
-            let bytes = BASE64_STANDARD.decode(&image.data);
-            let bytes = bytes.map_err(|error| fault(format!("not base64: {error}")))?;
-            let picture = tools::image_of(&bytes)
-                .ok_or_else(|| fault("not a picture that models accept".to_owned()))?;
-            picture.map(Content::Image).map_err(fault)
-        });
-        pictures.collect::<Result<Vec<_>, String>>()
-    });
-    content.extend(prepared.await.map_err(|panic| panic.to_string())??);
+    content.extend(pictures::prepare(images).await?);
     Ok(content)
 }

@@ -6,7 +6,6 @@
 //! meanwhile nothing else waits.
 
 mod command;
-mod lines;
 mod dialogs;
 mod shapes;
 mod history;

@@ -30,7 +30,7 @@ struct Response<'a> {
 
 impl Output {
     pub fn start() -> io::Result<Self> {
-        Writer::start(io::stdout()).map(Self)
+        Writer::stdout().map(Self)
     }
 
     pub async fn write(&mut self, record: &impl Serialize) -> io::Result<()> {

@@ -19,7 +19,7 @@ pub(super) type ReadLine = Result<Vec<u8>, String>;
 pub(super) fn read(from: impl Read + Send + 'static) -> io::Result<mpsc::Receiver<ReadLine>> {
     let (sender, lines) = mpsc::channel(WAITING);
     let mut from = io::BufReader::new(from);
-    let named = thread::Builder::new().name("rpc-input".to_owned());
+    let named = thread::Builder::new().name("input".to_owned());
     named.spawn(move || {
         while let Some(line) = next(&mut from, MAX_LINE) {
             let is_empty = matches!(&line, Ok(line) if line.trim_ascii().is_empty());
