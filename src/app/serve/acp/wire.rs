@@ -93,7 +93,7 @@ impl Incoming {
         match &id {
             None | Some(Value::Null | Value::String(_) | Value::Number(_)) => {}
             Some(_) => {
-                let why = "the id is no text and no number";
+                let why = "the id must be a text or a number";
                 return Err((Value::Null, RpcError::request(why)));
             }
         }
@@ -101,7 +101,7 @@ impl Incoming {
         match (message.remove("method"), id.clone()) {
             (Some(Value::String(method)), Some(id)) => Ok(Self::Request { id, method, params }),
             (Some(Value::String(method)), None) => Ok(Self::Notification { method, params }),
-            (Some(_), _) => fault("the method is no text"),
+            (Some(_), _) => fault("the method must be a text"),
             (None, Some(id)) if message.contains_key("error") => {
                 Ok(Self::Response { id, result: None })
             }
