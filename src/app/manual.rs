@@ -1,6 +1,8 @@
 //! The pages of the documentation, which are part of the program: `tiller docs` prints them, and the
 //! help on the screen finds them.
 
+use crate::llm::nearest::typo_of;
+
 /// A page of the documentation.
 pub(crate) struct Page {
     /// Its name for `tiller docs`.
@@ -15,6 +17,18 @@ impl Page {
         let first = self.text.lines().next().unwrap_or_default();
         first.trim_start_matches("# ")
     }
+
+    /// The first line, from 1, with a word that begins like the first of `query`.
+    pub fn line_of(&self, query: &str) -> usize {
+        let query = query.to_lowercase();
+        let word = query.split_whitespace().next().unwrap_or_default();
+        let found = self.text.lines().position(|line| {
+            let line = line.to_lowercase();
+            line.split(|c: char| !c.is_alphanumeric())
+                .any(|it| it.starts_with(word))
+        });
+        found.map_or(1, |at| at + 1)
+    }
 }
 
 macro_rules! pages {
@@ -28,8 +42,8 @@ macro_rules! pages {
 }
 
 pages! {
-    "tutorial" "coming-from" "permissions" "undo" "sessions" "models" "context" "settings" "keys"
-    "themes" "terminal" "scripting" "troubleshooting" "security" "internals"
+    "introduction" "tutorial" "coming-from" "permissions" "undo" "sessions" "models" "context" "settings" "keys"
+    "themes" "terminal" "acp" "scripting" "rpc" "troubleshooting" "security" "internals"
     "reference/keys" "reference/commands" "reference/settings" "reference/exit-codes"
     "reference/records" "reference/cli"
 }
@@ -47,5 +61,33 @@ pub(crate) fn page(topic: Option<&str>) -> Result<String, String> {
     let found = PAGES.iter().find(|page| page.topic == name);
     let found = found.or_else(|| PAGES.iter().find(|page| page.topic.starts_with(name)));
     let found = found.map(|page| page.text.to_owned());
-    found.ok_or_else(|| format!("no page '{topic}'. The pages are:\n{}", list.trim_end()))
+    found.ok_or_else(|| {
+        let near = typo_of(name, PAGES.iter().map(|page| page.topic));
+        match near {
+            Some(near) => format!("no page '{topic}': try tiller docs {near}"),
+            None => format!("no page '{topic}'. The pages are:\n{}", list.trim_end()),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_page_of_the_book_is_there() {
+        let summary = include_str!("../../docs/src/SUMMARY.md");
+        let pages = summary
+            .split("](")
+            .skip(1)
+            .filter_map(|it| it.split_once(".md)"));
+        let pages: Vec<&str> = pages.map(|(page, _)| page).collect();
+        let own: Vec<&str> = PAGES.iter().map(|page| page.topic).collect();
+        assert_eq!(own, pages);
+        assert!(
+            page(Some("permision"))
+                .unwrap_err()
+                .contains("docs permissions")
+        );
+    }
 }

@@ -1,6 +1,6 @@
 //! Refuses flags that have no effect in this run.
 
-use super::args::RunArgs;
+use super::args::{OutputMode, RunArgs};
 use super::outcome::StartError;
 use super::plan::Stdio;
 
@@ -20,6 +20,8 @@ pub fn check_flags(args: &RunArgs, stdio: Stdio) -> Result<(), StartError> {
     let has_setting = first.is_some_and(|word| word.contains('=') && !word.contains(' '));
     let setting = "continues a session; to override a setting, use --config KEY=VALUE";
     let demo = "has no effect with --demo, which plays its own prompt";
+    let is_rpc = args.mode == Some(OutputMode::Rpc);
+    let several = "ends one run; a program in RPC mode sends abort";
     let flags = [
         (
             chooses && !(screen && args.prompt.is_empty()),
@@ -31,6 +33,7 @@ pub fn check_flags(args: &RunArgs, stdio: Stdio) -> Result<(), StartError> {
         (args.inline.is_some() && !screen, "--inline", only_screen),
         (args.theme.is_some() && !screen, "--theme", only_screen),
         (args.timeout.is_some() && screen, "--timeout", no_screen),
+        (args.timeout.is_some() && is_rpc, "--timeout", several),
         (args.no_stdin && screen, "--no-stdin", no_screen),
         (args.demo && !args.prompt.is_empty(), "the prompt", demo),
         (args.demo && args.model.is_some(), "--model", demo),
@@ -75,6 +78,7 @@ mod tests {
             ("--timeout 2 x", terminal, Some("--timeout")),
             ("--timeout 2 x", piped, None),
             ("--timeout 2 -p x", terminal, None),
+            ("--timeout 2 --mode rpc", piped, Some("--timeout")),
             ("--no-stdin", terminal, Some("--no-stdin")),
             ("--demo", piped, None),
             ("--demo -p x", terminal, Some("the prompt")),

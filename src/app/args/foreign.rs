@@ -14,7 +14,7 @@ use crate::llm::nearest::typo_of;
 const INSTEAD: &str = include_str!("../../../assets/instead.toml");
 
 /// Sub-commands of others that no prompt begins with.
-const NEVER_PROMPTS: WordList = WordList("mcp plugin plugins");
+const NEVER_PROMPTS: WordList = WordList("mcp plugin plugins exec resume features");
 
 /// Those that begin prompts of two words, such as `run tests`.
 const VERBS: WordList = WordList(
@@ -49,7 +49,7 @@ pub fn explain(mut error: Error, words: &[String]) -> Error {
             answer.map(|answer| (error.kind(), answer))
         }
         ErrorKind::InvalidSubcommand => Some((error.kind(), of_sub_command(&program, words))),
-        ErrorKind::DisplayHelp if command.is_none() && words.len() == 2 => {
+        ErrorKind::DisplayHelp if command.is_none() && words.len() == 2 && first != "help" => {
             let answer = instead(first).map(|it| format!("no sub-command '{first}': {it}"));
             answer.map(|answer| (ErrorKind::InvalidSubcommand, answer))
         }
@@ -288,6 +288,7 @@ mod tests {
             ("exec --help", "no sub-command 'exec': use tiller PROMPT"),
             ("help exec", "no sub-command 'exec': use tiller PROMPT"),
             ("help sesions", "try tiller sessions"),
+            ("help steer", "Send a message to a running session"),
             (
                 "sessions lst",
                 "no sub-command 'lst': try tiller sessions list",

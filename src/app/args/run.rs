@@ -198,7 +198,7 @@ const GROUPS: [(&str, WordList); 6] = [
 
 /// Flags that only the long help lists.
 const RARE: WordList = WordList(
-    "demo prompt no_stdin mode tools add_dir fork read_only wait at no_session system_prompt append_system_prompt \
+    "demo session prompt no_stdin mode tools add_dir fork read_only wait at no_session system_prompt append_system_prompt \
      budget_usd budget_tokens max_iterations timeout config events theme inline",
 );
 

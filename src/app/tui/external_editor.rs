@@ -1,4 +1,4 @@
-//! Runs the user's editor on the prompt or a file.
+//! Runs the user's editor on the prompt or a file, and the pager on a page of the documentation.
 
 use std::ffi::OsStr;
 use std::io;
@@ -67,6 +67,28 @@ pub async fn open(file: PathBuf, line: Option<u64>) -> Result<(), String> {
     ))
 }
 
+/// Shows `text` in `$PAGER` or less, from a line on. Restore the terminal before the call.
+pub async fn read(text: &str, line: usize) -> Result<(), String> {
+    let pager = variable("PAGER").unwrap_or_else(|| "less".to_owned());
+    let failed = |why: String| {
+        format!("The pager `{pager}` failed: {why}\n`tiller docs` in a shell prints the pages too")
+    };
+    let shown = async {
+        let file = tempfile::Builder::new().prefix("tiller-").tempfile()?;
+        tokio::fs::write(file.path(), text).await?;
+        let mut arguments = vec![file.path().as_os_str().to_owned()];
+        if pager.starts_with("less") {
+            arguments.insert(0, format!("+{line}").into());
+        }
+        run(&pager, arguments).await
+    };
+    match shown.await {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(failed(status.to_string())),
+        Err(error) => Err(failed(error.to_string())),
+    }
+}
+
 async fn run(
     editor: &str,
     arguments: impl IntoIterator<Item: AsRef<OsStr>>,
@@ -81,12 +103,12 @@ async fn run(
 }
 
 fn name() -> String {
-    ["VISUAL", "EDITOR"]
-        .into_iter()
-        .find_map(|name| {
-            std::env::var(name)
-                .ok()
-                .filter(|value| !value.trim().is_empty())
-        })
-        .unwrap_or_else(|| FALLBACK.to_owned())
+    let names = ["VISUAL", "EDITOR"].into_iter();
+    let found = names.filter_map(variable).next();
+    found.unwrap_or_else(|| FALLBACK.to_owned())
+}
+
+fn variable(name: &str) -> Option<String> {
+    let value = std::env::var(name).ok();
+    value.filter(|value| !value.trim().is_empty())
 }

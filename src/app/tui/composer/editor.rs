@@ -26,6 +26,8 @@ pub struct Composer {
     pub(super) goal: Option<usize>,
     /// The start of the selection, and the text revision it belongs to.
     anchor: Option<(usize, u64)>,
+    /// A selection that tiller made, so that typing replaces a refused text.
+    to_replace: Option<(usize, u64)>,
     /// The selection of vim's visual mode, and the text revision it belongs to.
     pub(super) visual: Option<(Range<usize>, u64)>,
     /// `None` without vim keys.
@@ -59,6 +61,7 @@ impl Composer {
             last: Last::Other,
             goal: None,
             anchor: None,
+            to_replace: None,
             visual: None,
             vim: None,
             max_rows: max_rows.max(1).into(),
@@ -150,6 +153,12 @@ impl Composer {
         self.draft.move_to(self.draft.text().len());
         self.scroll();
         self.anchor = Some((0, self.draft.revision()));
+        self.to_replace = self.anchor;
+    }
+
+    /// Whether tiller selected the text, not the user.
+    pub fn is_to_replace(&self) -> bool {
+        self.anchor.is_some() && self.anchor == self.to_replace
     }
 
     /// Selects up to a column and row of the visible layout (a drag of the mouse).

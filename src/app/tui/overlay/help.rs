@@ -6,10 +6,13 @@ use std::borrow::Cow;
 use super::picker::Picker;
 use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec, ELSEWHERE, Group, Scope};
 use crate::app::config::documented;
-use crate::app::manual::PAGES;
+use crate::app::manual::{PAGES, Page};
 use crate::app::synonyms::{begins_one, words_for};
 use crate::app::tui::keymap::{Keymap, label};
 use crate::llm::nearest::typo_of;
+
+/// How the entry of a page begins.
+const PAGE: &str = "docs ";
 
 /// A row of the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +44,9 @@ impl HelpEntry {
     /// Whether Enter runs the entry: if it works outside popups. A habitual Enter must not send.
     pub fn runs(&self) -> bool {
         let spec = self.spec.filter(|spec| spec.action != Action::Submit);
-        spec.is_some_and(|spec| spec.scope == Scope::Everywhere) || self.setting().is_some()
+        spec.is_some_and(|spec| spec.scope == Scope::Everywhere)
+            || self.setting().is_some()
+            || self.page().is_some()
     }
 
     /// The key of the setting that this entry is about. Only a search shows it.
@@ -49,6 +54,12 @@ impl HelpEntry {
         self.command
             .strip_prefix("/settings ")
             .filter(|_| self.spec.is_none())
+    }
+
+    /// The page of the documentation that this entry opens.
+    pub(crate) fn page(&self) -> Option<&'static Page> {
+        let topic = self.command.strip_prefix(PAGE)?;
+        PAGES.iter().find(|page| page.topic == topic)
     }
 
     /// Whether another word for its action or setting begins so.
@@ -206,14 +217,11 @@ pub fn help_rows(keymap: &Keymap) -> Vec<HelpRow> {
     rows.extend(PAGES.iter().map(|page| {
         // Those of the reference repeat the settings and commands above.
         let is_guide = !page.topic.contains('/');
-        let headings = page
-            .text
-            .lines()
-            .filter(|line| is_guide && line.starts_with('#'));
+        let text = if is_guide { page.text } else { page.title() };
         HelpRow::Entry(HelpEntry {
-            command: format!("tiller docs {}", page.topic),
+            command: format!("{PAGE}{}", page.topic),
             text: page.title().into(),
-            more: headings.collect::<Vec<_>>().join("\n").to_lowercase(),
+            more: text.to_lowercase(),
             ..HelpEntry::default()
         })
     }));

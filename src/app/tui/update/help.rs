@@ -4,7 +4,7 @@ use super::overlay::topmost;
 use super::{completion, keys, settings, tree};
 use crate::app::tui::app::App;
 use crate::app::tui::completion::waits_for_argument;
-use crate::app::tui::effect::Effect;
+use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::overlay::{HelpList, Overlay};
 
 pub fn open(app: &mut App) -> Vec<Effect> {
@@ -21,6 +21,10 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
         let key = key.to_owned();
         app.overlays.pop();
         return settings::open(app, &key);
+    }
+    if let Some(page) = chosen.and_then(|entry| entry.page()) {
+        let line = page.line_of(list.picker.query());
+        return vec![Effect::Terminal(TerminalEffect::Read(page.text, line))];
     }
     let Some(spec) = chosen.and_then(|entry| entry.spec) else {
         return Vec::new();

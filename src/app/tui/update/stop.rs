@@ -47,7 +47,9 @@ pub fn cancel(app: &mut App) -> Vec<Effect> {
 
 /// Ctrl+C.
 pub fn interrupt(app: &mut App) -> Vec<Effect> {
-    if let Some(text) = app.composer.selected_text() {
+    if let Some(text) = app.composer.selected_text()
+        && !app.composer.is_to_replace()
+    {
         app.composer.deselect();
         return vec![Effect::Copy(text.into(), "the selection".to_owned())];
     }
