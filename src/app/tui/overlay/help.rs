@@ -38,6 +38,8 @@ pub struct HelpEntry {
     names: String,
     /// More words to search: of a setting its names and purpose, of a page its headings.
     more: String,
+    /// The text of a page.
+    body: String,
 }
 
 impl HelpEntry {
@@ -152,15 +154,17 @@ impl HelpList {
                         () if entry.names.lines().any(|name| name == typed) => 0,
                         () if has(&entry.names) => 1,
                         () if has(&entry.words()) || entry.is_called(&typed) => 2,
-                        () => typo_of(&typed, entry.names.lines()).map(|_| 3)?,
+                        () if has(&entry.body) => 3,
+                        () => typo_of(&typed, entry.names.lines()).map(|_| 4)?,
                     };
                     Some((tier, at))
                 }
             })
             .collect();
         found.sort_unstable();
-        let has_words = found.first().is_some_and(|(tier, _)| *tier < 3);
-        found.retain(|(tier, _)| *tier < 3 || !has_words);
+        // Pages that only mention the words come last, and a guess only if nothing has them.
+        let has_words = found.first().is_some_and(|(tier, _)| *tier < 4);
+        found.retain(|(tier, _)| *tier < 4 || !has_words);
         let headings = self
             .rows
             .iter()
@@ -217,11 +221,19 @@ pub fn help_rows(keymap: &Keymap) -> Vec<HelpRow> {
     rows.extend(PAGES.iter().map(|page| {
         // Those of the reference repeat the settings and commands above.
         let is_guide = !page.topic.contains('/');
-        let text = if is_guide { page.text } else { page.title() };
+        let headings = page
+            .text
+            .lines()
+            .filter(|line| is_guide && line.starts_with('#'));
         HelpRow::Entry(HelpEntry {
             command: format!("{PAGE}{}", page.topic),
             text: page.title().into(),
-            more: text.to_lowercase(),
+            more: headings.collect::<Vec<_>>().join("\n").to_lowercase(),
+            body: if is_guide {
+                page.text.to_lowercase()
+            } else {
+                String::new()
+            },
             ..HelpEntry::default()
         })
     }));
@@ -250,5 +262,6 @@ fn entry(keymap: &Keymap, spec: &'static ActionSpec) -> HelpEntry {
         spec: Some(spec),
         names: names.join("\n").to_lowercase(),
         more: String::new(),
+        body: String::new(),
     }
 }
