@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tiller::agent::permission::{PermissionMode, Policy};
-use tiller::agent::{AgentEvent, Delivery, PermissionOptions, QueueKind, RunOutcome};
+use tiller::agent::{AgentEvent, Delivery, PermissionOptions, QueueKind, RunOutcome, RunState};
 use tiller::llm::StopReason;
 
 use super::fixture::*;
@@ -49,6 +49,15 @@ async fn takes_the_next_prompt(agent: &mut TestAgent) {
             tiller::llm::Message::User(_) => assert_eq!(open, [""; 0]),
         }
     }
+}
+
+// Another program that asks right behind its prompt must not see an idle agent.
+#[tokio::test]
+async fn a_run_is_active_as_soon_as_its_message_is_accepted() {
+    let agent = agent(vec![vec![Step::Wait(Gate::new())]], vec![]);
+    agent.handle.submit(external("one")).await.unwrap();
+    let snapshot = agent.handle.snapshot().await.unwrap();
+    assert!(matches!(snapshot.state, RunState::Running { .. }));
 }
 
 // An abort that comes late must not stop the run that another message has started.

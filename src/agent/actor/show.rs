@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::activity::Activity;
 use super::task::Actor;
-use crate::event::{AgentEvent, Queued, RunState};
+use crate::event::{AgentEvent, Phase, Queued, RunState};
 use crate::handle::{SessionInfo, Snapshot};
 
 impl Actor {
@@ -34,10 +35,17 @@ impl Actor {
     pub(super) fn snapshot(&self) -> Snapshot {
         let (steering, follow_up) = self.queues.shown();
         let session = &self.conversation.session;
+        let state = match &self.activity {
+            // It has started, but hasn't reached its first phase.
+            Activity::Running(_) if self.state == RunState::Idle => RunState::Running {
+                phase: Phase::Requesting,
+            },
+            _ => self.state.clone(),
+        };
         Snapshot {
             facts: Arc::new(self.conversation.facts()),
             branch: self.conversation.branch(),
-            state: self.state.clone(),
+            state,
             questions: self.questions.open(),
             steering,
             follow_up,
