@@ -103,8 +103,8 @@ async fn run(
 }
 
 fn name() -> String {
-    let names = ["VISUAL", "EDITOR"].into_iter();
-    let found = names.filter_map(variable).next();
+    let mut names = ["VISUAL", "EDITOR"].into_iter();
+    let found = names.find_map(variable);
     found.unwrap_or_else(|| FALLBACK.to_owned())
 }
 

@@ -5,7 +5,7 @@ use super::{completion, keys, settings, tree};
 use crate::app::tui::app::App;
 use crate::app::tui::completion::waits_for_argument;
 use crate::app::tui::effect::{Effect, TerminalEffect};
-use crate::app::tui::overlay::{HelpList, Overlay};
+use crate::app::tui::overlay::{HelpEntry, HelpList, Overlay};
 
 pub fn open(app: &mut App) -> Vec<Effect> {
     let list = Box::new(HelpList::new(&app.keymap));
@@ -22,7 +22,7 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
         app.overlays.pop();
         return settings::open(app, &key);
     }
-    if let Some(page) = chosen.and_then(|entry| entry.page()) {
+    if let Some(page) = chosen.and_then(HelpEntry::page) {
         let line = page.line_of(list.picker.query());
         return vec![Effect::Terminal(TerminalEffect::Read(page.text, line))];
     }
