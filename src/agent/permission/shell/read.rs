@@ -105,6 +105,10 @@ fn read_script(script: &str, depth: usize, line: &mut Line, waiting: &mut Vec<Wa
     if splits_ansi_c(script) {
         line.doubts.push("a line break inside $'...'".to_owned());
     }
+    if quotes_in_document(script) {
+        let doubt = "quotes in a here-document beside a substitution";
+        line.doubts.push(doubt.to_owned());
+    }
     let mut walker = Walker::new(script, &is_script);
     walker.program(&program);
     let found = walker.found;
@@ -139,6 +143,18 @@ fn splits_ansi_c(script: &str) -> bool {
             }
         }
         false
+    })
+}
+
+/// Whether a here-document may contain quotes that the parser pairs with others, because a
+/// substitution or arithmetic follows on its line. bash reads its lines as text.
+fn quotes_in_document(script: &str) -> bool {
+    script.match_indices("<<").any(|(at, _)| {
+        script[at..]
+            .split_once('\n')
+            .is_some_and(|(line, document)| {
+                line.contains(['(', '`']) && document.contains(['\'', '"', '`'])
+            })
     })
 }
 
