@@ -128,7 +128,8 @@ pub const IDLE: &[Row] = &[
     .shows("claude-sonnet-5-5 "),
     row(ThinkingUp, "/thinking low<enter>", " low ").shows(" medium "),
     row(ThinkingDown, "/thinking high<enter>", " high ").shows(" medium "),
-    row(SaveModel, "<c-l>", "make it the default")
+    // Before the models are there, the key has nothing to save.
+    row(SaveModel, "<c-l>", "● anthropic/")
         .shows("Saved as the default model")
         .after("<esc>"),
     row(NextPermissionMode, "", "")
