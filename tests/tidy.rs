@@ -95,15 +95,15 @@ fn what_front_ends_share_knows_none_of_them() {
     ] {
         forbid(
             &format!("src/app/{folder}"),
-            &["app::tui"],
+            &["app::tui", "app::cli"],
             |_| false,
-            "only boot knows the screen",
+            "only boot knows the screen and the command line",
         );
     }
     for folder in ["host", "sessions", "branches", "config", "keys", "files"] {
         forbid(
             &format!("src/app/{folder}"),
-            &["app::cli", "app::serve"],
+            &["app::out::", "app::serve"],
             |_| false,
             "it prints nothing and serves no one",
         );
@@ -177,10 +177,10 @@ fn only_the_command_line_prints() {
         &["println!", "eprintln!", "print!(", "eprint!(", "io::stdout"],
         |path| {
             path.starts_with("src/app/cli")
+                || path == "src/app/out.rs"
                 // The terminal must write its frames.
                 || path.starts_with("src/app/tui/terminal")
                 || path.starts_with("src/app/boot")
-                || path == "src/app/serve/rpc/output.rs"
         },
         "stdout carries only the answer or the protocol",
     );

@@ -27,6 +27,7 @@ pub mod branches;
 pub(crate) mod keys;
 pub mod rule_store;
 mod from_word;
+pub(crate) mod out;
 pub mod notify;
 pub mod manners;
 pub mod clipboard;

@@ -147,7 +147,7 @@ impl SessionView {
 }
 
 impl Session {
-    /// The session as it is now.
+    /// A view of the session up to its last entry.
     pub fn snapshot(&self) -> SessionView {
         SessionView {
             path: self.path().unwrap_or(Path::new("")).to_owned(),

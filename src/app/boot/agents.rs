@@ -1,4 +1,4 @@
-//! The agents of `tiller acp`: each like one of its own start of the program, in its own folder.
+//! Makes the agents of `tiller acp`: one for each session, with the settings of its folder.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::app::serve::{Agents, OpenAgent, SteerSocket};
 pub(super) struct OwnAgents {
     pub args: RunArgs,
     pub dirs: Dirs,
-    /// With the keys, which are no longer in the environment.
+    /// The variables at the start. The keys have been removed from the environment since.
     pub env: HashMap<String, String>,
     pub processes: Processes,
 }

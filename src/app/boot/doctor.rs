@@ -10,14 +10,13 @@ use super::config::unknown_names;
 use super::runtime::current_thread;
 use super::sub_command::discover;
 use crate::agent::process::Processes;
-use crate::app::cli;
 use crate::app::config::{Layers, Origin, Settings};
 use crate::app::dirs::Dirs;
 use crate::app::doctor::{self, Report, Section};
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::trust::Trust;
 use crate::app::tui::keymap::Keymap;
-use crate::app::{keys, plan};
+use crate::app::{keys, out, plan};
 use crate::llm::{Catalog, CatalogOptions, Keys};
 
 pub(super) fn doctor(
@@ -112,7 +111,7 @@ pub(super) fn doctor(
     } else {
         report.text()
     };
-    Ok(match cli::print(&text) {
+    Ok(match out::print(&text) {
         Outcome::Done if !report.is_good() => Outcome::Failed,
         printed => printed,
     })

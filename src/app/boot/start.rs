@@ -31,7 +31,7 @@ use crate::app::plan::{FrontEnd, Loaded, Plan, Stdio};
 use crate::app::prompt::is_sentence;
 use crate::app::serve::{EventsFile, SteerSocket, run_acp, run_rpc, steer_by_file};
 use crate::app::unread_flags::check_flags;
-use crate::app::{keys, tui};
+use crate::app::{keys, out, tui};
 use crate::llm::Content;
 use crate::llm::scripted::demo_script;
 
@@ -58,7 +58,7 @@ pub fn run() -> ExitCode {
             let code = error.exit_code() as u8;
             return match error.print() {
                 // --help and --version print to stdout; a usage error to stderr.
-                Err(failed) if code == 0 => cli::write_failed(&failed).into(),
+                Err(failed) if code == 0 => out::write_failed(&failed).into(),
                 _ => ExitCode::from(code),
             };
         }
@@ -76,7 +76,7 @@ pub fn run() -> ExitCode {
         None => start(args),
     };
     started.unwrap_or_else(|error| {
-        cli::eprint_line(&format!("tiller: {error}"));
+        out::eprint_line(&format!("tiller: {error}"));
         error.outcome.into()
     })
 }
@@ -99,7 +99,7 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
     };
     check_flags(&args.run, stdio)?;
     let loaded = Loaded::new(args.run, &dirs, &env, |text| {
-        cli::eprint_line(&format!("tiller: {text}"));
+        out::eprint_line(&format!("tiller: {text}"));
     })?;
     // Before any waiting, and while there is one thread. Commands get a clean environment anyway.
     let secrets = Secrets::new(&loaded.settings.tools.bash_secret_env);
@@ -108,15 +108,15 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
         return serve_acp(loaded, dirs, env);
     }
     let plan = Plan::new(loaded, &dirs, stdio, discover)?;
-    cli::eprint_panics(plan.loaded.keys.redactor().clone());
+    out::eprint_panics(plan.loaded.keys.redactor().clone());
     let store = plan.loaded.keys.store();
     if let (Some(notice), false) = (store.notice(), plan.front_end == FrontEnd::Screen) {
-        cli::eprint_line(&format!("tiller: {notice}"));
+        out::eprint_line(&format!("tiller: {notice}"));
     }
     if let (Some(ignored), FrontEnd::Print | FrontEnd::Json | FrontEnd::Rpc) =
         (plan.loaded.ignored_files(), plan.front_end)
     {
-        cli::eprint_line(&format!("tiller: {ignored}"));
+        out::eprint_line(&format!("tiller: {ignored}"));
     }
     if plan.front_end != FrontEnd::Screen {
         let words = plan.loaded.args.prompt.iter().filter(|word| {
@@ -136,12 +136,12 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
                     "can't use @{missing}: no such file. Without the @ it is text"
                 )));
             }
-            cli::eprint_line(&format!(
+            out::eprint_line(&format!(
                 "tiller: @{missing}: no such file; sending it as text"
             ));
         }
         for fault in plan.loaded.faults() {
-            cli::eprint_line(&format!("tiller: {fault}"));
+            out::eprint_line(&format!("tiller: {fault}"));
         }
         plan.loaded.check_limits()?;
     }
@@ -158,7 +158,7 @@ fn serve_acp(
     dirs: Dirs,
     env: HashMap<String, String>,
 ) -> Result<ExitCode, StartError> {
-    cli::eprint_panics(loaded.keys.redactor().clone());
+    out::eprint_panics(loaded.keys.redactor().clone());
     let runtime = start_runtime()?;
     let processes = Processes::new();
     let agents = OwnAgents {
@@ -178,7 +178,7 @@ fn start_runtime() -> Result<Runtime, StartError> {
     // tokio panics if it can't start any thread, and hangs while that panic unwinds.
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {
-        cli::eprint_line(&format!("tiller: {NO_THREADS}"));
+        out::eprint_line(&format!("tiller: {NO_THREADS}"));
         process::exit(i32::from(Outcome::Failed.code()));
     }));
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -228,7 +228,7 @@ async fn run_plan(
         let host = context.host(&plan, dirs, handle.clone(), &processes);
         let end = Box::pin(tui::run(context.screen(&plan, shown, host))).await;
         if let Some(unsaved) = handle.shutdown().await {
-            cli::eprint_line(&format!("tiller: {unsaved}"));
+            out::eprint_line(&format!("tiller: {unsaved}"));
         }
         let code = end.code();
         match end {
@@ -299,7 +299,7 @@ async fn run_without_screen(
         _ => Box::new(Print::new(Output::Pipe)),
     };
     for notice in &context.notices {
-        cli::eprint_line(&format!("tiller: {notice}"));
+        out::eprint_line(&format!("tiller: {notice}"));
     }
     let prompt = match context.scratch {
         Some(_) => vec![Content::text(demo_script().prompt)],

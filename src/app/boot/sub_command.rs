@@ -21,7 +21,7 @@ use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::trust::Trust;
-use crate::app::{catalogue, keys, manual, plan};
+use crate::app::{catalogue, keys, manual, out, plan};
 use crate::llm::local::{self, DiscoveredServer};
 
 pub(super) fn sub_command(
@@ -74,10 +74,10 @@ pub(super) fn sub_command(
         }
         SubCommand::Docs { page } => {
             let text = manual::page(page.as_deref()).map_err(StartError::usage)?;
-            Ok(cli::print(&text))
+            Ok(out::print(&text))
         }
-        SubCommand::Completions { shell } => Ok(cli::print(&args::completions(*shell))),
-        SubCommand::Man { command } => Ok(cli::print(&args::man(command)?)),
+        SubCommand::Completions { shell } => Ok(out::print(&args::completions(*shell))),
+        SubCommand::Man { command } => Ok(out::print(&args::man(command)?)),
         SubCommand::Steer(what) => cli::steer(what, &dirs.sessions(), home),
         SubCommand::Status(what) => cli::status(what, &dirs.sessions(), home),
     }
@@ -87,7 +87,7 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
     let layers = layers(dirs, &what.config)?;
     let settings = Settings::resolve(&layers).map_err(StartError::usage)?;
     for dropped in &settings.permission_rules.dropped {
-        cli::eprint_line(&format!(
+        out::eprint_line(&format!(
             "tiller: ignoring a project rule that loosens permissions: {dropped}"
         ));
     }
@@ -142,10 +142,10 @@ pub(super) fn layers(dirs: &Dirs, assignments: &[String]) -> Result<Layers, Star
     let trust = cwd.map(|cwd| Trust::load(&dirs.projects_file(), &cwd));
     let layers = plan::layers(dirs, trust.transpose()?.as_ref(), assignments)?;
     for fault in &layers.left_out {
-        cli::eprint_line(&format!("tiller: ignored: {fault}"));
+        out::eprint_line(&format!("tiller: ignored: {fault}"));
     }
     if let Some(fault) = &layers.project_fault {
-        cli::eprint_line(&format!("tiller: ignoring the project's settings: {fault}"));
+        out::eprint_line(&format!("tiller: ignoring the project's settings: {fault}"));
     }
     Ok(layers)
 }
@@ -175,7 +175,7 @@ fn refresh(url: &str, settings: &Settings, dirs: &Dirs) -> Result<Outcome, Start
     }
     let runtime = current_thread()?;
     let summary = runtime.block_on(catalogue::refresh(url, &dirs.catalogue_file()))?;
-    Ok(cli::print(&summary))
+    Ok(out::print(&summary))
 }
 
 /// Queries model servers on this machine, if any port is open. A closed port fails at once.

@@ -8,10 +8,10 @@ use std::io::{self, IsTerminal, Read};
 
 use serde_json::{Value, json};
 
-use super::out;
 use super::password_prompt;
 use crate::app::args::AuthCommand;
 use crate::app::keys::{check_key, looks_like_a_key};
+use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::llm::auth::{KeyLocation, Secret};

@@ -6,8 +6,8 @@ use std::slice;
 
 use toml::Value;
 
-use super::out;
 use crate::app::config::{Layers, append_to_file, entries_of, unset_checked};
+use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::out;
+use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 
 const FILES: [(&str, &str); 4] = [

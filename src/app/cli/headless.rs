@@ -10,13 +10,13 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use tokio::time::{Instant, timeout};
 
-use super::out::{self, Writer};
 use super::refusal::{denial, refusal};
 use crate::agent::event::NOT_PERMITTED;
 use crate::agent::process::Processes;
 use crate::agent::{
     AgentEvent, AgentHandle, BudgetLimit, Event, NoticeLevel, RunOutcome, SlowReader,
 };
+use crate::app::out::{self, Writer};
 use crate::app::outcome::Outcome;
 use crate::app::records::TIMED_OUT;
 use crate::app::signals::Signals;

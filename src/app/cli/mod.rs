@@ -1,7 +1,6 @@
 //! Front ends that print: print mode, JSON mode, the demo as plain text, sub-commands. Only they
 //! and the terminal write to stdout.
 
-mod out;
 mod headless;
 mod refusal;
 mod print;
@@ -23,7 +22,6 @@ pub use demo_project::demo_project;
 pub use headless::{Sink, run_headless};
 pub use json::Json;
 pub use models::models;
-pub use out::{Writer, eprint_line, eprint_panics, print, write_failed};
 pub use plain_demo::PlainDemo;
 pub use policy::{check_rules, explain_command};
 pub use sessions::{SessionsPlace, sessions, status};

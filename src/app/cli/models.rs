@@ -6,17 +6,17 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::out;
 use crate::app::args::ModelsArgs;
 use crate::app::humanize::{decimal, window};
 use crate::app::models::{KeyState, ModelEntry, search};
+use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::llm::{Model, ThinkingLevel};
 
 /// Prints the models of `list` that match. `default` is the model of new sessions, as `provider/id`;
-/// `as_of` is the day of the built-in facts. `resolve` finds the model that a name means, which needn't be a part
-/// of its own name.
+/// `as_of` is the day of the built-in facts. `resolve` finds the model that a name means, even if its own
+/// name doesn't contain that.
 pub fn models(
     what: &ModelsArgs,
     mut list: Vec<ModelEntry>,

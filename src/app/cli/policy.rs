@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::out;
 use crate::agent::JudgedCommand;
 use crate::agent::permission::{
     Action, Confinement, Origin, PermissionMode, Policy, Rule, Verdict, rules_to_toml,
 };
+use crate::app::out;
 use crate::app::outcome::Outcome;
 
 /// Tests all rules against their examples.

@@ -5,10 +5,10 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use super::out;
 use crate::agent::session::{PresenceRecord, live_sessions};
 use crate::app::args::SteerArgs;
 use crate::app::humanize::abbreviate_home;
+use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::plan::working_folder;
 use crate::app::sanitize::for_terminal;

@@ -86,7 +86,7 @@ fn server(
     let model = snapshot.provider_template(provider, keys);
     let url = model.map(|model| model.base_url).unwrap_or_default();
     let shown = http::shown(&url);
-    // A proxy connects by itself.
+    // Through a proxy, the connection says nothing about the server.
     if url.is_empty() || http::proxy_for(&url).is_some() {
         return Check::good(provider, "no key needed");
     }

@@ -12,6 +12,7 @@ use super::Host;
 use crate::agent::process::{ExitStatus, Running, Spawn};
 use crate::agent::tool::CommandDetails;
 use crate::agent::tools::{CommandOutput, ToolSettings};
+use crate::app::attachments::command_block;
 
 /// Commands that take longer are stopped: long-running ones belong in another terminal.
 const LIMIT: Duration = Duration::from_mins(10);
@@ -38,6 +39,19 @@ pub struct CommandEnd {
     pub details: CommandDetails,
     /// The error, if any.
     pub failure: Option<String>,
+}
+
+impl CommandEnd {
+    /// The block that tells the model about the command with its next message.
+    pub fn block(&self) -> String {
+        let details = &self.details;
+        let ended = match (details.exit_code, &self.failure) {
+            (Some(code), _) => format!("exit=\"{code}\""),
+            (None, Some(why)) => format!("failed=\"{}\"", why.replace('"', "'")),
+            (None, None) => "exit=\"0\"".to_owned(),
+        };
+        command_block(&details.command, &ended, &details.output)
+    }
 }
 
 impl Host {
@@ -110,14 +124,16 @@ impl Host {
                 }
                 read = running.read(&mut buffer), if open => {
                     open = matches!(read, Ok(1..));
-                    report(CommandUpdate::Output(output.push(&buffer).await));
+                    output.push(&buffer).await;
+                    report(CommandUpdate::Output(output.latest().into_owned()));
                     buffer.clear();
                     let now = Instant::now();
                     show_at = show_at.or(Some(shown.map_or(now, |shown| shown + PROGRESS)));
                 }
             }
         }
-        report(CommandUpdate::Output(output.close().await));
+        output.close().await;
+        report(CommandUpdate::Output(output.latest().into_owned()));
         output.finish(Vec::new(), details).await;
         ended(exit, details)
     }

@@ -1,4 +1,4 @@
-//! Reads the client's lines on a thread of its own. A line that is too long is skipped, so that no
+//! Reads the client's lines on a separate thread. A line that is too long is skipped, so that no
 //! client can fill the memory.
 
 use std::io::{self, BufRead, Read};

@@ -149,12 +149,12 @@ fn splits_ansi_c(script: &str) -> bool {
 /// Whether a here-document may contain quotes that the parser pairs with others, because a
 /// substitution or arithmetic follows on its line. bash reads its lines as text.
 fn quotes_in_document(script: &str) -> bool {
-    script.match_indices("<<").any(|(at, _)| {
-        script[at..]
-            .split_once('\n')
-            .is_some_and(|(line, document)| {
-                line.contains(['(', '`']) && document.contains(['\'', '"', '`'])
-            })
+    // `<<<` is a word, not a document.
+    let script = script.replace("<<<", "");
+    script.split("<<").skip(1).any(|behind| {
+        behind.split_once('\n').is_some_and(|(line, document)| {
+            line.contains(['(', '`']) && document.contains(['\'', '"', '`'])
+        })
     })
 }
 

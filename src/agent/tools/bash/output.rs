@@ -1,6 +1,7 @@
 //! Collects a command's output: cut for the model, its last lines for the screen, and all of it raw in a
 //! spill file. Its memory is bounded.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use super::clean::Cleaner;
@@ -45,28 +46,33 @@ impl Output {
         }
     }
 
-    /// Takes the next bytes of the output, split anywhere, and returns the text that is complete
-    /// now, cleaned and redacted. Waits for the spill file.
-    pub async fn push(&mut self, bytes: &[u8]) -> String {
+    /// Takes the next bytes of the output, split anywhere. Waits for the spill file.
+    pub async fn push(&mut self, bytes: &[u8]) {
+        self.passing_bytes.clear();
         self.redacted_raw.push(bytes, &mut self.passing_bytes);
         self.spill.push(&self.passing_bytes).await;
         self.passing_bytes.clear();
         self.cleaner.push(bytes, &mut self.passing);
         self.redacted
             .push(self.passing.as_bytes(), &mut self.passing_bytes);
-        self.pass_on()
+        self.pass_on();
     }
 
-    fn pass_on(&mut self) -> String {
-        let text = String::from_utf8_lossy(&self.passing_bytes).into_owned();
-        self.excerpt.push(&text);
+    fn pass_on(&mut self) {
+        self.excerpt
+            .push(&String::from_utf8_lossy(&self.passing_bytes));
         self.passing.clear();
-        self.passing_bytes.clear();
-        text
     }
 
-    /// Ends the output and returns the rest of its text, as [`push`](Self::push) does.
-    pub async fn close(&mut self) -> String {
+    /// The text that the last [`push`](Self::push) or [`close`](Self::close) completed, cleaned and
+    /// redacted.
+    pub fn latest(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.passing_bytes)
+    }
+
+    /// Takes the end of the output, which completes the rest of its text.
+    pub async fn close(&mut self) {
+        self.passing_bytes.clear();
         self.redacted_raw.finish(&mut self.passing_bytes);
         self.spill.push(&self.passing_bytes).await;
         self.passing_bytes.clear();
@@ -74,7 +80,7 @@ impl Output {
         self.redacted
             .push(self.passing.as_bytes(), &mut self.passing_bytes);
         self.redacted.finish(&mut self.passing_bytes);
-        self.pass_on()
+        self.pass_on();
     }
 
     /// Fills in the last lines, which the screen shows while the command runs.

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::super::out;
 use super::place::SessionsPlace;
 use crate::agent::session::{BranchTail, ComparedEntry, Comparison, SessionView};
 use crate::app::args::SessionDiffArgs;
 use crate::app::humanize::{dollars, grouped, measured, plural};
+use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::find;

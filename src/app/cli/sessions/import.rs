@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::super::out;
+use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sessions::Choice;
 

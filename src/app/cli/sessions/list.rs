@@ -7,13 +7,13 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::super::out;
 use super::line::{stored_json, stored_line, title_line, unreadable};
 use crate::agent::session::{
     PresenceRecord, SessionIndex, all_sessions, folder, live_sessions, sessions_in,
 };
 use crate::app::args::SessionListArgs;
 use crate::app::humanize::abbreviate_home;
+use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 

@@ -1,8 +1,8 @@
 //! `tiller sessions rm`: moves a session to the trash.
 
-use super::super::out;
 use super::place::SessionsPlace;
 use crate::app::humanize::shell_word;
+use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::{self, find};

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::super::out;
 use super::line::{cut, stored_json, stored_line, unreadable};
 use super::place::SessionsPlace;
 use crate::agent::session::{Found, Words, all_sessions, live_sessions};
 use crate::app::args::SessionSearchArgs;
 use crate::app::humanize::abbreviate_home;
+use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 

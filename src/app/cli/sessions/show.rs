@@ -7,12 +7,12 @@ use std::io;
 use serde::Serialize;
 use serde_json::json;
 
-use super::super::out;
 use super::entry_text::{entry, entry_line};
 use super::place::SessionsPlace;
 use crate::agent::session::{NodeId, SessionView, Tree, live_sessions};
 use crate::app::args::SessionShowArgs;
 use crate::app::humanize::{abbreviate_home, plural};
+use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::find;

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::super::out;
 use super::line::{stored_json, stored_line, unreadable};
 use crate::agent::event::now_ms;
 use crate::agent::session::{PresenceRecord, StoredSession, all_sessions, live_sessions};
 use crate::app::args::StatusArgs;
 use crate::app::humanize::{abbreviate_home, age};
+use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::short_id;

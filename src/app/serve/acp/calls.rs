@@ -111,7 +111,7 @@ pub(super) fn end(fields: &mut Value, status: ToolStatus, content: &[Content]) {
     }
 }
 
-/// The plan that the todo list is.
+/// The todo list as a plan.
 pub(super) fn plan(todo: &TodoDetails) -> Value {
     let entries = todo.items.iter().map(|item| {
         let status = match item.status {

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::wire::Answer;
-use crate::app::cli::Writer;
+use crate::app::out::Writer;
 use crate::app::records::to_line;
 
 /// Lines that may wait for the writer.

@@ -1,9 +1,9 @@
 //! `tiller acp`: an editor drives tiller in the Agent Client Protocol (agentclientprotocol.com, version 1),
 //! which is JSON-RPC on stdin and stdout.
 //!
-//! Each session is an agent of its own with its own task, so that sessions work side by side, also in
-//! different folders. The server's task only reads lines and passes them on. The few messages of the
-//! protocol are plain JSON here: its official crates bring a runtime of their own, or many crates.
+//! Each session has its own agent and task, so sessions in different folders run side by side. The
+//! server's task only reads lines and passes them on. The protocol's few messages are plain JSON here,
+//! because its official crates bring another runtime or many dependencies.
 
 mod wire;
 mod client;

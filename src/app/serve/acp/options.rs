@@ -30,12 +30,12 @@ impl Options {
         }
     }
 
-    /// Notes the mode; returns whether it is another one.
+    /// Sets the mode; returns whether it changed.
     pub fn set_mode(&mut self, mode: PermissionMode) -> bool {
         std::mem::replace(&mut self.mode, mode) != mode
     }
 
-    /// Notes the model and the level; returns whether one is another.
+    /// Sets the model and the level; returns whether one changed.
     pub fn set_model(&mut self, model: &Arc<Model>, thinking: ThinkingLevel) -> bool {
         let is_new = self.model.full_id() != model.full_id() || self.thinking != thinking;
         (self.model, self.thinking) = (Arc::clone(model), thinking);

@@ -69,7 +69,7 @@ pub(super) async fn content(
 /// What a URI means.
 #[derive(Debug, PartialEq)]
 struct Place {
-    /// Relative to the working folder if it is inside; another URI stays as it is.
+    /// A path, relative if it is in the working folder; or a URI that names no file.
     path: String,
     lines: Option<(usize, usize)>,
     is_file: bool,

@@ -20,8 +20,8 @@ use super::wire::{
 };
 use crate::agent::process::Processes;
 use crate::agent::session::StoredSession;
-use crate::app::cli::eprint_line;
 use crate::app::host::Host;
+use crate::app::out::eprint_line;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::serve::lines;
 use crate::app::sessions::{SessionScope, find, rows};

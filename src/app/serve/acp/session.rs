@@ -16,8 +16,8 @@ use crate::agent::{
     Accept, AgentEvent, Delivery, Details, Event, NoticeLevel, Question, QueueKind, Refused, RunId,
     RunOutcome, SlowReader, Subject, Submission, is_from_user,
 };
-use crate::app::cli::eprint_line;
 use crate::app::host::Host;
+use crate::app::out::eprint_line;
 use crate::llm::classify::OTHER_WORDS;
 use crate::llm::{BlockKind, Message, StreamEvent};
 
@@ -38,7 +38,7 @@ pub(super) enum Command {
         blocks: Vec<Block>,
     },
     Cancel,
-    /// Selects the value of an option. `mode` is a method of its own in older clients.
+    /// Selects the value of an option. Older clients have a separate method for `mode`.
     Select {
         request: Value,
         id: String,

@@ -83,7 +83,7 @@ pub(super) async fn set_model(host: &Host, provider: &str, id: &str) -> Answer {
     data(shown)
 }
 
-/// Switches to the next of the favorite models, or of all if there are no favorites.
+/// Switches to the next favorite model, or without favorites to the next one that has a key.
 pub(super) async fn cycle_model(host: &Host) -> Answer {
     let favorites = host.models.favorites().await;
     let is_scoped = !favorites.is_empty();

@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::answers::Answer;
-use crate::app::cli::Writer;
+use crate::app::out::Writer;
 use crate::app::records::to_line;
 
 /// Writes records to stdout. Waits while the client doesn't read.

@@ -22,8 +22,8 @@ use crate::agent::{
     self, Accept, AgentEvent, CompactionReason, Delivery, Event, NoticeLevel, QueueKind, Queued,
     Refused, RunState, SlowReader, Submission,
 };
-use crate::app::cli::eprint_line;
 use crate::app::host::Host;
+use crate::app::out::eprint_line;
 use crate::app::outcome::Outcome;
 use crate::app::records::Recorder;
 use crate::app::serve::lines::{self, ReadLine};

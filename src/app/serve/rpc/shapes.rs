@@ -105,7 +105,7 @@ pub(super) fn bash(end: &CommandEnd, cancelled: bool) -> Value {
     if let Some(path) = &details.full_output_path {
         result["fullOutputPath"] = json!(path);
     }
-    if let (Some(why), None) = (&end.failure, details.exit_code) {
+    if let (Some(why), None, false) = (&end.failure, details.exit_code, cancelled) {
         result["failure"] = json!(why);
     }
     result

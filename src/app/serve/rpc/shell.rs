@@ -10,7 +10,6 @@ use super::answers::data;
 use super::output::Output;
 use super::shapes;
 use crate::agent::tool::CommandDetails;
-use crate::app::attachments::command_block;
 use crate::app::host::{CommandEnd, CommandUpdate, Host};
 
 /// The command that is running, and what the model has yet to see.
@@ -107,10 +106,10 @@ impl Shell {
         running.task.abort();
         let end = CommandEnd {
             details: running.details,
-            failure: None,
+            failure: Some("stopped".to_owned()),
         };
         if running.is_told {
-            self.tell(&end, "failed=\"stopped\"");
+            self.told.push(end.block());
         }
         let stopped = data(shapes::bash(&end, true));
         output.respond(running.id.as_ref(), "bash", stopped).await
@@ -140,26 +139,11 @@ impl Shell {
                     return Ok(());
                 };
                 if running.is_told {
-                    self.tell(&end, &ended(&end));
+                    self.told.push(end.block());
                 }
                 let ended = data(shapes::bash(&end, false));
                 output.respond(running.id.as_ref(), "bash", ended).await
             }
         }
-    }
-
-    fn tell(&mut self, end: &CommandEnd, how: &str) {
-        let details = &end.details;
-        self.told
-            .push(command_block(&details.command, how, &details.output));
-    }
-}
-
-/// How a command ended, for the model.
-fn ended(end: &CommandEnd) -> String {
-    match (end.details.exit_code, &end.failure) {
-        (Some(code), _) => format!("exit=\"{code}\""),
-        (None, Some(why)) => format!("failed=\"{}\"", why.replace('"', "'")),
-        (None, None) => "exit=\"0\"".to_owned(),
     }
 }

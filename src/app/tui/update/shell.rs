@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use crate::agent::event::ToolStatus;
 use crate::agent::tool::CommandDetails;
-use crate::app::attachments::command_block;
 use crate::app::host::CommandEnd;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -63,16 +62,7 @@ pub fn ended(app: &mut App, id: &str, end: CommandEnd) {
         return;
     };
     if run.told {
-        let details = &end.details;
-        let ended = match (details.exit_code, &end.failure) {
-            (Some(code), _) => format!("exit=\"{code}\""),
-            (None, Some(why)) => format!("failed=\"{}\"", why.replace('"', "'")),
-            (None, None) => "exit=\"0\"".to_owned(),
-        };
-        tell(
-            app,
-            command_block(&details.command, &ended, &details.output),
-        );
+        tell(app, end.block());
     }
     let status = match end.failure {
         Some(_) => ToolStatus::Error,
