@@ -223,6 +223,21 @@ proptest! {
     }
 }
 
+// Models write these all day.
+#[test]
+fn quotes_in_an_ordinary_document_are_not_asked_about() {
+    for line in [
+        "git commit -m \"$(cat <<'EOF'\nit's done\nEOF\n)\"",
+        "cat <<EOF > a.txt\nit's \"$x\"\nEOF",
+        "read x <<< \"$(date)\"\necho \"$x\"",
+    ] {
+        for mode in MODES {
+            let decision = command(&policy_with(mode, RULES), line);
+            assert!(!decision.reason.contains("here-document"), "{mode}: {line}");
+        }
+    }
+}
+
 #[test]
 fn a_line_that_cannot_be_parsed_is_never_allowed() {
     let repeated = |text: &str, times: usize| text.repeat(times);
