@@ -149,6 +149,8 @@ pub enum AgentEvent {
     PermissionMode(PermissionMode),
     /// The session's budget changed.
     Budget(Budget),
+    /// The session has another name, or none anymore.
+    SessionNamed(Option<String>),
     /// The open questions changed. Contains all of them, in the order they were asked.
     Questions {
         /// The questions without an answer.

@@ -1,10 +1,12 @@
-//! THE TABLE of everything a user can trigger.
+//! THE TABLE of everything a user can trigger on the screen. The rows of [`commands`](super::commands),
+//! which every front end runs, follow it.
 //!
-//! Keys, slash commands, the help and the key table of the docs all come from it. The default keys are
+//! Keys, slash commands, the help and the key table of the docs all come from both. The default keys are
 //! in `assets/keymap.toml`, in the format of a user's key file. A test checks that it lists every
 //! action. `update` decides what an action does.
 
 pub use super::action_scope::{Group, Scope};
+use super::commands::{self, SlashCommand};
 
 /// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,10 +36,12 @@ macro_rules! actions {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Action {
             $(#[doc = $help] $action,)*
+            /// A command that every front end runs.
+            Command(&'static SlashCommand),
         }
 
         /// The table, in the order of the help.
-        pub const ACTIONS: &[ActionSpec] = &[$(ActionSpec {
+        const ACTIONS: &[ActionSpec] = &[$(ActionSpec {
             action: Action::$action,
             name: $name,
             help: $help,
@@ -47,6 +51,21 @@ macro_rules! actions {
             slash: [$(Some($slash),)? None][0],
             argument: [$($(Some($argument),)?)? None][0],
         },)*];
+
+        impl Action {
+            /// Its row of the table, for a constant.
+            ///
+            /// # Panics
+            /// Panics for a command, which is not in the table.
+            pub(super) const fn row(self) -> ActionSpec {
+                #[derive(Clone, Copy)]
+                enum Row { $($action,)* }
+                match self {
+                    $(Self::$action => ACTIONS[Row::$action as usize],)*
+                    Self::Command(_) => panic!("a command has its own row"),
+                }
+            }
+        }
     };
 }
 
@@ -55,7 +74,6 @@ actions! {
     FollowUp "follow_up" "Queue the text until the agent is done", Sending;
     SteerNow "steer_now" "Steer at once, cutting short what's running", Sending;
     TakeBack "take_back" "Take the queued messages back to edit them", Sending;
-    Init "init" "Write or improve AGENTS.md for this project", Sending, slash "init" "TEXT";
     Cancel "cancel" "Stop the agent, or close what's open", Stopping;
     Interrupt "interrupt" "Stop the agent, or clear the prompt. Twice: quit", Stopping;
     EditPrompt "edit_prompt" "Edit your last prompt and send it again", Stopping;
@@ -63,8 +81,6 @@ actions! {
     RedoTurn "redo_turn" "Redo the changes you undid last", Stopping, slash "redo";
     Rewind "rewind" "Go back to an earlier prompt: files, conversation or both", Stopping, slash "rewind";
     Try "try" "Try a prompt in a copy, then keep or discard it", Stopping, slash "try" "PROMPT";
-    KeepTrial "keep_trial" "Keep the trial and apply its changes", Stopping, slash "keep";
-    DiscardTrial "discard_trial" "Discard the trial and its changes", Stopping, slash "discard";
     Models "models" "Choose a model", Model, slash "model" "NAME";
     NextModel "next_model" "Switch to the next favorite model", Model;
     PreviousModel "previous_model" "Switch to the previous favorite model", Model;
@@ -72,17 +88,12 @@ actions! {
     ThinkingDown "thinking_down" "Lower the thinking level", Model;
     Thinking "thinking" "Show or set the thinking level", Model, slash "thinking" "LEVEL";
     SaveModel "save_model" "Make a model the default for new sessions (in /model)", Model;
-    Compact "compact" "Summarize the conversation to free context", Model, slash "compact" "TEXT";
-    Uncompact "uncompact" "Undo the last compaction", Model, slash "uncompact";
     Status "status" "Show cost, context window, session and model calls", Model, slash "status" "[PART]";
-    Budget "budget" "Show or set the budget: $5, 200k tokens or off", Model, slash "budget" "LIMIT";
     NewSession "new_session" "Start a new session", Sessions, slash "new";
     Resume "resume" "Open another session", Sessions, slash "resume";
-    NameSession "name_session" "Name this session", Sessions, slash "name" "NAME";
     CloneSession "clone_session" "Continue in a copy of this session", Sessions, slash "clone";
     Tree "tree" "Show all branches of the session (also Esc twice)", Sessions, slash "tree";
     Fork "fork" "Start a new session from an earlier prompt", Sessions, slash "fork";
-    Export "export" "Export the session to HTML, Markdown or JSONL", Sessions, slash "export" "FILE";
     NextPermissionMode "next_permission_mode" "Switch the mode: plan, ask, auto", Permissions;
     PermissionMode "permission_mode" "Show or set the mode: plan, ask, auto, full", Permissions, slash "permission" "MODE";
     Trust "trust" "Trust this folder: load its AGENTS.md and settings", Permissions, slash "trust" "[no]";
@@ -207,18 +218,28 @@ search web-search: tiller has no web search; /find searches this conversation
 bug feedback: tiller sends no reports; open an issue where you got tiller
 logout: run `tiller auth remove PROVIDER` in a shell";
 
+/// All rows: the table and the commands that every front end runs.
+pub fn actions() -> impl Iterator<Item = &'static ActionSpec> {
+    let commands = commands::all().map(|command| &command.spec);
+    let commands = commands.filter(|spec| matches!(spec.action, Action::Command(_)));
+    ACTIONS.iter().chain(commands)
+}
+
 impl Action {
     /// Returns its row of the table.
+    ///
+    /// # Panics
+    /// Never: each action has a row.
     pub fn spec(self) -> &'static ActionSpec {
-        &ACTIONS[self as usize]
+        let mut rows = actions();
+        rows.find(|spec| spec.action == self)
+            .expect("each action has a row")
     }
 
     /// Returns the action with this name in key files.
     pub fn from_name(name: &str) -> Option<Self> {
-        ACTIONS
-            .iter()
-            .find(|spec| spec.name == name)
-            .map(|spec| spec.action)
+        let mut rows = actions();
+        rows.find(|spec| spec.name == name).map(|spec| spec.action)
     }
 
     /// Returns the action of a command line (without the slash) and its argument.
@@ -234,8 +255,7 @@ impl Action {
             Some(whole) if rest.is_empty() => whole,
             _ => (word, rest),
         };
-        ACTIONS
-            .iter()
+        actions()
             .filter(|spec| rest.is_empty() || spec.argument.is_some())
             .find(|spec| spec.slash == Some(word))
             .map(|spec| (spec.action, rest))

@@ -17,7 +17,7 @@ pub mod action;
 mod action_scope;
 pub(crate) mod synonyms;
 pub(crate) mod manual;
-pub(crate) mod init;
+pub mod commands;
 pub(crate) mod prompt;
 pub(crate) mod attachments;
 mod grammar;

@@ -11,7 +11,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::attachments::mention;
-use super::init;
+use super::commands;
 use super::outcome::StartError;
 use crate::agent::tools;
 use crate::llm::Content;
@@ -52,7 +52,7 @@ pub fn build(
     }
     let typed = typed.join(" ");
     if !typed.trim().is_empty() {
-        paragraphs.push(init::expand(&typed).unwrap_or(typed));
+        paragraphs.push(commands::expand(&typed).unwrap_or(typed));
     }
     let mut content = Vec::new();
     if !paragraphs.is_empty() {

@@ -185,6 +185,9 @@ impl Recorder {
             AgentEvent::PermissionMode(mode) => {
                 json!({"type": "permission_mode_changed", "mode": mode.name()})
             }
+            AgentEvent::SessionNamed(name) => {
+                json!({"type": "session_info_changed", "name": name})
+            }
             AgentEvent::Budget(budget) => {
                 json!({"type": "budget_changed", "usd": budget.usd, "tokens": budget.tokens})
             }

@@ -707,6 +707,7 @@ fn line(event: &AgentEvent) -> Option<String> {
         AgentEvent::Questions { open } => format!("questions {}", open.len()),
         AgentEvent::Refused(question) => format!("refused {}", question.call_id),
         AgentEvent::PermissionMode(mode) => format!("permission {mode}"),
+        AgentEvent::SessionNamed(name) => format!("named {name:?}"),
         AgentEvent::Budget(budget) => format!("budget {} {}", budget.usd, budget.tokens),
         AgentEvent::QueueReturned { messages } => {
             let texts: Vec<_> = messages

@@ -81,6 +81,7 @@ fn meaning(event: &AgentEvent) -> Option<&'static str> {
         }
         AgentEvent::PermissionMode(_) => "The permission mode changed.",
         AgentEvent::Budget(_) => "The budget changed. 0 means no limit.",
+        AgentEvent::SessionNamed(_) => "The session has another name, or none: `null`.",
         AgentEvent::QueueReturned { .. } => {
             "Queued messages came back, because the run was stopped. They were not sent."
         }
@@ -287,6 +288,7 @@ fn events() -> Vec<AgentEvent> {
             thinking: ThinkingLevel::High,
         },
         AgentEvent::PermissionMode(PermissionMode::Auto),
+        AgentEvent::SessionNamed(Some("Fix the login".into())),
         AgentEvent::Budget(Budget {
             usd: 2.0,
             tokens: 0,

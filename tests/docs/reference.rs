@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use toml::Value;
 
 use super::{records, root};
-use crate::app::action::{ACTIONS, ALIASES, ActionSpec, Group};
+use crate::app::action::{ALIASES, ActionSpec, Group, actions};
 use crate::app::args::Args;
 use crate::app::config::{Layers, setting_rows, words_of};
 use crate::app::outcome::EXIT_CODES;
@@ -74,7 +74,7 @@ fn key(name: &str) -> String {
 }
 
 fn of_group(group: Group) -> impl Iterator<Item = &'static ActionSpec> {
-    ACTIONS.iter().filter(move |spec| spec.group == group)
+    actions().filter(move |spec| spec.group == group)
 }
 
 fn keys() -> String {
@@ -109,7 +109,7 @@ fn keys() -> String {
     out += "\n## Without a key\n\n\
             Each of these has a [command](commands.md), and takes a key in `keymap.toml`.\n\n\
             | Action | Command |\n| --- | --- |\n";
-    for spec in ACTIONS.iter().filter(|spec| keys(spec).is_empty()) {
+    for spec in actions().filter(|spec| keys(spec).is_empty()) {
         let slash = spec
             .slash
             .map_or(String::new(), |slash| format!("`/{slash}`"));

@@ -10,7 +10,7 @@ use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::{InputEvent, KeyCode, KeyPress};
 use tiller::app::tui::msg::{EffectResult, FoundFiles, Msg};
 
-use super::app_kit::{TestTui, prompt};
+use super::app_kit::{TestTui, command, prompt, run_command};
 
 fn test_tui() -> TestTui {
     TestTui::new(80, 24)
@@ -65,8 +65,7 @@ fn enter_runs_the_chosen_command_and_tab_completes_it() {
     assert_eq!(tui.key("tab"), []);
     assert_eq!(tui.text(), "/compact ");
     tui.write("the tests");
-    let focus = Some("the tests".to_owned());
-    assert_eq!(tui.key("enter"), [Effect::Compact(focus)]);
+    assert_eq!(tui.key("enter"), [run_command("/compact the tests")]);
 
     // A command that needs an argument waits for it.
     let mut tui = test_tui();
@@ -263,7 +262,7 @@ fn command_names_of_other_agents_work() {
         ("status", Action::Status),
         ("config", Action::Settings),
         ("permissions", Action::PermissionMode),
-        ("rename", Action::NameSession),
+        ("rename", command("/name")),
         ("effort", Action::Thinking),
         ("resume", Action::Resume),
         ("continue", Action::Resume),

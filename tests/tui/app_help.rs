@@ -6,7 +6,7 @@ use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::Msg;
 use tiller::app::tui::overlay::{HelpList, Overlay};
 
-use super::app_kit::TestTui;
+use super::app_kit::{TestTui, command, run_command};
 
 fn opened(query: &str) -> TestTui {
     let mut tui = TestTui::new(80, 24);
@@ -64,20 +64,20 @@ fn typing_finds_an_entry_by_its_command_alias_key_or_words() {
         ("Ctrl+O", Action::ToggleOutput),
         ("api key", Action::Login),
         ("clipboard image", Action::PasteImage),
-        ("budget", Action::Budget),
+        ("budget", command("/budget")),
         ("stop", Action::Cancel),
         // Synonyms and typos.
         ("dark", Action::Theme),
         ("sandbox", Action::PermissionMode),
         ("rule", Action::PermissionMode),
         ("plan", Action::PermissionMode),
-        ("memory", Action::Init),
+        ("memory", command("/init")),
         ("resume", Action::Resume),
         ("bypass", Action::PermissionMode),
         ("cost", Action::Status),
         ("/context", Action::Status),
         ("setings", Action::Settings),
-        ("/comapct", Action::Compact),
+        ("/comapct", command("/compact")),
         ("toggle_output", Action::ToggleOutput),
     ] {
         let tui = opened(query);
@@ -179,7 +179,7 @@ fn the_arrows_skip_the_headings() {
 #[test]
 fn enter_runs_the_selected_entry() {
     for (query, effects) in [
-        ("compact", vec![Effect::Compact(None)]),
+        ("compact", vec![run_command("/compact")]),
         ("paste image", vec![Effect::PastePicture]),
     ] {
         let mut tui = opened(query);

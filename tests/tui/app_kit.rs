@@ -9,6 +9,8 @@ use ratatui::layout::{Rect, Size};
 use ratatui::style::Color;
 use tiller::agent::permission::PermissionMode;
 use tiller::agent::{AgentEvent, Event, Phase, QueueKind, Queued, RunCounter, RunState};
+use tiller::app::action::Action;
+use tiller::app::commands;
 use tiller::app::tui::app::{App, Start, Status};
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::{
@@ -313,6 +315,17 @@ pub fn model() -> Model {
             "http://127.0.0.1:1",
         )
     }
+}
+
+/// The action of a command that every front end runs.
+pub fn command(line: &str) -> Action {
+    commands::find(line).expect("a command").0.spec.action
+}
+
+/// The effect that runs a command.
+pub fn run_command(line: &str) -> Effect {
+    let (command, argument) = commands::find(line).expect("a command");
+    Effect::RunCommand(command, argument.to_owned())
 }
 
 pub fn prompt(text: &str) -> Effect {

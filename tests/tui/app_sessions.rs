@@ -21,7 +21,7 @@ use tiller::app::tui::screen_mode::ScreenMode;
 use tiller::app::tui::session_effect::{SessionEffect, SessionResult};
 use tiller::llm::{AssistantMessage, Content, Message, StopReason};
 
-use super::app_kit::{TestTui, prompt};
+use super::app_kit::{TestTui, prompt, run_command};
 use super::transcript_support::branch;
 
 fn test_tui() -> TestTui {
@@ -429,11 +429,12 @@ fn an_unreadable_sessions_folder_shows_its_error() {
 fn a_session_is_named_and_unnamed() {
     let mut tui = stored();
     tui.write("/name  Login and docs ");
-    let named = Effect::NameSession("Login and docs".into());
-    assert_eq!(tui.key("enter"), [named]);
+    assert_eq!(tui.key("enter"), [run_command("/name Login and docs")]);
+    tui.agent(AgentEvent::SessionNamed(Some("Login and docs".into())));
     assert!(tui.frame().contains("Login and docs"));
     tui.write("/name");
-    assert_eq!(tui.key("enter"), [Effect::NameSession(String::new())]);
+    assert_eq!(tui.key("enter"), [run_command("/name")]);
+    tui.agent(AgentEvent::SessionNamed(None));
     assert!(!tui.frame().contains("Login and docs"));
 }
 

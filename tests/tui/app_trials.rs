@@ -5,10 +5,9 @@ use std::sync::Arc;
 use serde_json::json;
 use tiller::agent::trial::Trial;
 use tiller::agent::{AgentEvent, RunState, TrialEvent};
-use tiller::app::tui::effect::{Effect, TrialEffect};
 use tiller::app::tui::msg::Msg;
 
-use super::app_kit::{TestTui, prompt};
+use super::app_kit::{TestTui, prompt, run_command};
 
 pub(super) fn trial() -> AgentEvent {
     let trial: Trial = serde_json::from_value(json!({
@@ -31,10 +30,7 @@ fn open_trial() -> TestTui {
 
 #[test]
 fn only_its_commands_end_a_trial() {
-    for (typed, ends) in [
-        ("/keep", TrialEffect::Keep),
-        ("/discard", TrialEffect::Discard),
-    ] {
+    for typed in ["/keep", "/discard"] {
         let mut tui = open_trial();
         // The model asked "a, b, c or d?".
         for letter in ["d", "k"] {
@@ -44,7 +40,7 @@ fn only_its_commands_end_a_trial() {
             tui.state(RunState::Idle);
         }
         tui.write(typed);
-        assert_eq!(tui.key("enter"), [Effect::Trial(ends)]);
+        assert_eq!(tui.key("enter"), [run_command(typed)]);
     }
 }
 

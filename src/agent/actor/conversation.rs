@@ -414,6 +414,13 @@ impl Conversation {
         }
     }
 
+    /// Names the session. An empty name removes it.
+    pub fn name(&mut self, name: String) {
+        let named = Some(name.clone()).filter(|name| !name.is_empty());
+        self.store(Body::SessionInfo { name });
+        self.subscribers.send(AgentEvent::SessionNamed(named));
+    }
+
     /// Tells the user why a command can't be done now.
     pub fn refuse(&mut self, why: &str) {
         self.notice(NoticeLevel::Refusal, why);

@@ -214,7 +214,7 @@ impl Actor {
             Command::SetRules(rules) => self.rules = Arc::from(rules),
             Command::SetPermission(mode) => self.set_permission(mode),
             Command::Answer(id, answer) => self.answer(id, answer),
-            Command::Name(name) => self.conversation.store(Body::SessionInfo { name }),
+            Command::Name(name) => self.conversation.name(name),
             Command::Compact(focus) => self.compact(CompactRequest { focus }),
             Command::Uncompact => self.uncompact(),
             Command::ContextUsage(answer) => drop(answer.send(self.context_usage())),

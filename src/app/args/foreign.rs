@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Command, CommandFactory};
 
-use super::{Args, RunArgs};
+use super::{Args, OutputMode, RunArgs};
 use crate::agent::word_list::WordList;
 use crate::app::action::{Action, ELSEWHERE};
+use crate::app::commands::{self, Run, SlashCommand};
 use crate::llm::nearest::typo_of;
 
 const INSTEAD: &str = include_str!("../../../assets/instead.toml");
@@ -180,8 +181,17 @@ fn config_form(words: &[String]) -> Option<String> {
 }
 
 impl RunArgs {
+    /// The command that the prompt is, to be run without a screen, and its argument.
+    pub fn command(&self) -> Option<(&'static SlashCommand, String)> {
+        let has_no_screen = self.print || self.mode == Some(OutputMode::Json);
+        let typed = self.prompt.join(" ");
+        let (command, argument) = commands::find(&typed).filter(|_| has_no_screen)?;
+        let is_prompt = matches!(command.run, Run::Prompt(_));
+        (!is_prompt && !self.is_text).then(|| (command, argument.to_owned()))
+    }
+
     /// Why tiller doesn't send the prompt: it is a command of the screen or of other agents, with its slash or
-    /// alone, or begins like one. `/init` is a prompt.
+    /// alone, or begins like one.
     pub fn slash_command(&self) -> Option<String> {
         let typed = self.prompt.join(" ");
         let is_alone = self.prompt.len() == 1 && !self.print && self.mode.is_none();
@@ -189,7 +199,7 @@ impl RunArgs {
         let command = command.or_else(|| is_alone.then_some(typed.as_str()))?;
         let word = command.split_whitespace().next().unwrap_or_default();
         let why = match Action::from_slash(command) {
-            Some((Action::Init, _)) => return None,
+            _ if self.command().is_some() || commands::expand(&typed).is_some() => return None,
             Some((action, _)) => {
                 let hint = instead(&format!("/{}", action.spec().slash?));
                 let hint = hint.unwrap_or_else(|| "start tiller, then type it".to_owned());

@@ -48,6 +48,9 @@ pub struct RunArgs {
     /// What to do; @FILE adds the content of a file.
     #[arg(value_name = "PROMPT|@FILE")]
     pub prompt: Vec<String>,
+    /// Whether the prompt stands after `--`, so that it is text even if it looks like a command.
+    #[arg(skip)]
+    pub is_text: bool,
 
     /// Answer once on stdout and exit.
     ///

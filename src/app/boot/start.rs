@@ -24,7 +24,7 @@ use crate::agent::session::folder::folder_for;
 use crate::agent::{Accept, AgentHandle};
 use crate::app::args::{self, Args, OutputMode, RunArgs, SubCommand};
 use crate::app::attachments::missing_mentions;
-use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink};
+use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink, Task};
 use crate::app::dirs::Dirs;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::plan::{FrontEnd, Loaded, Plan, Stdio};
@@ -69,6 +69,7 @@ pub fn run() -> ExitCode {
         *model = format!("{provider}/{model}");
     }
     let separated = std::env::args_os().any(|argument| argument == "--");
+    args.run.is_text = separated;
     let refusal = args.run.mistyped_command();
     let refusal = refusal.or_else(|| args.run.slash_command());
     let started = match refusal.filter(|_| !separated) {
@@ -254,8 +255,15 @@ async fn run_plan(
         let host = context.host(&plan, dirs, handle.clone(), &processes);
         run_rpc(host, &processes, &context.notices).await.into()
     } else {
-        let outcome =
-            run_without_screen(plan, &context, header, handle, &processes, is_stored).await;
+        let outcome = run_without_screen(
+            plan,
+            &context,
+            header,
+            dirs,
+            (handle, &processes),
+            is_stored,
+        )
+        .await;
         outcome.into()
     };
     drop(socket);
@@ -288,8 +296,8 @@ async fn run_without_screen(
     plan: Plan,
     context: &RunContext,
     header: Header,
-    handle: AgentHandle,
-    processes: &Processes,
+    dirs: &Dirs,
+    (handle, processes): (AgentHandle, &Processes),
     is_stored: bool,
 ) -> Outcome {
     let mut sink: Box<dyn Sink> = match plan.front_end {
@@ -301,10 +309,14 @@ async fn run_without_screen(
     for notice in &context.notices {
         out::eprint_line(&format!("tiller: {notice}"));
     }
-    let prompt = match context.scratch {
-        Some(_) => vec![Content::text(demo_script().prompt)],
-        None => plan.prompt,
+    let task = match (&context.scratch, plan.loaded.args.command()) {
+        (Some(_), _) => Task::Prompt(vec![Content::text(demo_script().prompt)]),
+        (None, Some((command, argument))) => {
+            let host = context.host(&plan, dirs, handle.clone(), processes);
+            Task::Command(Box::new(host), command, argument)
+        }
+        (None, None) => Task::Prompt(plan.prompt),
     };
     let deadline = plan.loaded.deadline.map(tokio::time::Instant::from_std);
-    cli::run_headless(handle, processes, prompt, deadline, is_stored, &mut *sink).await
+    cli::run_headless(handle, processes, task, deadline, is_stored, &mut *sink).await
 }

@@ -5,9 +5,12 @@
 use std::collections::HashSet;
 use std::io;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::Either;
 use nix::sys::signal::Signal;
+use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
 use super::refusal::{denial, refusal};
@@ -16,6 +19,8 @@ use crate::agent::process::Processes;
 use crate::agent::{
     AgentEvent, AgentHandle, BudgetLimit, Event, NoticeLevel, RunOutcome, SlowReader,
 };
+use crate::app::commands::{Running, SlashCommand};
+use crate::app::host::Host;
 use crate::app::out::{self, Writer};
 use crate::app::outcome::Outcome;
 use crate::app::records::TIMED_OUT;
@@ -50,14 +55,26 @@ pub trait Sink {
 
     fn event(&mut self, event: &Event, said: &mut Said);
 
+    /// A command has been carried out, with this text for the user. `is_noticed`: an event said it, too.
+    fn answer(&mut self, text: &str, _is_noticed: bool, said: &mut Said) {
+        said.out.push_str(&out::line(text));
+    }
+
     fn end(&mut self, _said: &mut Said) {}
+}
+
+/// What to do.
+pub enum Task {
+    Prompt(Vec<Content>),
+    /// Run a command with its argument.
+    Command(Box<Host>, &'static SlashCommand, String),
 }
 
 /// Runs once, at most until `deadline`. Returns when agent and processes have ended.
 pub async fn run_headless(
     handle: AgentHandle,
     processes: &Processes,
-    prompt: Vec<Content>,
+    task: Task,
     deadline: Option<Instant>,
     is_stored: bool,
     sink: &mut dyn Sink,
@@ -70,7 +87,7 @@ pub async fn run_headless(
         }
     };
     let mut last = Said::default();
-    let mut outcome = match run.drive(prompt, sink, &mut last).await {
+    let mut outcome = match run.drive(task, sink, &mut last).await {
         Ok(outcome) => outcome,
         Err(GaveUp::Time(outcome)) => outcome,
         Err(GaveUp::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Outcome::Cut,
@@ -185,7 +202,7 @@ impl<'a> Run<'a> {
 
     async fn drive(
         &mut self,
-        prompt: Vec<Content>,
+        task: Task,
         sink: &mut dyn Sink,
         last: &mut Said,
     ) -> Result<Outcome, GaveUp> {
@@ -193,6 +210,13 @@ impl<'a> Run<'a> {
         sink.start(&mut said);
         self.write(said).await?;
         let mut events = self.ends.handle.subscribe(SlowReader::Wait);
+        let prompt = match task {
+            Task::Prompt(prompt) => prompt,
+            Task::Command(host, command, argument) => {
+                let running = command.start(&host, &argument);
+                return self.command(running, events, sink, last).await;
+            }
+        };
         self.ends.handle.prompt(prompt);
         let (mut begun, mut ended) = (false, None);
         let (mut waiting, mut refused) = (Vec::new(), Vec::new());
@@ -259,6 +283,60 @@ impl<'a> Run<'a> {
             Outcome::Done if !refused.is_empty() => Outcome::Refused,
             outcome => outcome,
         })
+    }
+
+    /// Waits for a command, and passes on the events of what it does.
+    async fn command(
+        &mut self,
+        mut running: Running<'_>,
+        mut events: mpsc::Receiver<Arc<Event>>,
+        sink: &mut dyn Sink,
+        last: &mut Said,
+    ) -> Result<Outcome, GaveUp> {
+        let mut noticed = Vec::new();
+        let mut result = None;
+        while result.is_none() {
+            let next = async {
+                tokio::select! {
+                    biased;
+                    Some(event) = events.recv() => Either::Left(event),
+                    result = &mut running => Either::Right(result),
+                }
+            };
+            let mut seen = Vec::new();
+            match self.ends.until(next).await? {
+                Either::Left(event) => seen.push(event),
+                Either::Right(done) => result = Some(done),
+            }
+            while let Ok(event) = events.try_recv() {
+                seen.push(event);
+            }
+            for event in seen {
+                let mut said = Said::default();
+                sink.event(&event, &mut said);
+                if let AgentEvent::Notice { text, .. } = &event.kind {
+                    noticed.push(text.clone());
+                }
+                self.write(said).await?;
+            }
+        }
+        let mut said = Said::default();
+        let outcome = match result.unwrap_or_else(|| Ok(String::new())) {
+            Ok(text) => {
+                let is_noticed = noticed.contains(&text);
+                sink.answer(&text, is_noticed, &mut said);
+                Outcome::Done
+            }
+            Err(error) => {
+                if !noticed.contains(&error) {
+                    last.tell(&error);
+                }
+                Outcome::Failed
+            }
+        };
+        self.write(said).await?;
+        self.ends.until(self.stdout.finish()).await??;
+        Ok(outcome)
     }
 
     async fn write(&mut self, said: Said) -> Result<(), GaveUp> {

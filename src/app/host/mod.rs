@@ -1,8 +1,10 @@
 //! What every front end offers its user besides the agent itself: opening sessions, and running the
 //! user's own commands. Knows no screen and no standard streams.
 
+mod carry_out;
 mod command;
 mod models;
+mod running_commands;
 mod sessions;
 
 use std::path::PathBuf;
@@ -14,7 +16,9 @@ use super::models::Models;
 use crate::agent::AgentHandle;
 use crate::agent::process::Processes;
 
+pub use carry_out::kept_trial;
 pub use command::{CommandEnd, CommandUpdate};
+pub use running_commands::RunningCommands;
 pub use sessions::{NotOpened, SwitchedTo};
 
 /// An agent and its surroundings, for one front end. Cheap to clone.

@@ -34,8 +34,8 @@ use crate::agent::{
     Budget, Phase, Question, QueueKind, Queued, RunState, SessionWork, TodoDetails,
 };
 use crate::app::action::{Action, Scope};
+use crate::app::commands::message_as_typed;
 use crate::app::humanize::abbreviate_home;
-use crate::app::init::message_as_typed;
 use crate::app::notify::Notify;
 use crate::llm::{Model, ThinkingLevel, Usage};
 

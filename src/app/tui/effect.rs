@@ -11,7 +11,8 @@ use super::transcript::{PageRequest, PageSearch};
 use crate::agent::permission::{PermissionMode, Rule};
 use crate::agent::trial::Trial;
 use crate::agent::undo;
-use crate::agent::{Answer, Budget, Leaving, QueueKind};
+use crate::agent::{Answer, Leaving, QueueKind};
+use crate::app::commands::SlashCommand;
 use crate::app::notify::Notify;
 use crate::app::rule_store::RuleScope;
 use crate::llm::{Content, Model, Secret, ThinkingLevel};
@@ -55,8 +56,8 @@ pub enum Effect {
     KeepRules(RuleScope, Vec<Rule>),
     /// Stop the run; kill processes that are still ending.
     Abort,
-    /// Set the session's budget.
-    SetBudget(Budget),
+    /// Run a command with its argument.
+    RunCommand(&'static SlashCommand, String),
     /// Raise the session's budget by one step.
     RaiseBudget,
     /// Resume after a limit.
@@ -65,10 +66,6 @@ pub enum Effect {
     Trial(TrialEffect),
     /// An effect on file changes.
     Undo(UndoEffect),
-    /// Compact the conversation with this focus.
-    Compact(Option<String>),
-    /// Return to the state before the last compaction.
-    Uncompact,
     /// Read what fills the context window.
     ReadContext,
     /// Run a user's command with this id.
@@ -109,10 +106,6 @@ pub enum Effect {
     Session(SessionEffect),
     /// Trust the project from now on, or not.
     Trust(bool),
-    /// Export the session in this file, as the command's argument says.
-    Export(PathBuf, String),
-    /// Name the session.
-    NameSession(String),
     /// Read a page of the stored conversation.
     ReadPage(PageRequest),
     /// Read which entries this generation of the conversation is stored in.
@@ -207,10 +200,6 @@ pub enum UndoEffect {
 pub enum TrialEffect {
     /// Start one with this message.
     Begin(Vec<Content>),
-    /// Keep the open one.
-    Keep,
-    /// Discard the open one.
-    Discard,
     /// Count the files it has changed.
     CountChanges(Arc<Trial>),
     /// Find trials of deleted sessions.

@@ -30,10 +30,9 @@ use crate::agent::undo::UndoCommand;
 use crate::agent::{AgentHandle, QueueKind};
 use crate::app::branches::Outline;
 use crate::app::clipboard;
+use crate::app::commands::{Run, SlashCommand};
 use crate::app::dirs::Dirs;
-use crate::app::export::export_on_request;
 use crate::app::host::Host;
-use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::project::Project;
 use crate::app::rule_store::RuleScope;
@@ -51,7 +50,7 @@ pub struct EffectRunner {
     handle: AgentHandle,
     outbox: Outbox,
     models: Arc<Models>,
-    secrets: KnownSecrets,
+    host: Host,
     project: Option<Project>,
     cwd: PathBuf,
     /// `None` if nothing is stored.
@@ -80,7 +79,6 @@ impl EffectRunner {
             dirs,
             cwd,
             models,
-            secrets,
             is_stored,
             ..
         } = host.clone();
@@ -102,7 +100,7 @@ impl EffectRunner {
             outbox: Outbox::new(handle.clone(), cwd.clone()),
             handle,
             models,
-            secrets,
+            host: host.clone(),
             project,
             cwd,
             dirs,
@@ -130,11 +128,9 @@ impl EffectRunner {
             Effect::SteerNow
                 | Effect::TakeBack
                 | Effect::Abort
-                | Effect::Compact(_)
-                | Effect::Uncompact
+                | Effect::RunCommand(..)
                 | Effect::GoOn
                 | Effect::Session(_)
-                | Effect::Trial(TrialEffect::Keep | TrialEffect::Discard)
                 | Effect::Undo(_)
                 | Effect::Tree(_)
         ) {
@@ -156,13 +152,11 @@ impl EffectRunner {
             Effect::Answer(id, answer) => self.outbox.answer(id, answer),
             Effect::KeepRules(scope, rules) => self.keep_rules(scope, rules),
             Effect::Abort => self.handle.abort(),
-            Effect::Compact(focus) => self.handle.compact(focus),
-            Effect::Uncompact => self.handle.uncompact(),
+            Effect::RunCommand(command, argument) => self.run_command(command, argument),
             Effect::ReadContext => {
                 let handle = self.handle.clone();
                 self.spawn(async move { EffectResult::Context(handle.context_usage().await) });
             }
-            Effect::SetBudget(budget) => self.handle.set_budget(budget),
             Effect::RaiseBudget => self.handle.raise_budget(),
             Effect::GoOn => self.handle.go_on(),
             Effect::Session(effect) => {
@@ -172,8 +166,6 @@ impl EffectRunner {
             }
             Effect::Trial(effect) => self.trial(effect),
             Effect::Undo(effect) => self.undo(effect),
-            Effect::Export(session, argument) => self.export(session, argument),
-            Effect::NameSession(name) => self.handle.name(name),
             Effect::ReadPage(request) => self.block(|| EffectResult::Page(request.load())),
             Effect::ReadEntries(generation) => self.read_tree(move |session| {
                 EffectResult::Entries(generation, Arc::new(session.shown()))
@@ -233,8 +225,6 @@ impl EffectRunner {
     fn trial(&mut self, effect: TrialEffect) {
         match effect {
             TrialEffect::Begin(content) => self.outbox.send(Outgoing::BeginTrial(content)),
-            TrialEffect::Keep => self.handle.keep_trial(),
-            TrialEffect::Discard => self.handle.discard_trial(),
             TrialEffect::CountChanges(trial) => self.block(move || {
                 let changes = trial::changes(&trial).map(|changes| changes.len());
                 EffectResult::TrialChanges(trial, changes.ok())
@@ -354,14 +344,21 @@ impl EffectRunner {
         }
     }
 
-    fn export(&self, session: PathBuf, argument: String) {
-        let (cwd, secrets) = (self.cwd.clone(), self.secrets.clone());
-        self.block(move || {
-            match export_on_request(&session, &argument, &cwd, &secrets.redactor()) {
+    fn run_command(&self, command: &'static SlashCommand, argument: String) {
+        let shows_itself = matches!(command.run, Run::Agent(_));
+        let (host, results) = (self.host.clone(), self.results.clone());
+        let mut running = Box::pin(async move {
+            let result = match command.start(&host, &argument).await {
+                _ if shows_itself => return,
                 Ok(text) => EffectResult::Said(text),
                 Err(text) => EffectResult::Refused(text),
-            }
+            };
+            let _ = results.send(result);
         });
+        // Up to its first wait now, so that no later effect overtakes it.
+        if running.as_mut().now_or_never().is_none() {
+            tokio::spawn(running);
+        }
     }
 
     fn tree(&self, effect: TreeEffect) {

@@ -5,7 +5,7 @@ mod encode;
 mod rows;
 
 use serde_json::json;
-use tiller::app::action::{ACTIONS, Action};
+use tiller::app::action::{Action, actions};
 use tiller::app::tui::keymap::Keymap;
 
 use self::encode::{Encoding, bytes};
@@ -107,7 +107,7 @@ fn press(screen: &Screen, row: &Row, encoding: Encoding, begin: impl Fn(), end: 
 fn every_action_with_a_key_is_tried() {
     let keymap = Keymap::default();
     let rows = [rows::IDLE, rows::RUNNING].concat();
-    for spec in ACTIONS {
+    for spec in actions() {
         let has_key = keymap.keys(spec.action).next().is_some();
         let is_tried = rows.iter().any(|row| row.action == spec.action);
         assert_eq!(has_key, is_tried, "{}", spec.name);

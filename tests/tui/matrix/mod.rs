@@ -42,7 +42,7 @@ fn overlays() {
 #[test]
 fn a_popups_keys_do_nothing_in_other_popups() {
     let ids = regex::Regex::new("[0-9a-f]{8}").expect("a pattern");
-    for spec in tiller::app::action::ACTIONS {
+    for spec in tiller::app::action::actions() {
         let owners: &[&str] = match (spec.action, spec.scope) {
             (Action::ListAll, _) => &["models"],
             (_, Scope::Tree) => &["tree"],

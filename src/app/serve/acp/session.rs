@@ -16,7 +16,8 @@ use crate::agent::{
     Accept, AgentEvent, Delivery, Details, Event, NoticeLevel, Question, QueueKind, Refused, RunId,
     RunOutcome, SlowReader, Subject, Submission, is_from_user,
 };
-use crate::app::host::Host;
+use crate::app::commands;
+use crate::app::host::{Host, RunningCommands};
 use crate::app::out::eprint_line;
 use crate::llm::classify::OTHER_WORDS;
 use crate::llm::{BlockKind, Message, StreamEvent};
@@ -54,6 +55,8 @@ pub(super) struct Session {
     options: Options,
     events: mpsc::Receiver<Arc<Event>>,
     running: Option<Running>,
+    /// Prompts that are slash commands, until they are carried out.
+    slash_commands: RunningCommands<Value>,
     /// The names of running calls by id.
     calls: HashMap<String, String>,
     /// The requests of open questions, by question.
@@ -97,6 +100,7 @@ impl Session {
             client,
             events,
             running: None,
+            slash_commands: RunningCommands::default(),
             calls: HashMap::new(),
             asked: HashMap::new(),
             _keep: keep,
@@ -117,6 +121,12 @@ impl Session {
                     Some(event) => self.on_event(&event).await,
                     None => break,
                 },
+                Some((request, result)) = self.slash_commands.next() => {
+                    let (Ok(text) | Err(text)) = result;
+                    self.say("agent_message_chunk", &text).await;
+                    let end = json!({"stopReason": "end_turn"});
+                    self.client.answer(request, Ok(end)).await;
+                }
             }
         }
         // The agent must not wait for a reader.
@@ -142,19 +152,19 @@ impl Session {
                     "configOptions": self.options.config(),
                 });
                 self.client.answer(request, Ok(shown)).await;
+                self.tell_commands().await;
             }
-            Command::Prompt { request, blocks } => match self.submit(blocks).await {
-                Ok(run) => {
-                    self.running = Some(Running {
-                        request,
-                        first: run,
-                        last: run,
-                        is_cancelled: false,
-                        outcome: None,
-                    });
+            Command::Prompt { request, blocks } => {
+                let text = match &blocks[..] {
+                    [Block::Text { text }] if self.running.is_none() => text.as_str(),
+                    _ => "",
+                };
+                match self.slash_commands.start(&self.host, request, text) {
+                    Ok(()) => {}
+                    Err(request) => self.prompt(request, blocks).await,
                 }
-                Err(error) => self.client.answer(request, Err(error)).await,
-            },
+            }
+            Command::Cancel if !self.slash_commands.is_empty() => self.host.handle.abort(),
             Command::Cancel => {
                 if let Some(running) = &mut self.running {
                     running.is_cancelled = true;
@@ -173,11 +183,33 @@ impl Session {
         }
     }
 
+    async fn prompt(&mut self, request: Value, blocks: Vec<Block>) {
+        match self.submit(blocks).await {
+            Ok(run) => {
+                self.running = Some(Running {
+                    request,
+                    first: run,
+                    last: run,
+                    is_cancelled: false,
+                    outcome: None,
+                });
+            }
+            Err(error) => self.client.answer(request, Err(error)).await,
+        }
+    }
+
     async fn submit(&mut self, blocks: Vec<Block>) -> Result<RunId, RpcError> {
         let busy = || RpcError::request("a prompt is running in this session");
         if self.running.is_some() {
             return Err(busy());
         }
+        let blocks = match &blocks[..] {
+            [Block::Text { text }] => match commands::expand(text) {
+                Some(text) => vec![Block::Text { text }],
+                None => blocks,
+            },
+            _ => blocks,
+        };
         let (content, left_out) = prompt::content(blocks, self.host.cwd.clone()).await?;
         for file in left_out {
             eprint_line(&format!("tiller: not attached: {file}"));
@@ -387,6 +419,20 @@ impl Session {
                 }
             });
         }
+    }
+
+    async fn tell_commands(&self) {
+        let commands = commands::all().map(|command| {
+            let hint = command.spec.argument.map(|hint| json!({"hint": hint}));
+            json!({
+                "name": command.name(),
+                "description": command.spec.help,
+                "input": hint,
+            })
+        });
+        let commands: Vec<Value> = commands.collect();
+        let update = json!({"availableCommands": commands});
+        self.update("available_commands_update", update).await;
     }
 
     async fn tell_options(&self, with_mode: bool) {

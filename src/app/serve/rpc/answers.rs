@@ -1,6 +1,6 @@
 //! Carries out the commands that are answered at once.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -10,6 +10,7 @@ use tokio::task::spawn_blocking;
 use super::{history, shapes};
 use crate::agent::session::SessionView;
 use crate::agent::{LoopRules, Snapshot};
+use crate::app::commands::{self, Run};
 use crate::app::export;
 use crate::app::host::{Host, SwitchedTo};
 use crate::app::serve::pictures;
@@ -28,10 +29,24 @@ pub(super) fn data(data: impl Serialize) -> Answer {
         .map_err(|error| error.to_string())
 }
 
-const GONE: &str = "the agent has ended";
-
 pub(super) async fn snapshot(host: &Host) -> Result<Snapshot, String> {
-    host.handle.snapshot().await.ok_or(GONE.to_owned())
+    host.snapshot().await
+}
+
+/// The slash commands that a prompt can be.
+pub(super) fn commands() -> Answer {
+    let list = commands::all().map(|command| {
+        json!({
+            "name": command.name(),
+            "description": command.spec.help,
+            "source": match command.run {
+                Run::Prompt(_) => "prompt",
+                Run::Agent(_) | Run::Host(_) => "extension",
+            },
+            "argumentHint": command.spec.argument,
+        })
+    });
+    data(json!({"commands": list.collect::<Vec<_>>()}))
 }
 
 /// Reads the session on another thread.
@@ -39,7 +54,7 @@ pub(super) async fn read<T: Send + 'static>(
     host: &Host,
     work: impl FnOnce(&SessionView) -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {
-    let session = host.handle.tree().await.ok_or(GONE)?;
+    let session = host.handle.tree().await.ok_or("the agent has ended")?;
     spawn_blocking(move || work(&session))
         .await
         .map_err(|panic| format!("tiller crashed while reading the session: {panic}"))?
@@ -138,14 +153,8 @@ pub(super) async fn open(host: &Host, choice: Choice) -> Result<SwitchedTo, Stri
     host.open(choice).await.map_err(|error| error.to_string())
 }
 
-/// The file of the session, which a copy of it needs.
-pub(super) async fn stored(host: &Host) -> Result<PathBuf, String> {
-    let path = snapshot(host).await?.session.path;
-    path.ok_or_else(|| "the session isn't saved (--no-session), so it has no file".to_owned())
-}
-
 pub(super) async fn export(host: &Host, target: Option<String>) -> Answer {
-    let file = stored(host).await?;
+    let file = host.session_file().await?;
     let (cwd, redactor) = (host.cwd.clone(), host.secrets.redactor());
     let written = spawn_blocking(move || {
         let target = target.map(|target| cwd.join(target));

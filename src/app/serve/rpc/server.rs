@@ -22,7 +22,8 @@ use crate::agent::{
     self, Accept, AgentEvent, CompactionReason, Delivery, Event, NoticeLevel, QueueKind, Queued,
     Refused, RunState, SlowReader, Submission,
 };
-use crate::app::host::Host;
+use crate::app::commands;
+use crate::app::host::{Host, RunningCommands};
 use crate::app::out::eprint_line;
 use crate::app::outcome::Outcome;
 use crate::app::records::Recorder;
@@ -64,6 +65,8 @@ struct Server {
     dialogs: Dialogs,
     waiting: Waiting,
     shell: Shell,
+    /// Slash commands that run, each with the id of its prompt.
+    commands: RunningCommands<Option<Value>>,
     /// Messages that an abort returned. They go on afterwards, as in pi; a client that doesn't want
     /// that clears the queue first.
     returned: Vec<Queued>,
@@ -87,6 +90,7 @@ impl Server {
             dialogs: Dialogs::default(),
             waiting: Waiting::default(),
             shell: Shell::new(),
+            commands: RunningCommands::default(),
             returned: Vec::new(),
             retries: None,
         };
@@ -116,6 +120,9 @@ impl Server {
                     },
                     Some(news) = self.shell.next() => {
                         self.shell.pass_on(news, &mut self.output).await?;
+                    }
+                    Some((id, result)) = self.commands.next() => {
+                        self.on_command_end(id, result).await?;
                     }
                 }
             }
@@ -163,6 +170,10 @@ impl Server {
                 images,
                 streaming_behavior,
             } => {
+                let started = self.commands.start(&host, id.clone(), &message);
+                if started.is_ok() {
+                    return Ok(());
+                }
                 let (kind, accept) = match streaming_behavior {
                     Some(StreamingBehavior::Steer) => (QueueKind::Steering, Accept::Always),
                     Some(StreamingBehavior::FollowUp) => (QueueKind::FollowUp, Accept::Always),
@@ -305,14 +316,11 @@ impl Server {
                         Err("Session name cannot be empty".into()),
                     )
                 } else {
-                    host.handle.name(name.clone());
-                    self.output
-                        .write(&json!({"type": "session_info_changed", "name": name}))
-                        .await?;
+                    host.handle.name(name);
                     ("set_session_name", Ok(None))
                 }
             }
-            Command::GetCommands => ("get_commands", data(json!({"commands": []}))),
+            Command::GetCommands => ("get_commands", answers::commands()),
             Command::SetPermission { mode } => {
                 let mode = mode.parse().map_err(|error: String| error);
                 let set = mode.map(|mode| {
@@ -329,6 +337,15 @@ impl Server {
         self.output.respond(id.as_ref(), name, answer).await
     }
 
+    async fn on_command_end(
+        &mut self,
+        id: Option<Value>,
+        result: Result<String, String>,
+    ) -> io::Result<()> {
+        let answer = result.and_then(|text| data(json!({"disposition": "handled", "text": text})));
+        self.output.respond(id.as_ref(), "prompt", answer).await
+    }
+
     async fn submit(
         &mut self,
         kind: QueueKind,
@@ -336,6 +353,7 @@ impl Server {
         text: String,
         images: Vec<Image>,
     ) -> Result<Delivery, String> {
+        let text = commands::expand(&text).unwrap_or(text);
         let mut content = answers::content(text, images).await?;
         content.extend(self.shell.told().iter().map(Content::text));
         let sent = self.host.handle.submit(Submission {
@@ -372,7 +390,7 @@ impl Server {
     }
 
     async fn fork(&mut self, entry: String) -> Answer {
-        let file = answers::stored(&self.host).await?;
+        let file = self.host.session_file().await?;
         let opened = answers::open(&self.host, Choice::ForkAt(file, entry)).await?;
         self.after_switch(opened.notices);
         let text = opened.prompt.unwrap_or_default();
@@ -380,7 +398,7 @@ impl Server {
     }
 
     async fn copy(&mut self) -> Answer {
-        let file = answers::stored(&self.host).await?;
+        let file = self.host.session_file().await?;
         let leaf = |session: &SessionView| Ok(session.tree().leaf());
         if answers::read(&self.host, leaf).await?.is_none() {
             return Err("Cannot clone session: no current entry selected".to_owned());

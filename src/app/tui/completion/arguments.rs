@@ -21,21 +21,6 @@ pub(crate) struct InForce<'a> {
     pub known: &'a [Candidate],
 }
 
-/// Arguments of `/export` besides a file name.
-const EXPORT: [(&str, &str); 5] = [
-    ("--branch", "current branch only"),
-    ("--force", "overwrite an existing file"),
-    ("session.html", "one page for a browser"),
-    ("session.md", "Markdown, current branch"),
-    ("session.jsonl", "the stored session, keys removed"),
-];
-
-const BUDGET: [(&str, &str); 3] = [
-    ("off", "no limit"),
-    ("$5", "dollars"),
-    ("200k tokens", "tokens"),
-];
-
 /// The list of arguments for `action` that match `typed`.
 pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Option<Completion> {
     let kind = CompletionKind::Argument(action);
@@ -71,7 +56,6 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
             fixed(&PermissionMode::ALL.map(mode), now.permission.name())
         }
         Action::Trust => fixed(&[("no", "don't trust, and don't ask again")], ""),
-        Action::Budget => fixed(&BUDGET, ""),
         Action::Status => fixed(&StatusTab::ALL.map(|(_, name)| (name, "")), ""),
         Action::Models => Completion::new(kind, typed.to_owned(), models(typed, now.models)),
         Action::Theme => {
@@ -81,9 +65,14 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
             let all: Vec<_> = all.collect();
             fixed(&all, &now.themes.wanted)
         }
-        Action::Export => {
-            let all = EXPORT.map(|(name, detail)| Candidate::new(name, detail));
-            words(kind, last_word(typed), &all)
+        Action::Command(command) if !command.arguments.is_empty() => {
+            let all = command.arguments.iter();
+            let all: Vec<_> = all
+                .map(|(name, detail)| Candidate::new(*name, *detail))
+                .collect();
+            // A command that takes several words takes them one by one.
+            let is_whole = all.iter().any(|it| it.insert.contains(' '));
+            words(kind, if is_whole { typed } else { last_word(typed) }, &all)
         }
         Action::Settings => {
             let rows = setting_rows(&Layers::defaults(), &[]).into_iter();

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use super::candidate::Candidate;
 use crate::agent::word_list::WordList;
-use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec, ELSEWHERE};
+use crate::app::action::{ALIASES, Action, ActionSpec, ELSEWHERE, actions};
+use crate::app::commands::SlashCommand;
 use crate::app::fuzzy::Query;
 use crate::app::tui::keymap::Keymap;
 
@@ -16,7 +17,7 @@ pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
     let typed = typed.to_lowercase();
     let mut query = Query::new(&typed);
     let mut found = Vec::new();
-    for (row, spec) in ACTIONS.iter().enumerate() {
+    for (row, spec) in actions().enumerate() {
         let Some(word) = spec.slash else { continue };
         for (alias, command) in ALIASES {
             let argument = command.strip_prefix(word).unwrap_or_default();
@@ -67,18 +68,20 @@ pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
 
 /// Whether a command or an alias begins with `typed`. Otherwise Enter must not run a similar one.
 pub(crate) fn begins_a_command(typed: &str) -> bool {
-    let names = ACTIONS.iter().filter_map(|spec| spec.slash);
+    let names = actions().filter_map(|spec| spec.slash);
     let mut names = names.chain(ALIASES.iter().map(|(alias, _)| *alias));
     names.any(|name| name.starts_with(&typed.to_lowercase()))
 }
 
 /// Whether the command needs an argument, so that Enter completes it instead of running it.
 pub(crate) fn waits_for_argument(word: &str) -> bool {
-    let spec = ACTIONS.iter().find(|spec| spec.slash == Some(word));
+    let spec = actions().find(|spec| spec.slash == Some(word));
     spec.is_some_and(|spec| {
-        matches!(
-            spec.action,
-            Action::Try | Action::NameSession | Action::Thinking | Action::PermissionMode
-        )
+        let is_name = |command: &SlashCommand| command.name() == "name";
+        match spec.action {
+            Action::Try | Action::Thinking | Action::PermissionMode => true,
+            Action::Command(command) => is_name(command),
+            _ => false,
+        }
     })
 }

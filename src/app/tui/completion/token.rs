@@ -1,6 +1,6 @@
 //! Finds the token before the caret that can be completed.
 
-use crate::app::action::{ACTIONS, Action};
+use crate::app::action::{Action, actions};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'a> {
@@ -23,7 +23,7 @@ pub(crate) fn token(before: &str) -> Option<Token<'_>> {
         return Some(Token::Command(command));
     }
     let (word, rest) = command.split_once(' ')?;
-    let spec = ACTIONS.iter().find(|spec| spec.slash == Some(word))?;
+    let spec = actions().find(|spec| spec.slash == Some(word))?;
     let rest = rest.trim_start();
     (spec.argument.is_some() && !rest.contains('\n')).then_some(Token::Argument(spec.action, rest))
 }

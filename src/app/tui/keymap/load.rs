@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::chord::Chord;
 use super::map::{Keymap, clash};
 use crate::agent::word_list::WordList;
-use crate::app::action::{ACTIONS, Action};
+use crate::app::action::{Action, actions};
 use crate::app::tui::input::{KeyPress, ParseKeyError};
 use crate::llm::nearest::nearest;
 use crate::llm::read_small::read_small;
@@ -209,7 +209,7 @@ fn unknown_action(name: &str) -> String {
              press Enter. Remove this line"
         );
     }
-    let names = ACTIONS.iter().map(|spec| spec.name);
+    let names = actions().map(|spec| spec.name);
     match nearest(name, names) {
         Some(near) => format!("unknown action `{name}`: did you mean `{near}`?"),
         None => format!("unknown action `{name}`: F1 in tiller shows the name of every action"),

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::picker::Picker;
-use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec, ELSEWHERE, Group, Scope};
+use crate::app::action::{ALIASES, Action, ActionSpec, ELSEWHERE, Group, Scope, actions};
 use crate::app::config::documented;
 use crate::app::manual::{PAGES, Page};
 use crate::app::synonyms::{begins_one, words_for};
@@ -185,7 +185,7 @@ impl HelpList {
 
 /// All rows, each group with its heading.
 pub fn help_rows(keymap: &Keymap) -> Vec<HelpRow> {
-    let mut rows = Vec::with_capacity(ACTIONS.len() + 20);
+    let mut rows = Vec::new();
     for group in Group::ALL {
         rows.push(HelpRow::Heading(group.title()));
         let others = OTHERS.iter().filter(|(of, ..)| *of == group);
@@ -197,7 +197,7 @@ pub fn help_rows(keymap: &Keymap) -> Vec<HelpRow> {
                 ..HelpEntry::default()
             })
         }));
-        let specs = ACTIONS.iter().filter(|spec| spec.group == group);
+        let specs = actions().filter(|spec| spec.group == group);
         rows.extend(specs.map(|spec| HelpRow::Entry(entry(keymap, spec))));
     }
     rows.push(HelpRow::Heading("Commands of other agents"));

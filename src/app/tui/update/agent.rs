@@ -13,7 +13,7 @@ use crate::agent::{
 };
 use crate::app::action::Action;
 use crate::app::attachments::{as_command_block, typed_text};
-use crate::app::init::message_as_typed;
+use crate::app::commands::message_as_typed;
 use crate::app::notify::Notify;
 use crate::app::sessions::title_of;
 use crate::app::tui::answer_delay::AnswerDelay;
@@ -64,7 +64,18 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             steering,
             follow_up,
         } => app.queue = [steering.as_slice(), follow_up].concat(),
-        AgentEvent::Budget(budget) => app.status.budget = *budget,
+        AgentEvent::Budget(budget) => {
+            app.status.budget = *budget;
+            // Enter would raise the old budget; with a new one, it only resumes.
+            if let Some(Resume::AtBudget(_)) = app.resume {
+                app.resume = Some(Resume::AtLimit);
+            }
+        }
+        AgentEvent::SessionNamed(name) => {
+            if let Some(session) = &mut app.status.session {
+                session.name.clone_from(name);
+            }
+        }
         AgentEvent::Notice { level, text } if *level == NoticeLevel::Refusal => {
             app.say_for(text.as_str(), REFUSAL_MS);
         }

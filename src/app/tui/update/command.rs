@@ -1,7 +1,7 @@
 //! Parses editor text that starts with `/` or `!`: an action, a shell command, or a mistake. A
 //! mistake is never sent, because the model would act on it.
 
-use crate::app::action::{ACTIONS, ALIASES, Action, ELSEWHERE};
+use crate::app::action::{ALIASES, Action, ELSEWHERE, actions};
 use crate::app::tui::app::App;
 use crate::llm::nearest::typo_of;
 
@@ -42,22 +42,23 @@ pub(super) fn parse(app: &App) -> Option<Command> {
         return None;
     }
     let aliases = ALIASES.iter().map(|(alias, _)| *alias);
-    let known = ACTIONS.iter().filter_map(|spec| spec.slash).chain(aliases);
+    let known: Vec<&str> = actions()
+        .filter_map(|spec| spec.slash)
+        .chain(aliases)
+        .collect();
     let mut elsewhere = ELSEWHERE.lines().filter_map(|line| line.split_once(": "));
     let elsewhere = elsewhere.find(|(names, _)| names.split(' ').any(|name| name == word));
     let help = app.key(Action::Help);
     Some(match Action::from_slash(command) {
         Some((action, argument)) => Command::Action(action, argument.to_owned()),
         None if answers => return None,
-        None if known.clone().any(|slash| slash == word) => {
-            Command::Unknown(match &command[word.len()..] {
-                id if word == "resume" => {
-                    format!("/resume takes no argument: choose in its list, or run `tiller -r{id}`")
-                }
-                _ => format!("/{word} takes no argument; nothing was sent"),
-            })
-        }
-        None => Command::Unknown(match (elsewhere, typo_of(word, known)) {
+        None if known.contains(&word) => Command::Unknown(match &command[word.len()..] {
+            id if word == "resume" => {
+                format!("/resume takes no argument: choose in its list, or run `tiller -r{id}`")
+            }
+            _ => format!("/{word} takes no argument; nothing was sent"),
+        }),
+        None => Command::Unknown(match (elsewhere, typo_of(word, known.iter().copied())) {
             (Some((_, instead)), _) => format!("/{word}: {instead}"),
             (_, Some(near)) => {
                 format!("No command /{word}: did you mean /{near}? {help} lists all")

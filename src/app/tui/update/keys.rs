@@ -2,12 +2,12 @@
 
 use super::command::{self, Command};
 use super::{
-    budget, completion, copy, editor, help, list, login, models, overlay, permission, questions,
-    queue, refusal, rule, scroll, search, selecting, sessions, settings, shell, status, stop,
-    themes, tree, trials, undo, vim,
+    completion, copy, editor, help, list, login, models, overlay, permission, questions, queue,
+    refusal, rule, scroll, search, selecting, sessions, settings, shell, status, stop, themes,
+    tree, trials, undo, vim,
 };
 use crate::app::action::{Action, Scope};
-use crate::app::init::init_prompt;
+use crate::app::commands::Run;
 use crate::app::keys::looks_like_a_key;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Direction, Effect, TerminalEffect};
@@ -313,31 +313,28 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             app.presses.edit = Some(app.now);
             return vec![Effect::Terminal(TerminalEffect::Edit(app.composer.text()))];
         }
-        Action::Compact => {
-            let focus = Some(argument.to_owned()).filter(|focus| !focus.is_empty());
-            return vec![Effect::Compact(focus)];
-        }
-        Action::Uncompact => return vec![Effect::Uncompact],
         Action::Help => return help::open(app),
         Action::Status => return status::open(app, argument),
         Action::Settings => return settings::open(app, argument),
         Action::Login => return login::open(app, argument),
         Action::ToggleMouse => return toggle_mouse(app),
-        Action::Try | Action::KeepTrial | Action::DiscardTrial => {
-            return trials::act(app, action, argument);
-        }
+        Action::Try => return trials::begin(app, argument),
         Action::UndoTurn | Action::RedoTurn | Action::Rewind => return undo::act(app, action),
-        Action::Init => {
-            if refusal::is_read_only(app) {
-                app.composer.set(&format!("/init {argument}"));
+        Action::Command(command) => {
+            let is_of_host = matches!(command.run, Run::Host(_));
+            if !is_of_host && refusal::is_read_only(app) {
+                let typed = format!("/{} {argument}", command.name());
+                app.composer.set(&typed);
                 return Vec::new();
             }
-            return queue::send_or_wait(app, vec![Content::text(init_prompt(argument))]);
+            return match command.prompt(argument) {
+                Some(prompt) => queue::send_or_wait(app, vec![Content::text(prompt)]),
+                None => vec![Effect::RunCommand(command, argument.to_owned())],
+            };
         }
         Action::NextPermissionMode | Action::PermissionMode => {
             return permission::act(app, action, argument);
         }
-        Action::Budget => return budget::act(app, argument),
         Action::Theme => return themes::act(app, argument),
         Action::Trust => return trust(app, argument),
         Action::HistorySearch => list::open_history(app),
@@ -348,12 +345,8 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         | Action::ThinkingDown
         | Action::Thinking
         | Action::SaveModel => return models::act(app, action, argument),
-        Action::Resume
-        | Action::NewSession
-        | Action::NameSession
-        | Action::CloneSession
-        | Action::Export => {
-            return sessions::act(app, action, argument);
+        Action::Resume | Action::NewSession | Action::CloneSession => {
+            return sessions::act(app, action);
         }
         Action::Tree | Action::Fork | Action::EditPrompt => {
             return tree::act(app, action);

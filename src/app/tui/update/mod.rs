@@ -34,7 +34,6 @@ mod questions;
 mod rule;
 mod permission;
 mod plan;
-mod budget;
 
 mod agent;
 mod pictures;

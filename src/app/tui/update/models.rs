@@ -7,6 +7,7 @@ use super::overlay::topmost;
 use super::stop;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
+use crate::app::commands::thinking;
 use crate::app::models::{KeyState, ModelList};
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Direction, Effect};
@@ -175,20 +176,10 @@ fn think_more(app: &mut App, direction: Direction) -> Vec<Effect> {
 }
 
 fn think(app: &mut App, level: &str) -> Vec<Effect> {
-    let levels = app.status.model.supported_thinking();
-    let known: Vec<&str> = levels.iter().map(|level| level.as_str()).collect();
-    let known = known.join(", ");
-    let text = if level.is_empty() {
-        format!("Thinking: {} (of {known})", app.status.level_sent())
-    } else {
-        match level.to_lowercase().parse::<ThinkingLevel>() {
-            Ok(level) if levels.contains(&level) => return set_thinking(app, level),
-            Ok(level) => {
-                let id = &app.status.model.id;
-                format!("{id} doesn't support {level}: choose {known}")
-            }
-            Err(error) => error,
-        }
+    let text = match thinking::parse(level, &app.status.model) {
+        Ok(Some(level)) => return set_thinking(app, level),
+        Ok(None) => thinking::shown(app.status.level_sent(), &app.status.model),
+        Err(error) => error,
     };
     app.say(text)
 }

@@ -3,7 +3,7 @@
 use super::settings;
 use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
-use crate::app::args::of_value;
+use crate::app::commands::permission;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, Overlay};
@@ -24,23 +24,14 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             .or_else(|| modes.next());
         return next.map_or_else(Vec::new, |mode| set(app, mode));
     }
-    match argument.parse() {
-        _ if argument.is_empty() => {
-            app.say_for(format!("Permission mode {now}: {}", now.meaning()), 5000)
-        }
-        Ok(PermissionMode::Full) if now != PermissionMode::Full => {
+    match permission::parse(argument) {
+        Ok(None) => app.say_for(permission::shown(now), 5000),
+        Ok(Some(PermissionMode::Full)) if now != PermissionMode::Full => {
             ask_full(app, FullFor::Session);
             Vec::new()
         }
-        Ok(mode) => set(app, mode),
-        Err(error) => {
-            let of_others = of_value("--permission", argument);
-            let of_others = of_others.map(|it| it.replace("--permission", "/permission"));
-            app.say_for(
-                of_others.unwrap_or_else(|| format!("/permission {error}")),
-                5000,
-            )
-        }
+        Ok(Some(mode)) => set(app, mode),
+        Err(error) => app.say_for(error, 5000),
     }
 }
 
@@ -71,6 +62,6 @@ pub fn show(app: &mut App, mode: PermissionMode) {
 fn set(app: &mut App, mode: PermissionMode) -> Vec<Effect> {
     // Shown at once, before the agent confirms it.
     show(app, mode);
-    app.say(format!("{mode}: {}", mode.meaning()));
+    app.say(permission::changed(mode));
     vec![Effect::SetPermission(mode)]
 }

@@ -3,48 +3,37 @@
 use std::sync::Arc;
 
 use super::refusal::{is_busy, is_gone, is_read_only};
-use crate::agent::trial::{Kept, Trial};
+use crate::agent::trial::Trial;
 use crate::agent::{NoticeLevel, Phase, RunState, TrialEvent, TrialStep};
-use crate::app::action::Action;
-use crate::app::humanize::{abbreviate_home, plural, shell_word};
+use crate::app::host::kept_trial;
+use crate::app::humanize::{abbreviate_home, shell_word};
 use crate::app::tui::app::{App, OpenTrial};
 use crate::app::tui::effect::{Effect, TrialEffect};
 use crate::llm::Content;
 
 /// A notice names at most this many files.
-const NAMED: usize = 8;
 
 /// `/try`, `/keep` and `/discard`.
-pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
+pub fn begin(app: &mut App, argument: &str) -> Vec<Effect> {
     if is_gone(app) || is_read_only(app) || is_busy(app) {
-        if action == Action::Try {
-            app.composer.set(&command(argument));
-        }
+        app.composer.set(&command(argument));
         return Vec::new();
     }
-    match action {
-        Action::KeepTrial => vec![Effect::Trial(TrialEffect::Keep)],
-        Action::DiscardTrial => vec![Effect::Trial(TrialEffect::Discard)],
-        _ if argument.is_empty() => {
-            app.composer.set(&command(argument));
-            app.say("Usage: /try PROMPT");
-            Vec::new()
-        }
-        _ => {
-            for notice in app.start.told_in(app.session_file()) {
-                app.transcript.push_notice(NoticeLevel::Info, notice);
-            }
-            app.start.forget_notices();
-            app.resume = None;
-            app.set_run(RunState::Running {
-                phase: Phase::Trial(TrialStep::Begin),
-            });
-            app.opening = Some(command(argument));
-            vec![Effect::Trial(TrialEffect::Begin(vec![Content::text(
-                argument,
-            )]))]
-        }
+    if argument.is_empty() {
+        app.composer.set(&command(argument));
+        return app.say("Usage: /try PROMPT");
     }
+    for notice in app.start.told_in(app.session_file()) {
+        app.transcript.push_notice(NoticeLevel::Info, notice);
+    }
+    app.start.forget_notices();
+    app.resume = None;
+    app.set_run(RunState::Running {
+        phase: Phase::Trial(TrialStep::Begin),
+    });
+    app.opening = Some(command(argument));
+    let prompt = vec![Content::text(argument)];
+    vec![Effect::Trial(TrialEffect::Begin(prompt))]
 }
 
 pub fn event(app: &mut App, event: &TrialEvent) -> Vec<Effect> {
@@ -68,7 +57,8 @@ pub fn event(app: &mut App, event: &TrialEvent) -> Vec<Effect> {
             vec![Effect::Trial(TrialEffect::CountChanges(Arc::clone(trial)))]
         }
         TrialEvent::Kept(kept) => {
-            let text = kept_text(app, kept);
+            let root = app.trial.as_ref().map(|open| shown(app, &open.trial.root));
+            let text = kept_trial(kept, root.as_deref());
             app.transcript.push_notice(NoticeLevel::Info, text);
             closed(app)
         }
@@ -126,36 +116,6 @@ fn command(prompt: &str) -> String {
 fn closed(app: &mut App) -> Vec<Effect> {
     app.trial = None;
     vec![Effect::ReadGit]
-}
-
-fn kept_text(app: &App, kept: &Kept) -> String {
-    let files = plural(kept.changed.len() as u64, "file", "files");
-    if kept.changed.is_empty() {
-        return "Trial kept; it changed no files".to_owned();
-    }
-    let names = kept.changed.iter().take(NAMED);
-    let names: Vec<String> = names
-        .map(|changed| {
-            changed
-                .path
-                .to_string_lossy()
-                .replace(char::is_control, "\u{fffd}")
-        })
-        .collect();
-    let more = match kept.changed.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let merged = match kept.merged {
-        0 => String::new(),
-        merged => format!(", {merged} merged with your changes"),
-    };
-    let root = app.trial.as_ref().map(|open| shown(app, &open.trial.root));
-    format!(
-        "Trial kept: {files} changed in {}{merged}: {}{more}",
-        root.unwrap_or_default(),
-        names.join(", ")
-    )
 }
 
 fn shown(app: &App, path: &std::path::Path) -> String {

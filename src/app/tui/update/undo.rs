@@ -5,6 +5,7 @@ use super::refusal::{is_busy, is_gone, is_read_only};
 use super::{list, overlay};
 use crate::agent::undo::{Direction, Preview, Rewind, RewindPoint};
 use crate::app::action::Action;
+use crate::app::commands::undo::nothing;
 use crate::app::tui::answer_delay::AnswerDelay;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, UndoEffect};
@@ -29,11 +30,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
 
 pub fn previewed(app: &mut App, direction: Direction, preview: Option<Preview>) {
     let Some(preview) = preview else {
-        let nothing = match direction {
-            Direction::Undo => "Nothing to undo",
-            Direction::Redo => "Nothing to redo",
-        };
-        return drop(app.say(nothing));
+        return drop(app.say(nothing(direction)));
     };
     if !app.is_running() && app.overlays.is_empty() {
         app.overlays.push(Overlay::Undo(Box::new(UndoQuestion {

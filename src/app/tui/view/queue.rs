@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::line::StyledLine;
 use crate::agent::QueueKind;
 use crate::app::action::Action;
-use crate::app::init::message_as_typed;
+use crate::app::commands::message_as_typed;
 use crate::app::tui::app::App;
 
 /// Draws the line above and as many waiting messages as there is room for.

@@ -1,31 +1,43 @@
 //! `/budget`: shows and sets what the session may spend.
 
-use crate::agent::{Budget, BudgetLimit, NoticeLevel};
+use super::{Run, Running, SlashCommand};
+use crate::agent::{Budget, BudgetLimit, Snapshot};
+use crate::app::action::{Action, ActionSpec, Group, Scope};
+use crate::app::host::Host;
 use crate::app::humanize::{dollars, short};
-use crate::app::tui::app::{App, Status};
-use crate::app::tui::effect::Effect;
-use crate::app::tui::run_facts::Resume;
 
-pub fn act(app: &mut App, argument: &str) -> Vec<Effect> {
-    if argument.is_empty() {
-        return app.say_for(spent(&app.status), 5000);
-    }
-    let Some(budget) = parse(argument, app.status.budget) else {
-        let text =
-            format!("Not a budget: {argument}. Try /budget $5, /budget 200k tokens or /budget off");
-        return app.say_for(text, 5000);
-    };
-    app.status.budget = budget;
-    // Enter would raise the old budget; with a new one, it only resumes.
-    if let Some(Resume::AtBudget(_)) = app.resume {
-        app.resume = Some(Resume::AtLimit);
-    }
-    let text = set(&app.status);
-    app.transcript.push_notice(NoticeLevel::Info, text);
-    vec![Effect::SetBudget(budget)]
+pub(super) static COMMAND: SlashCommand = SlashCommand {
+    spec: ActionSpec {
+        action: Action::Command(&COMMAND),
+        name: "budget",
+        help: "Show or set the budget: $5, 200k tokens or off",
+        scope: Scope::Everywhere,
+        group: Group::Model,
+        slash: Some("budget"),
+        argument: Some("LIMIT"),
+    },
+    arguments: &[
+        ("off", "no limit"),
+        ("$5", "dollars"),
+        ("200k tokens", "tokens"),
+    ],
+    run: Run::Host(run),
+};
+
+fn run<'a>(host: &'a Host, limit: &'a str) -> Running<'a> {
+    Box::pin(async move {
+        let now = host.snapshot().await?;
+        if limit.is_empty() {
+            return Ok(spent(&now));
+        }
+        let budget = parse(limit, now.budget).ok_or_else(|| {
+            format!("Not a budget: {limit}. Try /budget $5, /budget 200k tokens or /budget off")
+        })?;
+        host.handle.set_budget(budget);
+        Ok(set(&now, budget))
+    })
 }
 
-/// `before` with the limits that `text` names replaced.
 fn parse(text: &str, before: Budget) -> Option<Budget> {
     let text = text.trim().to_lowercase();
     if matches!(&*text, "off" | "none") {
@@ -56,9 +68,9 @@ fn positive(text: &str) -> Option<f64> {
 }
 
 /// The new limits and how much is already spent.
-fn set(status: &Status) -> String {
-    let Budget { usd, tokens } = status.budget;
-    let (cost, read) = (status.total.cost.total, status.total.context_tokens());
+fn set(now: &Snapshot, budget: Budget) -> String {
+    let Budget { usd, tokens } = budget;
+    let (cost, read) = (now.usage.cost.total, now.usage.context_tokens());
     let so_far = format!("Spent so far: {} and {} tokens", dollars(cost), short(read));
     let limits = [
         (usd > 0.0).then(|| BudgetLimit::Usd(usd).to_string()),
@@ -80,9 +92,9 @@ fn set(status: &Status) -> String {
     )
 }
 
-fn spent(status: &Status) -> String {
-    let Budget { usd, tokens } = status.budget;
-    let (cost, read) = (status.total.cost.total, status.total.context_tokens());
+fn spent(now: &Snapshot) -> String {
+    let Budget { usd, tokens } = now.budget;
+    let (cost, read) = (now.usage.cost.total, now.usage.context_tokens());
     let limits = [
         (usd > 0.0).then(|| format!("{} of {}", dollars(cost), BudgetLimit::Usd(usd))),
         (tokens > 0).then(|| format!("{} of {} tokens", short(read), short(tokens))),

@@ -1,0 +1,25 @@
+//! The slash commands that every front end runs: the screen, `tiller -p`, RPC clients and editors. A
+//! command is a file here; one that only sends a prompt to the model is a Markdown file in
+//! `assets/prompts`, whose front matter names its `description` and `argument-hint`.
+//!
+//! Commands that need a screen are rows of [`action`](super::action).
+
+mod command;
+mod prompts;
+mod table;
+
+pub use command::{Run, Running, SlashCommand};
+pub use prompts::{expand, message_as_typed};
+pub use table::{all, find};
+
+/// Declares the files and lists them.
+macro_rules! commands {
+    ($($name:ident)*) => {
+        $(pub(crate) mod $name;)*
+        static COMMANDS: &[&SlashCommand] = &[$(&$name::COMMAND),*];
+    };
+}
+
+commands! {
+    budget compact discard export help keep model name new permission redo status thinking uncompact undo
+}

@@ -1,0 +1,34 @@
+//! `/status`: model, session, cost and context. The screen has a popup for it.
+
+use super::{Run, Running, SlashCommand};
+use crate::app::action::Action;
+use crate::app::host::Host;
+use crate::app::humanize::{dollars, short};
+
+pub(super) static COMMAND: SlashCommand = SlashCommand {
+    spec: Action::Status.row(),
+    arguments: &[],
+    run: Run::Host(run),
+};
+
+fn run<'a>(host: &'a Host, _: &'a str) -> Running<'a> {
+    Box::pin(async move {
+        let now = host.snapshot().await?;
+        let context = host.handle.context_usage().await;
+        let session = &now.session;
+        let file = session.path.as_ref().map(|path| path.display().to_string());
+        let mut lines = vec![
+            format!("Model: {}, thinking {}", now.model.full_id(), now.thinking),
+            format!("Mode: {}", now.permission),
+            format!("Session: {}", file.as_deref().unwrap_or("not saved")),
+        ];
+        lines.extend(session.name.as_ref().map(|name| format!("Name: {name}")));
+        let tokens = short(now.usage.context_tokens());
+        lines.push(format!("Spent: {}, {tokens} tokens", dollars(now.usage.cost.total)));
+        if let Some(context) = context.filter(|context| context.window > 0) {
+            let (used, window) = (short(context.total), short(context.window));
+            lines.push(format!("Context: {used} of {window} tokens"));
+        }
+        Ok(lines.join("\n"))
+    })
+}

@@ -1,0 +1,113 @@
+//! What the agent is doing, and commands that it answers with events.
+
+use std::path::PathBuf;
+
+use super::Host;
+use crate::agent::trial::Kept;
+use crate::agent::{
+    AgentEvent, AgentHandle, CompactionOutcome, CompactionReason, NoticeLevel, RunState,
+    SlowReader, Snapshot, TrialEvent,
+};
+use crate::app::humanize::{plural, short};
+
+/// Files named after a trial.
+const NAMED: usize = 8;
+
+impl Host {
+    /// The agent's state.
+    ///
+    /// # Errors
+    /// Fails once the agent has ended.
+    pub async fn snapshot(&self) -> Result<Snapshot, String> {
+        let snapshot = self.handle.snapshot().await;
+        snapshot.ok_or_else(|| "The agent has stopped".to_owned())
+    }
+
+    /// The file of the session.
+    ///
+    /// # Errors
+    /// Fails if the session isn't saved.
+    pub async fn session_file(&self) -> Result<PathBuf, String> {
+        let path = self.snapshot().await?.session.path;
+        path.ok_or_else(|| "The session isn't saved (--no-session), so it has no file".to_owned())
+    }
+
+    /// Sends a command to the agent and waits until it is carried out. Returns what the agent said.
+    ///
+    /// # Errors
+    /// Returns why the agent refused it or failed.
+    pub async fn carry_out(&self, send: impl FnOnce(&AgentHandle)) -> Result<String, String> {
+        let mut events = self.handle.subscribe(SlowReader::Drop);
+        send(&self.handle);
+        // The agent answers in order: if the command started something, that is running now.
+        let snapshot = self.snapshot().await?;
+        let waits = snapshot.state != RunState::Idle;
+        let mut said = Vec::new();
+        loop {
+            let event = if waits {
+                events.recv().await
+            } else {
+                events.try_recv().ok()
+            };
+            let Some(event) = event else { break };
+            match &event.kind {
+                AgentEvent::Notice { level, text } => match level {
+                    NoticeLevel::Info | NoticeLevel::Warning => said.push(text.clone()),
+                    NoticeLevel::Refusal | NoticeLevel::Error => return Err(text.clone()),
+                },
+                AgentEvent::Trial(TrialEvent::Kept(kept)) => {
+                    said.push(kept_trial(kept, None));
+                }
+                AgentEvent::Trial(TrialEvent::Discarded) => {
+                    said.push("Trial discarded".to_owned());
+                }
+                AgentEvent::CompactionEnd {
+                    reason: CompactionReason::Manual,
+                    outcome,
+                } => {
+                    return match outcome {
+                        CompactionOutcome::Done {
+                            tokens_before,
+                            tokens_after,
+                            ..
+                        } => {
+                            let (before, after) = (short(*tokens_before), short(*tokens_after));
+                            Ok(format!("Compacted: {before} tokens became {after}"))
+                        }
+                        CompactionOutcome::Failed { message } => Err(message.clone()),
+                        CompactionOutcome::Aborted => Err("Compaction cancelled".to_owned()),
+                    };
+                }
+                AgentEvent::AgentSettled { .. } => break,
+                _ => {}
+            }
+        }
+        Ok(said.join("\n"))
+    }
+}
+
+/// Says what keeping a trial changed in the folder `root`.
+pub fn kept_trial(kept: &Kept, root: Option<&str>) -> String {
+    let files = plural(kept.changed.len() as u64, "file", "files");
+    if kept.changed.is_empty() {
+        return "Trial kept; it changed no files".to_owned();
+    }
+    let names = kept.changed.iter().take(NAMED);
+    let names: Vec<String> = names
+        .map(|changed| {
+            let path = changed.path.to_string_lossy();
+            path.replace(char::is_control, "\u{fffd}")
+        })
+        .collect();
+    let more = match kept.changed.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let merged = match kept.merged {
+        0 => String::new(),
+        merged => format!(", {merged} merged with your changes"),
+    };
+    let place = root.map_or(String::new(), |root| format!(" in {root}"));
+    let names = names.join(", ");
+    format!("Trial kept: {files} changed{place}{merged}: {names}{more}")
+}
