@@ -1,6 +1,7 @@
 //! `/model`: chooses the model. The screen has a list of them.
 
 use super::{Run, Running, SlashCommand};
+use crate::llm::Model;
 use crate::app::action::Action;
 use crate::app::host::Host;
 use crate::app::models::KeyState;
@@ -17,7 +18,7 @@ fn run<'a>(host: &'a Host, name: &'a str) -> Running<'a> {
             let now = host.snapshot().await?.model.full_id();
             let usable = host.usable_models().await?;
             let mut lines = vec![format!("Model: {now}. Others with a key:")];
-            let others = usable.iter().map(|model| model.full_id());
+            let others = usable.iter().map(Model::full_id);
             lines.extend(others.filter(|id| *id != now).map(|id| format!("  {id}")));
             return Ok(lines.join("\n"));
         }

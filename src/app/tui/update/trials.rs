@@ -11,8 +11,6 @@ use crate::app::tui::app::{App, OpenTrial};
 use crate::app::tui::effect::{Effect, TrialEffect};
 use crate::llm::Content;
 
-/// A notice names at most this many files.
-
 /// `/try`, `/keep` and `/discard`.
 pub fn begin(app: &mut App, argument: &str) -> Vec<Effect> {
     if is_gone(app) || is_read_only(app) || is_busy(app) {
