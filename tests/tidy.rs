@@ -145,6 +145,11 @@ fn every_public_function_has_a_caller() {
     let sources = sources("src");
     let mut uses: HashMap<&str, usize> = HashMap::new();
     let mut definitions: HashMap<&str, usize> = HashMap::new();
+    // What it writes is compiled too.
+    let build = include_str!("../build.rs");
+    for word in build.split(|c: char| !c.is_alphanumeric() && c != '_') {
+        *uses.entry(word).or_default() += 1;
+    }
     for source in &sources {
         for (_, line) in source.code() {
             for word in line.split(|c: char| !c.is_alphanumeric() && c != '_') {

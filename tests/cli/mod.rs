@@ -4,6 +4,7 @@ mod config;
 mod e2e_auth;
 mod e2e_bad_sessions;
 mod e2e_budget;
+mod e2e_commands;
 mod e2e_demo;
 mod e2e_doctor;
 mod e2e_errors;

@@ -10,7 +10,7 @@ use crate::app::fuzzy::Query;
 use crate::app::tui::keymap::Keymap;
 
 /// The commands most looked for, which come first while nothing is typed.
-const FIRST: WordList = WordList("model new resume compact undo permission status help");
+const FIRST: WordList = WordList("model new resume compact undo permission status help init");
 
 /// The commands that match `typed`, best first.
 pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
