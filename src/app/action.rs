@@ -195,7 +195,7 @@ pub(crate) const ALIASES: [(&str, &str); 23] = [
 pub(crate) const ELSEWHERE: &str = "memory: edit AGENTS.md; /init writes one
 doctor: run `tiller doctor` in a shell
 add-dir: quit, then run `tiller -c --add-dir DIR`
-review security-review: type it as a prompt: Review my changes
+security-review: type /review for security
 vim: switch on Vim keys in /settings vim
 statusline: tiller's status line can't be changed
 output-style personality: write it into APPEND_SYSTEM.md next to config.toml
