@@ -79,6 +79,8 @@
 //! - `args` is the command line as typed. `boot` is the only place that puts the parts together.
 //! - `action.rs` is the table of everything a user can trigger. `synonyms` has other words for it and for
 //!   settings. `manual` is the documentation, as part of the program.
+//! - `commands` has a file for each slash command that every front end runs. Those that only send a prompt are
+//!   Markdown files in `assets/prompts`.
 //! - `host` is what every front end offers besides the agent: opening sessions, the user's own commands. It
 //!   knows no screen and no standard streams.
 //! - `serve` is for other programs: `--mode rpc`, editors (`acp`, with an agent for each session), the socket and
