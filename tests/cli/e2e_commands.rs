@@ -80,6 +80,8 @@ fn rpc_lists_and_runs_commands() {
     for name in ["compact", "init", "undo", "status", "name"] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
+    let path = &listed["commands"][0]["sourceInfo"]["path"];
+    assert!(path.as_str().unwrap().starts_with("<builtin:"), "{path}");
     let ran = client.data(json!({"type": "prompt", "message": "/name Tidy up"}));
     assert_eq!(ran["disposition"], "handled");
     assert_eq!(ran["text"], "This session is now Tidy up");
@@ -103,7 +105,8 @@ fn name(command: &Value) -> &str {
 
 #[test]
 fn editors_get_the_commands_and_run_them() {
-    let (server, sandbox) = job::stage_with(vec![Reply::text("Written.")]);
+    let slow = Reply::text("A summary.").gate("never");
+    let (server, sandbox) = job::stage_with(vec![Reply::text("Written."), slow]);
     let mut client = AcpClient::start(&sandbox, &["-m", Wire::Anthropic.model()]);
     let session = client.new_session(&sandbox);
     let (reason, updates) = client.prompt(&session, "/status");

@@ -57,6 +57,8 @@ pub(super) struct Session {
     running: Option<Running>,
     /// Prompts that are slash commands, until they are carried out.
     slash_commands: RunningCommands<Value>,
+    /// Whether the editor cancelled them.
+    are_cancelled: bool,
     /// The names of running calls by id.
     calls: HashMap<String, String>,
     /// The requests of open questions, by question.
@@ -101,6 +103,7 @@ impl Session {
             events,
             running: None,
             slash_commands: RunningCommands::default(),
+            are_cancelled: false,
             calls: HashMap::new(),
             asked: HashMap::new(),
             _keep: keep,
@@ -124,8 +127,9 @@ impl Session {
                 Some((request, result)) = self.slash_commands.next() => {
                     let (Ok(text) | Err(text)) = result;
                     self.say("agent_message_chunk", &text).await;
-                    let end = json!({"stopReason": "end_turn"});
-                    self.client.answer(request, Ok(end)).await;
+                    let reason = if self.are_cancelled { "cancelled" } else { "end_turn" };
+                    self.are_cancelled &= !self.slash_commands.is_empty();
+                    self.client.answer(request, Ok(json!({"stopReason": reason}))).await;
                 }
             }
         }
@@ -164,7 +168,10 @@ impl Session {
                     Err(request) => self.prompt(request, blocks).await,
                 }
             }
-            Command::Cancel if !self.slash_commands.is_empty() => self.host.handle.abort(),
+            Command::Cancel if !self.slash_commands.is_empty() => {
+                self.are_cancelled = true;
+                self.host.handle.abort();
+            }
             Command::Cancel => {
                 if let Some(running) = &mut self.running {
                     running.is_cancelled = true;

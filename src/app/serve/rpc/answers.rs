@@ -44,6 +44,13 @@ pub(super) fn commands() -> Answer {
                 Run::Agent(_) | Run::Host(_) => "extension",
             },
             "argumentHint": command.spec.argument,
+            // They have no file; a client gets what it expects of a path.
+            "sourceInfo": {
+                "path": format!("<builtin:{}>", command.name()),
+                "source": "builtin",
+                "scope": "temporary",
+                "origin": "top-level",
+            },
         })
     });
     data(json!({"commands": list.collect::<Vec<_>>()}))
