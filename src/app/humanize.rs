@@ -129,6 +129,14 @@ pub fn age(ms: i64) -> String {
     }
 }
 
+/// The first `most` characters of `text`, the last of them `…` if it is cut.
+pub fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some(_) => text.chars().take(most - 1).chain(['…']).collect(),
+        None => text.to_owned(),
+    }
+}
+
 /// Abbreviates the home folder to `~`, unless it is the root.
 pub fn abbreviate_home(path: &Path, home: Option<&Path>) -> String {
     let home = home.filter(|home| *home != Path::new("/"));

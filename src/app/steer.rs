@@ -1,6 +1,6 @@
-//! The protocol on the socket of an open session: one JSON line in, one out, in the format of pi's
-//! RPC (`steer` and `follow_up`, docs/rpc-commands.md of `@earendil-works/pi-coding-agent`). Opens
-//! no socket itself.
+//! The first line on the socket of an open session, and its answer, in the format of pi's RPC (`steer` and
+//! `follow_up`, docs/rpc-commands.md of `@earendil-works/pi-coding-agent`; `tiller_attach` is tiller's own).
+//! Opens no socket itself.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,6 +24,53 @@ pub struct SteerRequest {
     /// The session it is meant for; refused if another one is open by then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+}
+
+/// Asks for the whole protocol of `--mode rpc` on this connection. After a response that it succeeded, the
+/// connection carries lines as stdin and stdout do there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttachRequest {
+    pub r#type: AttachCommand,
+    /// The session it is meant for; refused if another one is open by then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+}
+
+/// The type of an [`AttachRequest`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttachCommand {
+    TillerAttach,
+}
+
+/// The answer to an [`AttachRequest`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct AttachResponse {
+    r#type: String,
+    command: AttachCommand,
+    pub success: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl AttachRequest {
+    pub fn to(session: String) -> Self {
+        Self {
+            r#type: AttachCommand::TillerAttach,
+            session: Some(session),
+        }
+    }
+}
+
+impl AttachResponse {
+    pub fn of(attached: Result<(), String>) -> Self {
+        Self {
+            r#type: "response".to_owned(),
+            command: AttachCommand::TillerAttach,
+            success: attached.is_ok(),
+            error: attached.err(),
+        }
+    }
 }
 
 /// The queue of a message.

@@ -2,6 +2,7 @@
 
 mod config;
 mod e2e_auth;
+mod e2e_attach;
 mod e2e_bad_sessions;
 mod e2e_budget;
 mod e2e_commands;

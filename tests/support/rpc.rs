@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin};
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Instant;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -23,7 +24,24 @@ pub struct RpcClient {
 
 impl RpcClient {
     pub fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
-        let mut command = sandbox.tiller(&[&["--mode", "rpc"], arguments].concat());
+        Self::of(sandbox, &[&["--mode", "rpc"], arguments].concat())
+    }
+
+    /// Attaches to the running session, once its program can be reached.
+    pub fn attach(sandbox: &Sandbox) -> Self {
+        let started = Instant::now();
+        while !sandbox
+            .run(&["status", "--json"])
+            .stdout
+            .contains("\"socket\"")
+        {
+            assert!(started.elapsed() < DEADLINE, "no session to attach to");
+        }
+        Self::of(sandbox, &["attach", "--mode", "rpc"])
+    }
+
+    fn of(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+        let mut command = sandbox.tiller(arguments);
         let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
         let stdout = child.stdout.take().unwrap();
         let (sender, lines) = channel();

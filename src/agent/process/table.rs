@@ -82,12 +82,21 @@ pub(super) fn entry(pid: Pid) -> Option<Entry> {
     Table::default().entry(pid)
 }
 
-/// True if `pid` descends from a command of this program. Unknown for ended processes. Blocks.
-pub fn is_from_command(pid: i32) -> bool {
+/// Whether `pid` descends from a command of this program. `None` if it or one above it has ended. Blocks.
+pub fn is_from_command(pid: i32) -> Option<bool> {
     let mut table = Table::default();
-    let parent = |pid: &Pid| table.entry(*pid).map(|entry| entry.parent);
-    let above = std::iter::successors(Some(Pid::from_raw(pid)), parent);
-    above.skip(1).take(MAX_DEPTH).any(|pid| pid == Pid::this())
+    let mut pid = Pid::from_raw(pid);
+    for _ in 0..MAX_DEPTH {
+        let parent = table.entry(pid)?.parent;
+        if parent == Pid::this() {
+            return Some(true);
+        }
+        if parent.as_raw() == 0 {
+            return Some(false);
+        }
+        pid = parent;
+    }
+    None
 }
 
 /// Reads single processes if the system can, else all of them, once.

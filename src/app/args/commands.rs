@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::run::{OutputMode, RunArgs};
@@ -69,6 +69,11 @@ pub enum SubCommand {
     /// The model reads it before its next tool or model call. An idle session starts a run.
     #[command(override_usage = "tiller steer [--follow-up] [SESSION] TEXT|-")]
     Steer(SteerArgs),
+    /// Watch and steer a running session from another terminal.
+    ///
+    /// Prints what happens as plain text. A line you type steers the run, or answers a question. Ctrl+C leaves;
+    /// the session continues.
+    Attach(AttachArgs),
     /// Print shell completions.
     ///
     /// For this shell only: source <(tiller completions bash). For every bash:
@@ -225,6 +230,24 @@ pub struct SteerArgs {
     /// Queue the message until the run is done.
     #[arg(long)]
     pub follow_up: bool,
+}
+
+/// The session to attach to, and how.
+#[derive(Clone, Debug, Args)]
+pub struct AttachArgs {
+    /// The session: an id, its first or last characters, or a file (default: the one running in this folder).
+    pub session: Option<String>,
+
+    /// For programs: `rpc` speaks the protocol of `tiller --mode rpc` on stdin and stdout.
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<AttachMode>,
+}
+
+/// How a program talks to the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AttachMode {
+    /// As with `tiller --mode rpc`.
+    Rpc,
 }
 
 /// The session to report on.

@@ -8,8 +8,8 @@ mod sessions;
 mod shell_files;
 
 pub use commands::{
-    AuthCommand, ConfigCommand, ModelsArgs, PolicyCheckArgs, PolicyCommand, StatusArgs, SteerArgs,
-    SubCommand,
+    AttachArgs, AuthCommand, ConfigCommand, ModelsArgs, PolicyCheckArgs, PolicyCommand, StatusArgs,
+    SteerArgs, SubCommand,
 };
 pub use foreign::explain;
 pub(crate) use foreign::of_value;

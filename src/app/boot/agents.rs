@@ -48,9 +48,8 @@ impl Agents for OwnAgents {
         let (context, session, facts) = RunContext::new(&plan, resumed, dirs, env)?;
         notices.extend(context.notices.iter().cloned());
         let handle = context.start_agent(session, facts, &plan, dirs, env, processes)?;
-        let host = context.host(&plan, dirs, handle.clone(), processes);
-        let accept = Accept::Always;
-        let socket = SteerSocket::open(handle, dirs.sockets.clone(), accept);
+        let host = context.host(&plan, dirs, handle, processes);
+        let socket = SteerSocket::open(host.clone(), dirs.sockets.clone(), Accept::Always);
         let keep = Box::new((socket, context));
         Ok(OpenAgent {
             host,

@@ -218,7 +218,8 @@ async fn run_plan(
         FrontEnd::Screen | FrontEnd::Rpc => Accept::Always,
         _ => Accept::Running,
     };
-    let socket = is_stored.then(|| SteerSocket::open(handle.clone(), dirs.sockets.clone(), accept));
+    let host = context.host(&plan, dirs, handle.clone(), &processes);
+    let socket = is_stored.then(|| SteerSocket::open(host.clone(), dirs.sockets.clone(), accept));
     if let Err(error) = steer_by_file(handle.clone(), &dirs.state, &context.cwd, accept) {
         tracing::warn!("SIGUSR1 cannot be caught: {error}");
     }
@@ -226,7 +227,6 @@ async fn run_plan(
     let mut again = None;
     let code = if plan.front_end == FrontEnd::Screen {
         // On the heap, or this future would hold all of the screen's state.
-        let host = context.host(&plan, dirs, handle.clone(), &processes);
         let end = Box::pin(tui::run(context.screen(&plan, shown, host))).await;
         if let Some(unsaved) = handle.shutdown().await {
             out::eprint_line(&format!("tiller: {unsaved}"));
@@ -252,7 +252,6 @@ async fn run_plan(
         }
         ExitCode::from(code)
     } else if plan.front_end == FrontEnd::Rpc {
-        let host = context.host(&plan, dirs, handle.clone(), &processes);
         run_rpc(host, &processes, &context.notices).await.into()
     } else {
         let outcome = run_without_screen(

@@ -78,6 +78,7 @@ pub(super) fn sub_command(
         }
         SubCommand::Completions { shell } => Ok(out::print(&args::completions(*shell))),
         SubCommand::Man { command } => Ok(out::print(&args::man(command)?)),
+        SubCommand::Attach(what) => cli::attach(what, &dirs.sessions(), home),
         SubCommand::Steer(what) => cli::steer(what, &dirs.sessions(), home),
         SubCommand::Status(what) => cli::status(what, &dirs.sessions(), home),
     }

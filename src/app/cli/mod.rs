@@ -13,9 +13,13 @@ mod auth;
 mod sessions;
 mod models;
 mod policy;
+mod running_session;
 mod steer;
+mod attached_view;
+mod attach;
 
 pub use self::print::{Output, Print};
+pub use attach::attach;
 pub use auth::AuthContext;
 pub use config::{config_is_set, config_path, edit_config, show_config, unset_config};
 pub use demo_project::demo_project;

@@ -3,24 +3,17 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
 
+use super::running_session::{PATIENCE, choose, connect, unreachable};
 use crate::agent::session::{PresenceRecord, live_sessions};
 use crate::app::args::SteerArgs;
-use crate::app::humanize::abbreviate_home;
 use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
-use crate::app::plan::working_folder;
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::{is_id_or_file, short_id};
 use crate::app::steer::{
     Disposition, MAX_LINE, MAX_MESSAGE, SteerCommand, SteerRequest, SteerResponse, to_line,
 };
-
-/// Time limit for an answer.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Most sessions to list in an error.
-const LISTED: usize = 8;
 
 /// Sends the message to its session.
 pub fn steer(what: &SteerArgs, root: &Path, home: Option<&Path>) -> Result<Outcome, StartError> {
@@ -39,7 +32,7 @@ pub fn steer(what: &SteerArgs, root: &Path, home: Option<&Path>) -> Result<Outco
         return Err(StartError::usage("the message is empty"));
     }
     let live = live_sessions(root);
-    let record = choose(&live, wanted, home)?;
+    let record = choose(&live, wanted, home, "tiller steer SESSION \"TEXT\"")?;
     let command = if what.follow_up {
         SteerCommand::FollowUp
     } else {
@@ -75,90 +68,9 @@ pub fn steer(what: &SteerArgs, root: &Path, home: Option<&Path>) -> Result<Outco
     Ok(out::print(&for_terminal(&text)))
 }
 
-/// The session to send to: the one named, or the only one in this folder.
-fn choose<'a>(
-    live: &'a [PresenceRecord],
-    wanted: Option<&str>,
-    home: Option<&Path>,
-) -> Result<&'a PresenceRecord, StartError> {
-    let cwd = working_folder(None);
-    let fits = |record: &&PresenceRecord| match (wanted, &cwd) {
-        (Some(wanted), _) => {
-            !wanted.is_empty()
-                && (record.id.starts_with(wanted)
-                    || record.id.ends_with(wanted)
-                    || record.path == Path::new(wanted))
-        }
-        (None, Ok(cwd)) => Path::new(&record.cwd) == cwd,
-        (None, Err(_)) => false,
-    };
-    let fitting: Vec<&PresenceRecord> = live.iter().filter(fits).collect();
-    if let [one] = fitting.as_slice() {
-        return Ok(one);
-    }
-    let (candidates, what) = match (wanted, fitting.is_empty()) {
-        (Some(wanted), true) => (
-            live.iter().collect(),
-            format!("no running session '{wanted}'"),
-        ),
-        (Some(wanted), false) => (fitting, format!("'{wanted}' matches several sessions")),
-        (None, true) => (
-            live.iter().collect(),
-            "no session is running in this folder".to_owned(),
-        ),
-        (None, false) => (
-            fitting,
-            "several sessions are running in this folder".to_owned(),
-        ),
-    };
-    let Some(first) = candidates.first() else {
-        let nothing = "no session is running, in any folder. Start one: tiller";
-        return Err(StartError::usage(nothing));
-    };
-    let list = candidates.iter().take(LISTED);
-    let list: Vec<String> = list.map(|record| line(record, home)).collect();
-    Err(StartError::usage(format!(
-        "{what}. Choose one, for example tiller steer {} \"TEXT\":\n{}",
-        short_id(&first.id),
-        list.join("\n")
-    )))
-}
-
-fn line(record: &PresenceRecord, home: Option<&Path>) -> String {
-    format!(
-        "  {}  {}  {}",
-        short_id(&record.id),
-        record.state.as_str(),
-        abbreviate_home(Path::new(&record.cwd), home)
-    )
-}
-
 /// Sends one line and reads one.
 fn ask(record: &PresenceRecord, request: &SteerRequest) -> Result<SteerResponse, StartError> {
-    let session = short_id(&record.id);
-    let Some(socket) = &record.socket else {
-        return Err(StartError::failed(format!(
-            "session {session} (process {}) doesn't accept messages yet. Try again, or read its log",
-            record.pid
-        )));
-    };
-    let failed = |error: io::Error| {
-        let text = match error.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => format!(
-                "session {session} (process {}) didn't answer within {} s. If it is stopped, it may \
-                 read the message when it continues",
-                record.pid,
-                PATIENCE.as_secs()
-            ),
-            _ => format!(
-                "can't reach session {session} at {}: {error}; tiller status lists running sessions",
-                socket.display()
-            ),
-        };
-        StartError::failed(text)
-    };
-    let exchange = || {
-        let mut stream = UnixStream::connect(socket)?;
+    let exchange = |mut stream: UnixStream| {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         stream.write_all(&to_line(request))?;
@@ -168,7 +80,7 @@ fn ask(record: &PresenceRecord, request: &SteerRequest) -> Result<SteerResponse,
             .read_until(b'\n', &mut line)?;
         Ok(serde_json::from_slice(&line)?)
     };
-    exchange().map_err(failed)
+    exchange(connect(record)?).map_err(|error| unreachable(record, &error))
 }
 
 fn piped() -> Result<String, StartError> {

@@ -1,5 +1,5 @@
-//! The socket that lets other programs talk to an open session. Each connection carries one line in
-//! and one out, and is closed after some seconds in any case.
+//! The socket that lets other programs talk to an open session. A connection carries one line in and one out,
+//! and is closed after some seconds in any case, unless its client attaches: then it becomes one of RPC.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,18 +9,24 @@ use std::time::Duration;
 use nix::unistd::Uid;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{sleep, timeout};
 
+use super::rpc::serve_attached;
 use super::socket_file::bind;
 use crate::agent::process::is_from_command;
 use crate::agent::{Accept, AgentHandle, NoticeLevel, STEER_ORIGIN, Submission};
-use crate::app::steer::{MAX_LINE, MAX_MESSAGE, SteerRequest, SteerResponse, to_line};
+use crate::app::host::Host;
+use crate::app::steer::{
+    AttachRequest, AttachResponse, MAX_LINE, MAX_MESSAGE, SteerRequest, SteerResponse, to_line,
+};
 use crate::llm::Content;
 
 /// Most connections at once; others wait in the socket's backlog.
 const CONNECTIONS: usize = 16;
+/// Most attached clients at once.
+const ATTACHED: usize = 16;
 /// Time limit for a client to send its line, and again to read the answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Pause after a failed accept, usually because too many files are open.
@@ -35,13 +41,13 @@ pub struct SteerSocket {
 
 impl SteerSocket {
     /// Listens in the first of `folders` that works. Returns at once.
-    pub fn open(handle: AgentHandle, folders: Vec<PathBuf>, accept: Accept) -> Self {
+    pub fn open(host: Host, folders: Vec<PathBuf>, accept: Accept) -> Self {
         let path = Arc::<Mutex<Option<PathBuf>>>::default();
         let bound = Arc::clone(&path);
         let task = tokio::spawn(async move {
             let listener = match listen(folders, bound).await {
                 Ok((listener, path)) => {
-                    handle.listening(Some(path));
+                    host.handle.listening(Some(path));
                     listener
                 }
                 Err(error) => {
@@ -49,7 +55,12 @@ impl SteerSocket {
                     return;
                 }
             };
-            serve(&listener, &handle, accept).await;
+            let socket = Socket {
+                host,
+                accept,
+                attached: Arc::new(Semaphore::new(ATTACHED)),
+            };
+            serve(&listener, &socket).await;
         });
         Self { task, path }
     }
@@ -79,7 +90,15 @@ async fn listen(
     Ok((UnixListener::from_std(listener)?, path))
 }
 
-async fn serve(listener: &UnixListener, handle: &AgentHandle, accept: Accept) {
+/// What a connection needs.
+#[derive(Clone)]
+struct Socket {
+    host: Host,
+    accept: Accept,
+    attached: Arc<Semaphore>,
+}
+
+async fn serve(listener: &UnixListener, socket: &Socket) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else {
@@ -93,32 +112,72 @@ async fn serve(listener: &UnixListener, handle: &AgentHandle, accept: Accept) {
                 continue;
             }
         };
-        let handle = handle.clone();
+        let socket = socket.clone();
         tokio::spawn(async move {
-            converse(stream, &handle, accept).await;
+            let attached = converse(stream, &socket).await;
             drop(place);
+            if let Some((stream, _place)) = attached
+                && let Err(error) = serve_attached(socket.host, stream).await
+            {
+                tracing::info!("an attached client is gone: {error}");
+            }
         });
     }
 }
 
-async fn converse(mut stream: UnixStream, handle: &AgentHandle, accept: Accept) {
+/// A client that attached, and its place among them.
+type Attached = (std::os::unix::net::UnixStream, OwnedSemaphorePermit);
+
+async fn converse(mut stream: UnixStream, socket: &Socket) -> Option<Attached> {
     // The folder keeps other users out. This check holds even where its permissions don't.
-    let Ok(peer) = stream.peer_cred() else {
-        return;
-    };
+    let peer = stream.peer_cred().ok()?;
     if peer.uid() != Uid::effective().as_raw() && peer.uid() != 0 {
-        return;
+        return None;
     }
+    let handle = &socket.host.handle;
     let response = match timeout(PATIENCE, read(&mut stream)).await {
-        Ok(Ok(request)) => {
+        Ok(Ok(Request::Attach(request))) => {
+            let place = attach(&request, peer.pid(), socket).await;
+            let response = AttachResponse::of(place.as_ref().map(drop).map_err(Clone::clone));
+            let written = timeout(PATIENCE, stream.write_all(&to_line(&response))).await;
+            written.ok()?.ok()?;
+            let stream = stream.into_std().ok()?;
+            stream.set_nonblocking(false).ok()?;
+            return Some((stream, place.ok()?));
+        }
+        Ok(Ok(Request::Steer(request))) => {
             warn_of_command(peer.pid(), handle).await;
-            take(request, handle, accept).await
+            take(request, handle, socket.accept).await
         }
         Ok(Err(error)) => SteerResponse::refused(error),
         Err(_) => SteerResponse::refused("no complete line arrived within 5 s".to_owned()),
     };
     let line = to_line(&response);
     let _ = timeout(PATIENCE, stream.write_all(&line)).await;
+    None
+}
+
+/// Whether the client may attach. A command that the model runs may not: it could answer the questions that
+/// tiller asks the user about it.
+async fn attach(
+    request: &AttachRequest,
+    pid: Option<i32>,
+    socket: &Socket,
+) -> Result<OwnedSemaphorePermit, String> {
+    // A client counts as a command if its process is unknown or ended.
+    let is_from_command = spawn_blocking(move || is_from_command(pid?));
+    if !matches!(is_from_command.await, Ok(Some(false))) {
+        return Err("a command of a session can't attach to it".to_owned());
+    }
+    if socket.accept != Accept::Always {
+        return Err("it prints one answer and ends; --events FILE follows such a run".to_owned());
+    }
+    let session = socket.host.snapshot().await?.session.id;
+    if request.session.as_ref().is_some_and(|it| *it != session) {
+        return Err("another session is open there now".to_owned());
+    }
+    let place = Arc::clone(&socket.attached).try_acquire_owned();
+    place.map_err(|_| format!("{ATTACHED} clients are attached already; one must leave first"))
 }
 
 /// Warns the user of a message from a command that the model runs: it looks like the user's own.
@@ -126,14 +185,19 @@ async fn warn_of_command(pid: Option<i32>, handle: &AgentHandle) {
     let Some(pid) = pid else {
         return;
     };
-    if let Ok(true) = spawn_blocking(move || is_from_command(pid)).await {
+    if let Ok(Some(true)) = spawn_blocking(move || is_from_command(pid)).await {
         let text = "A command in this session sent it a message in your name";
         handle.notify(NoticeLevel::Warning, text.to_owned());
     }
 }
 
+enum Request {
+    Attach(AttachRequest),
+    Steer(SteerRequest),
+}
+
 /// Reads one request. At the end of the stream its newline may be missing.
-async fn read(stream: &mut UnixStream) -> Result<SteerRequest, String> {
+async fn read(stream: &mut UnixStream) -> Result<Request, String> {
     let mut line = Vec::new();
     let mut reader = BufReader::new(stream).take(MAX_LINE as u64 + 1);
     let read = reader.read_until(b'\n', &mut line).await;
@@ -141,7 +205,11 @@ async fn read(stream: &mut UnixStream) -> Result<SteerRequest, String> {
     if line.len() > MAX_LINE {
         return Err("the line is longer than 2 MiB".to_owned());
     }
-    serde_json::from_slice(&line).map_err(|error| {
+    if let Ok(request) = serde_json::from_slice(&line) {
+        return Ok(Request::Attach(request));
+    }
+    let request = serde_json::from_slice(&line).map(Request::Steer);
+    request.map_err(|error| {
         format!(
             "expected a line such as {{\"type\":\"steer\",\"message\":\"...\"}} (or type follow_up): {error}"
         )

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::line::cut;
 use crate::agent::session::{Body, NodeId, SessionView, StoredEntry};
+use crate::app::humanize::cut;
 use crate::app::sanitize::visible_line;
 use crate::llm::{Content, Message, ToolResultMessage};
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::agent::event::now_ms;
 use crate::agent::session::{PresenceRecord, SessionHead, SessionState, StoredSession};
-use crate::app::humanize::age;
+use crate::app::humanize::{age, cut};
 use crate::app::outcome::StartError;
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::short_id;
@@ -64,13 +64,6 @@ pub(super) fn unreadable(root: &Path, error: &std::io::Error) -> StartError {
         "can't read the sessions in {}: {error}",
         root.display()
     ))
-}
-
-pub(super) fn cut(text: &str, columns: usize) -> String {
-    match text.char_indices().nth(columns) {
-        Some(_) => text.chars().take(columns - 1).chain(['…']).collect(),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::line::{cut, stored_json, stored_line, unreadable};
+use super::line::{stored_json, stored_line, unreadable};
 use super::place::SessionsPlace;
 use crate::agent::session::{Found, Words, all_sessions, live_sessions};
 use crate::app::args::SessionSearchArgs;
-use crate::app::humanize::abbreviate_home;
+use crate::app::humanize::{abbreviate_home, cut};
 use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;

@@ -1,6 +1,6 @@
 //! The lines for the client.
 
-use std::io;
+use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::answers::Answer;
 use crate::app::out::Writer;
 use crate::app::records::to_line;
 
-/// Writes records to stdout. Waits while the client doesn't read.
+/// Writes records. Waits while the client doesn't read.
 #[derive(Debug)]
 pub(super) struct Output(Writer);
 
@@ -29,8 +29,12 @@ struct Response<'a> {
 }
 
 impl Output {
-    pub fn start() -> io::Result<Self> {
+    pub fn stdout() -> io::Result<Self> {
         Writer::stdout().map(Self)
+    }
+
+    pub fn start(to: impl Write + Send + 'static) -> io::Result<Self> {
+        Writer::start(to).map(Self)
     }
 
     pub async fn write(&mut self, record: &impl Serialize) -> io::Result<()> {

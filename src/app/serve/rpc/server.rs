@@ -2,12 +2,9 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
-use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
 
 use super::answers::{self, Answer, data};
 use super::command::{BadLine, Command, Line, StreamingBehavior};
@@ -16,50 +13,32 @@ use super::output::Output;
 use super::shell::Shell;
 use super::waiting::Waiting;
 use super::{history, shapes};
-use crate::agent::process::Processes;
 use crate::agent::session::SessionView;
 use crate::agent::{
-    self, Accept, AgentEvent, CompactionReason, Delivery, Event, NoticeLevel, QueueKind, Queued,
-    Refused, RunState, SlowReader, Submission,
+    self, Accept, AgentEvent, CompactionReason, Delivery, Event, NoticeLevel, Question, QueueKind,
+    Queued, Refused, RunState, Submission,
 };
 use crate::app::commands;
 use crate::app::host::{Host, RunningCommands};
-use crate::app::out::eprint_line;
-use crate::app::outcome::Outcome;
 use crate::app::records::Recorder;
-use crate::app::serve::lines::{self, ReadLine};
+use crate::app::serve::lines::ReadLine;
 use crate::app::sessions::Choice;
-use crate::app::signals::Signals;
 use crate::llm::Content;
 use crate::llm::message::Image;
 
-/// Time to close the session; it takes longer only on a hanging disk.
-const CLOSING: Duration = Duration::from_secs(1);
-/// Time for killed processes to exit.
-const DYING: Duration = Duration::from_millis(50);
-
-/// Serves one client on stdin and stdout until stdin ends or a signal arrives. All processes of the
-/// session are dead when this returns.
-pub async fn run_rpc(host: Host, processes: &Processes, notices: &[String]) -> Outcome {
-    let outcome = match Server::start(host.clone()) {
-        Ok((mut server, lines, signals)) => server.serve(notices, lines, signals).await,
-        Err(error) => {
-            eprint_line(&format!("tiller: can't start: {error}"));
-            Outcome::Failed
-        }
-    };
-    let closed = timeout(CLOSING, host.handle.shutdown()).await;
-    let late = || Some("the disk is too slow: the session may be incomplete".to_owned());
-    if let Some(unsaved) = closed.unwrap_or_else(|_| late()) {
-        eprint_line(&format!("tiller: {unsaved}"));
-    }
-    processes.kill_all();
-    let _ = timeout(DYING, processes.empty()).await;
-    outcome
+/// Whose client it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The program ends with it, and messages that an abort returns are its to send again.
+    Owner,
+    /// It came later and may leave at any time.
+    Guest,
 }
 
-struct Server {
+/// One client and its session.
+pub(super) struct Server {
     host: Host,
+    role: Role,
     recorder: Recorder,
     output: Output,
     dialogs: Dialogs,
@@ -76,68 +55,52 @@ struct Server {
 }
 
 impl Server {
-    fn start(host: Host) -> io::Result<(Self, mpsc::Receiver<ReadLine>, Signals<Outcome>)> {
-        let signals = Signals::new([
-            (Signal::SIGINT as i32, Outcome::Interrupted),
-            (Signal::SIGTERM as i32, Outcome::Terminated),
-            (Signal::SIGHUP as i32, Outcome::HungUp),
-        ])?;
-        let server = Self {
-            events: host.handle.subscribe(SlowReader::Wait),
+    pub fn new(host: Host, events: mpsc::Receiver<Arc<Event>>, output: Output, role: Role) -> Self {
+        Self {
             host,
+            role,
             recorder: Recorder::default(),
-            output: Output::start()?,
+            output,
             dialogs: Dialogs::default(),
             waiting: Waiting::default(),
             shell: Shell::new(),
             commands: RunningCommands::default(),
             returned: Vec::new(),
             retries: None,
-        };
-        Ok((server, lines::read(io::stdin())?, signals))
+            events,
+        }
     }
 
-    async fn serve(
-        &mut self,
-        notices: &[String],
-        mut lines: mpsc::Receiver<ReadLine>,
-        mut signals: Signals<Outcome>,
-    ) -> Outcome {
-        let work = async {
-            for text in notices {
-                let notice = json!({"type": "notice", "level": "warning", "text": text});
-                self.output.write(&notice).await?;
-            }
-            loop {
-                tokio::select! {
-                    line = lines.recv() => match line {
-                        Some(line) => self.on_line(line).await?,
-                        None => return self.output.finish().await,
-                    },
-                    event = self.events.recv() => match event {
-                        Some(event) => self.on_event(&event).await?,
-                        None => return self.output.finish().await,
-                    },
-                    Some(news) = self.shell.next() => {
-                        self.shell.pass_on(news, &mut self.output).await?;
-                    }
-                    Some((id, result)) = self.commands.next() => {
-                        self.on_command_end(id, result).await?;
-                    }
+    /// Shows the client something before the first event.
+    pub async fn greet(&mut self, notices: &[String], open: &[Arc<Question>]) -> io::Result<()> {
+        for text in notices {
+            let notice = json!({"type": "notice", "level": "warning", "text": text});
+            self.output.write(&notice).await?;
+        }
+        for request in self.dialogs.update(open) {
+            self.output.write(&request).await?;
+        }
+        Ok(())
+    }
+
+    /// Serves the client to the end of its lines.
+    pub async fn serve(&mut self, mut lines: mpsc::Receiver<ReadLine>) -> io::Result<()> {
+        loop {
+            tokio::select! {
+                line = lines.recv() => match line {
+                    Some(line) => self.on_line(line).await?,
+                    None => return self.output.finish().await,
+                },
+                event = self.events.recv() => match event {
+                    Some(event) => self.on_event(&event).await?,
+                    None => return self.output.finish().await,
+                },
+                Some(news) = self.shell.next() => {
+                    self.shell.pass_on(news, &mut self.output).await?;
                 }
-            }
-        };
-        let outcome = tokio::select! {
-            biased;
-            outcome = signals.next() => return outcome,
-            done = work => done,
-        };
-        match outcome {
-            Ok(()) => Outcome::Done,
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Outcome::Cut,
-            Err(error) => {
-                eprint_line(&format!("tiller: can't write to stdout: {error}"));
-                Outcome::Failed
+                Some((id, result)) = self.commands.next() => {
+                    self.on_command_end(id, result).await?;
+                }
             }
         }
     }
@@ -439,6 +402,7 @@ impl Server {
     async fn on_event(&mut self, event: &Event) -> io::Result<()> {
         match &event.kind {
             // They go on after the abort.
+            AgentEvent::QueueReturned { .. } if self.role == Role::Guest => return Ok(()),
             AgentEvent::QueueReturned { messages } => {
                 self.returned.extend(messages.iter().cloned());
                 return Ok(());

@@ -1,0 +1,133 @@
+//! `tiller attach`: watches and steers a running session from another terminal, as plain text. With `--mode rpc`
+//! another program does that.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use super::attached_view::{AttachedView, Dialog};
+use super::running_session::{PATIENCE, choose, connect, unreachable};
+use crate::agent::session::live_sessions;
+use crate::app::args::AttachArgs;
+use crate::app::out;
+use crate::app::outcome::{Outcome, StartError};
+use crate::app::sanitize::for_terminal;
+use crate::app::sessions::short_id;
+use crate::app::steer::{AttachRequest, AttachResponse, to_line};
+
+/// Attaches until the session or stdin ends.
+pub fn attach(what: &AttachArgs, root: &Path, home: Option<&Path>) -> Result<Outcome, StartError> {
+    let live = live_sessions(root);
+    let record = choose(
+        &live,
+        what.session.as_deref(),
+        home,
+        "tiller attach SESSION",
+    )?;
+    let session = short_id(&record.id);
+    let stream = connect(record)?;
+    let response = ask(&stream, record.id.clone());
+    let response = response.map_err(|error| unreachable(record, &error))?;
+    if !response.success {
+        let error = response.error.unwrap_or_default();
+        let text = format!("can't attach to session {session}: {error}");
+        return Err(StartError::failed(text));
+    }
+    let (state, cwd) = (record.state.as_str(), &record.cwd);
+    let ended = if what.mode.is_some() {
+        relay(stream)
+    } else {
+        out::eprint_line(&format!(
+            "Session {session} in {cwd}, {state}. Enter sends · /stop stops the run · Ctrl+C leaves"
+        ));
+        talk(stream)
+    };
+    ended.map_err(|error| StartError::failed(format!("the connection broke: {error}")))?;
+    Ok(Outcome::Done)
+}
+
+/// Asks to attach and reads the answer, and no byte more.
+fn ask(stream: &UnixStream, session: String) -> io::Result<AttachResponse> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut stream = stream;
+    stream.write_all(&to_line(&AttachRequest::to(session)))?;
+    // Nothing follows the answer before a command, but for open questions.
+    let mut line = Vec::new();
+    while line.last() != Some(&b'\n') {
+        let mut byte = [0];
+        io::Read::read_exact(&mut stream, &mut byte)?;
+        line.extend(byte);
+    }
+    stream.set_read_timeout(None)?;
+    stream.set_write_timeout(None)?;
+    Ok(serde_json::from_slice(&line)?)
+}
+
+/// Passes lines on in both directions.
+fn relay(stream: UnixStream) -> io::Result<()> {
+    let mut to = stream.try_clone()?;
+    thread::spawn(move || {
+        let _ = io::copy(&mut io::stdin().lock(), &mut to);
+        let _ = to.shutdown(std::net::Shutdown::Write);
+    });
+    let mut from = BufReader::new(stream);
+    loop {
+        let bytes = from.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        out::write(bytes)?;
+        let count = bytes.len();
+        from.consume(count);
+    }
+}
+
+/// Shows what happens, and sends what the user types.
+fn talk(stream: UnixStream) -> io::Result<()> {
+    let dialog = Arc::<Mutex<Option<Dialog>>>::default();
+    let mut to = stream.try_clone()?;
+    let typed = Arc::clone(&dialog);
+    send(&mut to, &json!({"type": "get_last_assistant_text"}))?;
+    thread::spawn(move || {
+        for line in io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            let open = typed.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let command = match (open, line.trim()) {
+                (_, "/stop") => json!({"type": "abort"}),
+                (Some(dialog), text) if !text.is_empty() => dialog.answer(text),
+                (open, "") => {
+                    *typed.lock().unwrap_or_else(PoisonError::into_inner) = open;
+                    continue;
+                }
+                (_, text) => {
+                    json!({"type": "prompt", "message": text, "streamingBehavior": "steer"})
+                }
+            };
+            if send(&mut to, &command).is_err() {
+                return;
+            }
+        }
+        let _ = to.shutdown(std::net::Shutdown::Write);
+    });
+    let mut view = AttachedView::default();
+    for line in BufReader::new(stream).lines() {
+        let Ok(record) = serde_json::from_str::<Value>(&line?) else {
+            continue;
+        };
+        let text = view.show(&record);
+        out::write(for_terminal(&text).as_bytes())?;
+        if let Some(asked) = Dialog::of(&record) {
+            *dialog.lock().unwrap_or_else(PoisonError::into_inner) = Some(asked);
+        }
+    }
+    Ok(())
+}
+
+fn send(to: &mut UnixStream, command: &Value) -> io::Result<()> {
+    to.write_all(&to_line(command))
+}

@@ -1,0 +1,160 @@
+//! The records of an attached session as plain text.
+
+use serde_json::{Value, json};
+
+use crate::app::humanize::cut;
+
+/// Longest line about a call, in characters.
+const CALL: usize = 100;
+
+/// What is on the screen so far.
+#[derive(Debug, Default)]
+pub(super) struct AttachedView {
+    /// Whether the output ends within a line.
+    is_open: bool,
+}
+
+/// A question that waits for an answer.
+#[derive(Debug)]
+pub(super) struct Dialog {
+    id: Value,
+    options: Vec<String>,
+}
+
+impl AttachedView {
+    /// What to print for `record`.
+    pub fn show(&mut self, record: &Value) -> String {
+        let text = |key: &str| record[key].as_str().unwrap_or_default();
+        match text("type") {
+            "message_update" => {
+                let event = &record["assistantMessageEvent"];
+                match (event["type"].as_str(), event["delta"].as_str()) {
+                    (Some("text_delta"), Some(delta)) => {
+                        self.is_open = !delta.ends_with('\n');
+                        delta.to_owned()
+                    }
+                    (Some("text_end"), _) => self.paragraph(""),
+                    _ => String::new(),
+                }
+            }
+            "message_start" if record["message"]["role"] == "user" => {
+                self.paragraph(&format!("> {}", words(&record["message"]["content"])))
+            }
+            "tool_execution_start" => {
+                let call = format!("• {} {}", text("toolName"), object(&record["args"]));
+                self.paragraph(&cut(&call, CALL))
+            }
+            "tool_execution_end" if record["isError"] == true => {
+                let why = words(&record["result"]["content"]);
+                let first = why.lines().next().unwrap_or_default();
+                self.paragraph(&format!(
+                    "  {} failed: {}",
+                    text("toolName"),
+                    cut(first, CALL)
+                ))
+            }
+            "extension_ui_request" => {
+                let mut asked = format!("? {}", text("title"));
+                for (number, option) in (1..).zip(options(record)) {
+                    asked.push_str(&format!("\n  {number}. {option}"));
+                }
+                self.paragraph(&format!("{asked}\nType a number or a text."))
+            }
+            "agent_settled" => self.paragraph("(waits for a prompt)"),
+            "notice" => self.paragraph(text("text")),
+            "response" if record["success"] == false => self.paragraph(text("error")),
+            "response" => {
+                let said = record["data"]["text"].as_str();
+                said.map_or_else(String::new, |said| self.paragraph(said))
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// A text of its own.
+    fn paragraph(&mut self, text: &str) -> String {
+        let before = if std::mem::take(&mut self.is_open) {
+            "\n"
+        } else {
+            ""
+        };
+        format!("{before}{}\n", text.trim_end())
+    }
+}
+
+impl Dialog {
+    /// The question in `record`, if it is one.
+    pub fn of(record: &Value) -> Option<Self> {
+        (record["type"] == "extension_ui_request").then(|| Self {
+            id: record["id"].clone(),
+            options: options(record),
+        })
+    }
+
+    /// The answer: a number stands for its option.
+    pub fn answer(&self, text: &str) -> Value {
+        let number = text.parse::<usize>().ok();
+        let option = number.and_then(|number| self.options.get(number.checked_sub(1)?));
+        let value = option.map_or(text, String::as_str);
+        json!({"type": "extension_ui_response", "id": self.id, "value": value})
+    }
+}
+
+fn options(record: &Value) -> Vec<String> {
+    let options = record["options"].as_array().into_iter().flatten();
+    let texts = options.filter_map(Value::as_str);
+    texts.map(str::to_owned).collect()
+}
+
+/// What a call works on: its first text.
+fn object(args: &Value) -> &str {
+    ["command", "path", "pattern", "question"]
+        .iter()
+        .find_map(|key| args[key].as_str())
+        .unwrap_or_default()
+}
+
+/// The text of a message's content.
+fn words(content: &Value) -> String {
+    if let Some(text) = content.as_str() {
+        return text.to_owned();
+    }
+    let blocks = content.as_array().into_iter().flatten();
+    let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();
+    texts.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_read_as_text() {
+        let mut view = AttachedView::default();
+        let mut shown = String::new();
+        for record in [
+            json!({"type": "message_start", "message": {"role": "user", "content": "Fix it"}}),
+            json!({"type": "message_update", "assistantMessageEvent": {"type": "text_delta", "delta": "I look."}}),
+            json!({"type": "tool_execution_start", "toolName": "bash", "args": {"command": "make"}}),
+            json!({"type": "tool_execution_end", "toolName": "bash", "isError": true,
+                   "result": {"content": [{"type": "text", "text": "exit code 2\nmore"}]}}),
+            json!({"type": "extension_ui_request", "id": "q1", "title": "Allow bash?", "options": ["Yes, once", "No"]}),
+            json!({"type": "agent_settled"}),
+        ] {
+            shown += &view.show(&record);
+        }
+        let expected = "> Fix it\nI look.\n• bash make\n  bash failed: exit code 2\n? Allow bash?\n  \
+            1. Yes, once\n  2. No\nType a number or a text.\n(waits for a prompt)\n";
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_number_stands_for_its_option() {
+        let record =
+            json!({"type": "extension_ui_request", "id": "q1", "options": ["Yes, once", "No"]});
+        let dialog = Dialog::of(&record).expect("a question");
+        for (typed, value) in [("2", "No"), ("3", "3"), ("0", "0"), ("not now", "not now")] {
+            assert_eq!(dialog.answer(typed)["value"], value);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Several programs at one session: `tiller attach`, with and without `--mode rpc`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::support::job;
+use crate::support::model_server::{Reply, Wire};
+use crate::support::rpc::RpcClient;
+use crate::support::screen::Launch;
+
+fn model() -> &'static str {
+    Wire::Anthropic.model()
+}
+
+/// The events among the records of a client, without those before its first prompt.
+fn events(client: &RpcClient) -> Vec<&Value> {
+    let numbered = client.records.iter().filter(|it| it["seq"].is_number());
+    numbered
+        .skip_while(|it| it["type"] != "agent_start")
+        .collect()
+}
+
+#[test]
+fn three_clients_see_the_same_events_in_the_same_order() {
+    let push = Reply::call("bash", json!({"command": "git push origin main"}));
+    let slow = Reply::text("a b c d").gate("on");
+    let replies = vec![Reply::text("Hello."), push, Reply::text("Refused."), slow];
+    let (server, sandbox) = job::stage_with(replies);
+    let sandbox = sandbox.with_default_mode();
+    sandbox.git_init();
+    let mut owner = RpcClient::start(&sandbox, &["-m", model()]);
+    owner.data(json!({"type": "get_state"}));
+    let mut second = RpcClient::attach(&sandbox);
+    let mut third = RpcClient::attach(&sandbox);
+    for client in [&mut second, &mut third] {
+        let state = client.data(json!({"type": "get_state"}));
+        assert_eq!(state["isStreaming"], false);
+    }
+    second.prompt("Greet me.");
+    owner.until_type("agent_settled");
+    third.until_type("agent_settled");
+
+    // Each sees the question, one answers it.
+    third.data(json!({"type": "prompt", "message": "Push."}));
+    let asked = owner.until_type("extension_ui_request");
+    assert_eq!(second.until_type("extension_ui_request"), asked);
+    let answer = json!({"type": "extension_ui_response", "id": asked["id"], "value": "No"});
+    second.write(&answer.to_string());
+    for client in [&mut owner, &mut second, &mut third] {
+        client.until_type("agent_settled");
+    }
+    // An answer that comes late is none.
+    owner.write(&answer.to_string());
+
+    // One starts a run, another queues a message, the third stops the run. Only the owner sends on what the
+    // stop returned.
+    server.push(Reply::text("Later."));
+    owner.data(json!({"type": "prompt", "message": "Count."}));
+    third.until(|it| it["type"] == "message_update");
+    second.data(json!({"type": "follow_up", "message": "And then?"}));
+    third.data(json!({"type": "abort"}));
+    for client in [&mut owner, &mut second, &mut third] {
+        client.until(|it| it["type"] == "message_end" && it.to_string().contains("Later."));
+        client.until_type("agent_settled");
+    }
+    let sent = server.requests();
+    assert!(sent[4].last_user().ends_with("And then?"));
+    assert_eq!(sent.len(), 5);
+
+    let seen = events(&owner);
+    assert_eq!(seen, events(&second));
+    assert_eq!(seen, events(&third));
+    // One leaves; the session goes on.
+    assert_eq!(third.close(), Some(0));
+    let listed = second.data(json!({"type": "get_messages"}));
+    assert!(listed.to_string().contains("Greet me."));
+    // The owner leaves, and with it the session.
+    assert_eq!(owner.close(), Some(0));
+    assert_eq!(second.close(), Some(0));
+}
+
+#[test]
+fn a_screen_is_watched_and_steered_as_text() {
+    let call = Reply::call(
+        "ask_user",
+        json!({"question": "Which?", "choices": ["red", "blue"]}),
+    );
+    let (_server, sandbox) = job::stage_with(vec![call, Reply::text("Blue it is.")]);
+    let screen = Launch::new(&sandbox).args(&["-m", model()]).start();
+    screen.wait_for("─ runs everything");
+    RpcClient::attach(&sandbox).close();
+    let mut attached = sandbox.tiller(&["attach"]);
+    let mut attached = attached.stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = attached.stdin.take().unwrap();
+    let mut lines = BufReader::new(attached.stdout.take().unwrap()).lines();
+    let mut until = |end: &str| -> Vec<String> {
+        let mut read = Vec::new();
+        while !read.last().is_some_and(|line| line == end) {
+            read.push(lines.next().unwrap().unwrap());
+        }
+        read
+    };
+    stdin.write_all("Ask me.\n".as_bytes()).unwrap();
+    let end = "Type a number or a text.";
+    let read = until(end).join("\n");
+    let asked = "> Ask me.\n• ask_user Which?\n? Which?\n  1. red\n  2. blue\n";
+    assert!(read.ends_with(&format!("{asked}{end}")), "{read}");
+    stdin.write_all("2\n".as_bytes()).unwrap();
+    screen.wait_for("Blue it is.");
+    until("Blue it is.");
+    screen.keys("/quit\r");
+    assert_eq!(attached.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_command_of_the_session_cannot_attach() {
+    let attach = format!("setsid {} attach --mode rpc", env!("CARGO_BIN_EXE_tiller"));
+    let call = Reply::call("bash", json!({"command": attach}));
+    let (server, sandbox) = job::stage_with(vec![call, Reply::text("Refused.")]);
+    let mut client = RpcClient::start(&sandbox, &["-m", model()]);
+    RpcClient::attach(&sandbox).close();
+    client.prompt("Approve it yourself.");
+    let result = server.requests()[1].results().concat();
+    assert!(
+        result.contains("a command of a session can't attach"),
+        "{result}"
+    );
+}
+
+#[test]
+fn attaching_fails_with_a_reason() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("one").gate("on")]);
+    let ran = sandbox.run(&["attach"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert!(
+        ran.stderr.contains("no session is running"),
+        "{}",
+        ran.stderr
+    );
+    let mut print = sandbox.tiller(&["-p", "-m", model(), "Count."]);
+    let print = print.spawn().unwrap();
+    server.wait_gate("on");
+    RpcClient::attach(&sandbox).close();
+    let ran = sandbox.run(&["attach"]);
+    assert_eq!(ran.code, Some(1), "{ran:#?}");
+    assert!(
+        ran.stderr.contains("prints one answer and ends"),
+        "{}",
+        ran.stderr
+    );
+    server.release("on");
+    assert_eq!(print.wait_with_output().unwrap().status.code(), Some(0));
+}
