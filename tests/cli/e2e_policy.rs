@@ -80,6 +80,30 @@ fn policy_check_judges_a_command_in_its_repository() {
 }
 
 #[test]
+fn policy_check_says_why_a_rule_of_the_user_does_not_apply() {
+    let mut sandbox = Sandbox::new();
+    settings(
+        &sandbox,
+        "[[permission.rules]]\ntool = 'bash'\nprefix = ['git']\naction = 'allow'\n\
+         [[permission.rules]]\ntool = 'bash'\nprefix = ['make']\naction = 'allow'\n\
+         [[permission.rules]]\ntool = 'bash'\nprefix = ['docker', 'ps']\naction = 'allow'\nsandbox = false\n",
+    );
+    let check = |sandbox: &Sandbox, line| sandbox.run(&["policy", "check", line]).stdout;
+    for (line, part) in [
+        ("git push", "is more specific. Name its words"),
+        ("docker ps && make", "needs a line with only that command"),
+        ("docker run x", "ready to copy: tiller docs permissions"),
+    ] {
+        let told = check(&sandbox, line);
+        assert!(told.contains(part), "{line}: {told}");
+    }
+    assert!(!check(&sandbox, "make").contains("Your rule"));
+    sandbox.set("TILLER_SANDBOX_WITHOUT", "namespaces,landlock,seccomp");
+    let told = check(&sandbox, "make");
+    assert!(told.contains("Add sandbox = false to the rule"), "{told}");
+}
+
+#[test]
 fn policy_check_names_the_files_that_the_sandbox_hides() {
     let sandbox = Sandbox::with(&[("secrets/key.txt", "k"), ("a.txt", "a")]);
     let secrets = sandbox.path().join("secrets");

@@ -151,7 +151,7 @@ pub enum PolicyCommand {
 }
 
 /// What to decide about, and how.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct PolicyCheckArgs {
     /// The shell command to explain; `-` reads it from stdin.
     #[arg(

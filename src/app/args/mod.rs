@@ -4,6 +4,7 @@ mod run;
 mod foreign;
 mod reopen;
 mod commands;
+mod flag_order;
 mod sessions;
 mod shell_files;
 

@@ -84,6 +84,7 @@ pub(super) fn sub_command(
 }
 
 fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartError> {
+    let what = &what.with_flags_before();
     let layers = layers(dirs, &what.config)?;
     let settings = Settings::resolve(&layers).map_err(StartError::usage)?;
     for dropped in &settings.permission_rules.dropped {
@@ -101,10 +102,9 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
         .cloned()
         .chain(trusted)
         .collect();
-    let (command, json) = match what.command.as_slice() {
+    let command = match what.command.as_slice() {
         [] => return Ok(cli::check_rules(&Policy::new(mode, rules), what.json)),
-        [command] => (command.clone(), what.json),
-        [quoted, flag] if quoted.contains(' ') && flag == "--json" => (quoted.clone(), true),
+        [command] => command.clone(),
         [quoted, ..] if quoted.contains(' ') => {
             return Err(StartError::usage("put flags before the command"));
         }
@@ -115,7 +115,7 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
                 word if is_quoted(word) => shell_word(Path::new(word)),
                 word => word.to_owned(),
             });
-            (words.collect::<Vec<_>>().join(" "), what.json)
+            words.collect::<Vec<_>>().join(" ")
         }
     };
     let text = if command == "-" {
@@ -133,7 +133,13 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
     let judged = runtime.block_on(agent::judge_command(&options, &text, &processes));
     runtime.shutdown_background();
     let judged = judged.map_err(StartError::failed)?;
-    Ok(cli::explain_command(&text, &judged, &cwd, json))
+    Ok(cli::explain_command(
+        &text,
+        &judged,
+        &options.policy,
+        &cwd,
+        what.json,
+    ))
 }
 
 /// The settings in the working folder, and the project's if it is trusted. Reports ignored ones.

@@ -13,6 +13,7 @@ mod auth;
 mod sessions;
 mod models;
 mod policy;
+mod policy_notes;
 mod steer;
 
 pub use self::print::{Output, Print};

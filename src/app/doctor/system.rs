@@ -87,11 +87,7 @@ pub fn sandbox(processes: &Processes, folder: &Path, home: Option<&Path>) -> Sec
                 "via bwrap; commands can't reach servers that earlier commands started",
             ),
             Ok(()) => Check::good("namespaces", "users, mounts, network, IPC and host name"),
-            Err(why) => Check::hint(
-                "namespaces",
-                why,
-                way_out(support),
-            ),
+            Err(why) => Check::hint("namespaces", why, way_out(support)),
         },
         match &support.processes {
             Ok(()) => Check::good("process ids", "own namespace and /proc"),
@@ -155,6 +151,8 @@ pub fn sandbox(processes: &Processes, folder: &Path, home: Option<&Path>) -> Sec
 fn way_out(support: &Support) -> String {
     match support.remedy() {
         Some(command) => format!("Allow user namespaces: {command}"),
-        None => "Install bubblewrap; in a container, let its runtime allow user namespaces".to_owned(),
+        None => {
+            "Install bubblewrap; in a container, let its runtime allow user namespaces".to_owned()
+        }
     }
 }
