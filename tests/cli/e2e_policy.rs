@@ -104,6 +104,37 @@ fn policy_check_says_why_a_rule_of_the_user_does_not_apply() {
 }
 
 #[test]
+fn rules_are_added_listed_and_removed() {
+    let sandbox = Sandbox::new();
+    for words in [
+        &["policy", "allow", "npm", "test"][..],
+        &["policy", "deny", "git push"],
+        &["policy", "allow", "--no-sandbox", "docker", "ps"],
+    ] {
+        let ran = sandbox.run(words);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+    }
+    let listed = sandbox.run(&["policy", "list"]).stdout;
+    for part in ["  1  allow bash \"npm test\" (", "config.toml:", "  2  deny bash \"git push\""] {
+        assert!(listed.contains(part), "{part}: {listed}");
+    }
+    let rules: Value =
+        serde_json::from_str(&sandbox.run(&["policy", "list", "--json"]).stdout).unwrap();
+    assert_eq!(rules[2]["sandbox"], false);
+    for rule in ["git push", "1"] {
+        let ran = sandbox.run(&["policy", "rm", rule]);
+        assert!(ran.stdout.starts_with("Removed from "), "{ran:#?}");
+    }
+    let listed = sandbox.run(&["policy", "list"]).stdout;
+    assert!(!listed.contains("git push") && !listed.contains("npm"), "{listed}");
+    let ran = sandbox.run(&["policy", "remove", "npm test"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert!(ran.stderr.contains("no rule npm test"), "{ran:#?}");
+    let ran = sandbox.run(&["policy", "allow", "sudo"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+}
+
+#[test]
 fn policy_check_names_the_files_that_the_sandbox_hides() {
     let sandbox = Sandbox::with(&[("secrets/key.txt", "k"), ("a.txt", "a")]);
     let secrets = sandbox.path().join("secrets");

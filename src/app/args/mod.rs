@@ -9,8 +9,8 @@ mod sessions;
 mod shell_files;
 
 pub use commands::{
-    AuthCommand, ConfigCommand, ModelsArgs, PolicyCheckArgs, PolicyCommand, StatusArgs, SteerArgs,
-    SubCommand,
+    AuthCommand, ConfigCommand, ModelsArgs, PolicyAddArgs, PolicyCheckArgs, PolicyCommand,
+    StatusArgs, SteerArgs, SubCommand,
 };
 pub use foreign::explain;
 pub(crate) use foreign::of_value;

@@ -10,7 +10,7 @@ use super::doctor::doctor;
 use super::run_context::permission_options;
 use super::runtime::current_thread;
 use crate::agent;
-use crate::agent::permission::Policy;
+use crate::agent::permission::{Action, Policy};
 use crate::agent::process::Processes;
 use crate::app::args::{self, AuthCommand, PolicyCheckArgs, PolicyCommand, SubCommand};
 use crate::app::cli::{self, AuthContext};
@@ -20,6 +20,7 @@ use crate::app::humanize::shell_word;
 use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::outcome::{Outcome, StartError};
+use crate::app::stored_rules::StoredRules;
 use crate::app::trust::Trust;
 use crate::app::{catalogue, keys, manual, out, plan};
 use crate::llm::local::{self, DiscoveredServer};
@@ -68,10 +69,7 @@ pub(super) fn sub_command(
             };
             cli::sessions(what, &place)
         }
-        SubCommand::Policy { what } => {
-            let PolicyCommand::Check(what) = what;
-            policy_check(what, dirs)
-        }
+        SubCommand::Policy { what } => policy(what, dirs),
         SubCommand::Docs { page } => {
             let text = manual::page(page.as_deref()).map_err(StartError::usage)?;
             Ok(out::print(&text))
@@ -80,6 +78,28 @@ pub(super) fn sub_command(
         SubCommand::Man { command } => Ok(out::print(&args::man(command)?)),
         SubCommand::Steer(what) => cli::steer(what, &dirs.sessions(), home),
         SubCommand::Status(what) => cli::status(what, &dirs.sessions(), home),
+    }
+}
+
+fn policy(what: &PolicyCommand, dirs: &Dirs) -> Result<Outcome, StartError> {
+    let cwd = plan::working_folder(None)?;
+    let rules = |config: &[String]| {
+        let settings = Settings::resolve(&layers(dirs, config)?).map_err(StartError::usage)?;
+        let mut rules = settings.permission_rules.rules;
+        rules.extend(Trust::load(&dirs.projects_file(), &cwd)?.rules);
+        Ok::<_, StartError>(rules)
+    };
+    let add = |action, what| cli::add_rule(&dirs.config_file(), action, what);
+    match what {
+        PolicyCommand::Check(what) => policy_check(what, dirs),
+        PolicyCommand::List { json, config } => Ok(cli::list_rules(&rules(config)?, *json)),
+        PolicyCommand::Allow(what) => add(Action::Allow, what),
+        PolicyCommand::Ask(what) => add(Action::Ask, what),
+        PolicyCommand::Deny(what) => add(Action::Deny, what),
+        PolicyCommand::Remove { rule, json } => {
+            let stored = StoredRules { dirs, cwd: &cwd };
+            cli::remove_stored_rule(&stored, &rules(&[])?, &rule.join(" "), *json)
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod sessions;
 mod models;
 mod policy;
 mod policy_notes;
+mod rules;
 mod steer;
 
 pub use self::print::{Output, Print};
@@ -25,5 +26,6 @@ pub use json::Json;
 pub use models::models;
 pub use plain_demo::PlainDemo;
 pub use policy::{check_rules, explain_command};
+pub use rules::{add_rule, list_rules, remove_stored_rule};
 pub use sessions::{SessionsPlace, sessions, status};
 pub use steer::steer;
