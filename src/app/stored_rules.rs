@@ -8,11 +8,13 @@ use super::dirs::Dirs;
 use super::rule_store::remove_project_rule;
 use super::trust::Trust;
 use crate::agent::git::project_root;
-use crate::agent::permission::{Origin, Rule};
+use crate::agent::permission::{Action, Origin, Rule};
 
 /// The files with the rules for a folder.
 pub struct StoredRules<'a> {
+    /// Where tiller keeps its files.
     pub dirs: &'a Dirs,
+    /// The folder.
     pub cwd: &'a Path,
 }
 
@@ -48,7 +50,18 @@ impl StoredRules<'_> {
 pub fn listed(rules: &[Rule]) -> String {
     let mut text = String::new();
     for (at, rule) in rules.iter().enumerate() {
-        let _ = writeln!(text, "{:>3}  {}", at + 1, rule.summary());
+        let how = match (rule.action, rule.sandbox, rule.network) {
+            (Action::Allow, false, _) => ", outside the sandbox",
+            (Action::Allow, true, true) => ", with the network",
+            _ => "",
+        };
+        let _ = writeln!(
+            text,
+            "{:>3}  {}{how} ({})",
+            at + 1,
+            rule.what(),
+            rule.origin
+        );
     }
     if rules.is_empty() {
         text.push_str("No rules of yours\n");
@@ -91,7 +104,6 @@ pub fn is_same(one: &Rule, other: &Rule) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::permission::Action;
 
     fn rule(words: &str, action: Action) -> Rule {
         Rule {

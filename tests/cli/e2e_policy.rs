@@ -115,7 +115,11 @@ fn rules_are_added_listed_and_removed() {
         assert_eq!(ran.code, Some(0), "{ran:#?}");
     }
     let listed = sandbox.run(&["policy", "list"]).stdout;
-    for part in ["  1  allow bash \"npm test\" (", "config.toml:", "  2  deny bash \"git push\""] {
+    for part in [
+        "  1  allow bash \"npm test\" (",
+        "config.toml:",
+        "  2  deny bash \"git push\"",
+    ] {
         assert!(listed.contains(part), "{part}: {listed}");
     }
     let rules: Value =
@@ -126,12 +130,19 @@ fn rules_are_added_listed_and_removed() {
         assert!(ran.stdout.starts_with("Removed from "), "{ran:#?}");
     }
     let listed = sandbox.run(&["policy", "list"]).stdout;
-    assert!(!listed.contains("git push") && !listed.contains("npm"), "{listed}");
+    assert!(
+        !listed.contains("git push") && !listed.contains("npm"),
+        "{listed}"
+    );
     let ran = sandbox.run(&["policy", "remove", "npm test"]);
     assert_eq!(ran.code, Some(2), "{ran:#?}");
     assert!(ran.stderr.contains("no rule npm test"), "{ran:#?}");
     let ran = sandbox.run(&["policy", "allow", "sudo"]);
     assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert!(
+        ran.stderr.contains("sudo") && !ran.stderr.contains("append"),
+        "{ran:#?}"
+    );
 }
 
 #[test]

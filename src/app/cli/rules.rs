@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::agent::permission::{Action, Origin, Rule};
+use crate::agent::permission::{Action, Origin, Rule, rules_to_toml};
 use crate::app::args::PolicyAddArgs;
-use crate::app::config::append_rules;
+use crate::app::config::{append_rules, parse_checked_rules};
 use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
@@ -31,6 +31,9 @@ pub fn add_rule(file: &Path, action: Action, what: &PolicyAddArgs) -> Result<Out
         sandbox: !what.no_sandbox,
         ..Rule::of_tool("bash", action, Origin::Session)
     };
+    let rules = rules_to_toml(std::slice::from_ref(&rule));
+    let checked = parse_checked_rules(&rules, |_| Origin::Session);
+    checked.map_err(|(_, why)| StartError::usage(why))?;
     append_rules(file, std::slice::from_ref(&rule)).map_err(StartError::usage)?;
     let text = format!("Added to {}: {}\n", file.display(), rule.what());
     Ok(out::print(&for_terminal(&text)))

@@ -171,7 +171,14 @@ pub fn remove_table(
             }
             _ => return Err(named(is_section(last))),
         }
-        Ok(document.to_string())
+        // The blank line between this table and the next one.
+        let new = document.to_string();
+        let starts_blank = text.starts_with('\n');
+        Ok(if starts_blank {
+            new
+        } else {
+            new.trim_start_matches('\n').to_owned()
+        })
     })?;
     Ok(removed)
 }
