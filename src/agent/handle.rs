@@ -12,7 +12,7 @@ use super::current_run::CurrentRun;
 use super::event::{Event, NoticeLevel, QueueKind, Queued, RunId, RunState};
 use super::memory::InstructionSources;
 use super::memory::compaction::ContextUsage;
-use super::permission::PermissionMode;
+use super::permission::{PermissionMode, Rule};
 use super::question::{Answer, Question};
 pub use super::refused::{OpenRefused, Refused};
 use super::rules::LoopRules;
@@ -103,6 +103,8 @@ pub(super) enum Command {
     },
     Continue,
     SetPermission(PermissionMode),
+    PermissionRules(oneshot::Sender<Vec<Rule>>),
+    RemoveRule(Box<Rule>),
     Answer(u64, Answer),
     RaiseBudget,
     SetBudget(Budget),
@@ -294,6 +296,17 @@ impl AgentHandle {
     /// Changes the permission mode from the next call on.
     pub fn set_permission(&self, mode: PermissionMode) {
         self.send(Command::SetPermission(mode));
+    }
+
+    /// Returns the permission rules of the user, the project and this session, or `None` if the agent has
+    /// ended.
+    pub async fn permission_rules(&self) -> Option<Vec<Rule>> {
+        self.ask(Command::PermissionRules).await
+    }
+
+    /// Drops a rule of the user from the next call on.
+    pub fn remove_permission_rule(&self, rule: Rule) {
+        self.send(Command::RemoveRule(Box::new(rule)));
     }
 
     /// Answers the question with this id. Does nothing if it no longer waits.

@@ -26,6 +26,7 @@ pub mod sessions;
 pub mod branches;
 pub(crate) mod keys;
 pub mod rule_store;
+pub mod stored_rules;
 mod from_word;
 pub(crate) mod out;
 pub mod notify;

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::config::{append_to_file, parse_checked_rules};
+use super::config::{append_to_file, parse_checked_rules, remove_table};
 use super::sanitize::revealed;
+use super::stored_rules::is_same;
 use crate::agent::permission::{Origin, Rule, rules_to_toml_under};
 
 /// The table in `projects.toml` from project root to rules.
@@ -121,6 +122,14 @@ pub(super) fn append_project_rules(file: &Path, root: &Path, rules: &[Rule]) -> 
     )
 }
 
+/// Removes a rule of the project in `root` from `file`; false if it isn't there.
+pub(super) fn remove_project_rule(file: &Path, root: &Path, rule: &Rule) -> Result<bool, String> {
+    remove_table(file, &[TABLE, &root.to_string_lossy()], |text| {
+        let rules = project_rules(text, root)?;
+        Ok(rules.iter().position(|it| is_same(it, rule)))
+    })
+}
+
 /// The header of a project's array of rules.
 fn key(root: &Path) -> String {
     format!("{TABLE}.{}", Value::from(&*root.to_string_lossy()))
@@ -165,6 +174,26 @@ mod tests {
         for other in ["/", "/w/a", "/wide"] {
             assert_eq!(project_rules(&text, Path::new(other)), Ok(Vec::new()));
         }
+    }
+
+    #[test]
+    fn one_rule_of_one_project_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("projects.toml");
+        fs::write(&file, "[trust]\n\"/w\" = \"trusted\" # mine\n").unwrap();
+        let roots = ["/w", "/w/a"].map(Path::new);
+        for root in roots {
+            append_project_rules(&file, root, &make()).unwrap();
+        }
+        assert_eq!(remove_project_rule(&file, roots[0], &make()[0]), Ok(true));
+        assert_eq!(remove_project_rule(&file, roots[0], &make()[0]), Ok(false));
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(
+            text.starts_with("[trust]\n\"/w\" = \"trusted\" # mine\n"),
+            "{text}"
+        );
+        assert_eq!(project_rules(&text, roots[0]), Ok(Vec::new()));
+        assert_eq!(project_rules(&text, roots[1]).unwrap().len(), 1);
     }
 
     #[test]

@@ -67,6 +67,19 @@ fn doctor_reports_a_good_setup_and_changes_nothing() {
 }
 
 #[test]
+fn doctor_fails_without_a_sandbox_and_says_how_to_get_one() {
+    let mut sandbox = Sandbox::new();
+    sandbox.set("MISTRAL_API_KEY", KEY);
+    sandbox.set("TILLER_SANDBOX_WITHOUT", "namespaces,landlock,seccomp");
+    let (code, report) = doctor(&sandbox);
+    assert_eq!((code, &report["ok"]), (Some(1), &Value::Bool(false)));
+    let together = check(&report, "Sandbox", "together");
+    assert_eq!(together["state"], "bad");
+    let way_out = together["wayOut"].as_str().unwrap();
+    assert!(way_out.contains("user namespaces"), "{way_out}");
+}
+
+#[test]
 fn doctor_names_the_line_of_each_error_and_checks_the_rest() {
     let sandbox = Sandbox::new();
     let write = |name: &str, text: &str| fs::write(sandbox.config().join(name), text).unwrap();

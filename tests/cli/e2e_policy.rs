@@ -80,6 +80,72 @@ fn policy_check_judges_a_command_in_its_repository() {
 }
 
 #[test]
+fn policy_check_says_why_a_rule_of_the_user_does_not_apply() {
+    let mut sandbox = Sandbox::new();
+    settings(
+        &sandbox,
+        "[[permission.rules]]\ntool = 'bash'\nprefix = ['git']\naction = 'allow'\n\
+         [[permission.rules]]\ntool = 'bash'\nprefix = ['make']\naction = 'allow'\n\
+         [[permission.rules]]\ntool = 'bash'\nprefix = ['docker', 'ps']\naction = 'allow'\nsandbox = false\n",
+    );
+    let check = |sandbox: &Sandbox, line| sandbox.run(&["policy", "check", line]).stdout;
+    for (line, part) in [
+        ("git push", "is more specific. Name its words"),
+        ("docker ps && make", "needs a line with only that command"),
+        ("docker run x", "ready to copy: tiller docs permissions"),
+    ] {
+        let told = check(&sandbox, line);
+        assert!(told.contains(part), "{line}: {told}");
+    }
+    assert!(!check(&sandbox, "make").contains("Your rule"));
+    sandbox.set("TILLER_SANDBOX_WITHOUT", "namespaces,landlock,seccomp");
+    let told = check(&sandbox, "make");
+    assert!(told.contains("Add sandbox = false to the rule"), "{told}");
+}
+
+#[test]
+fn rules_are_added_listed_and_removed() {
+    let sandbox = Sandbox::new();
+    for words in [
+        &["policy", "allow", "npm", "test"][..],
+        &["policy", "deny", "git push"],
+        &["policy", "allow", "--no-sandbox", "docker", "ps"],
+    ] {
+        let ran = sandbox.run(words);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+    }
+    let listed = sandbox.run(&["policy", "list"]).stdout;
+    for part in [
+        "  1  allow bash \"npm test\" (",
+        "config.toml:",
+        "  2  deny bash \"git push\"",
+    ] {
+        assert!(listed.contains(part), "{part}: {listed}");
+    }
+    let rules: Value =
+        serde_json::from_str(&sandbox.run(&["policy", "list", "--json"]).stdout).unwrap();
+    assert_eq!(rules[2]["sandbox"], false);
+    for rule in ["git push", "1"] {
+        let ran = sandbox.run(&["policy", "rm", rule]);
+        assert!(ran.stdout.starts_with("Removed from "), "{ran:#?}");
+    }
+    let listed = sandbox.run(&["policy", "list"]).stdout;
+    assert!(
+        !listed.contains("git push") && !listed.contains("npm"),
+        "{listed}"
+    );
+    let ran = sandbox.run(&["policy", "remove", "npm test"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert!(ran.stderr.contains("no rule npm test"), "{ran:#?}");
+    let ran = sandbox.run(&["policy", "allow", "sudo"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert!(
+        ran.stderr.contains("sudo") && !ran.stderr.contains("append"),
+        "{ran:#?}"
+    );
+}
+
+#[test]
 fn policy_check_names_the_files_that_the_sandbox_hides() {
     let sandbox = Sandbox::with(&[("secrets/key.txt", "k"), ("a.txt", "a")]);
     let secrets = sandbox.path().join("secrets");

@@ -50,6 +50,8 @@ fn is_allowed(command: &Command) -> bool {
         | Command::ClearQueue(_)
         | Command::Release(_)
         | Command::Abort { .. }
+        | Command::PermissionRules(_)
+        | Command::RemoveRule(_)
         | Command::SetPermission(_)
         | Command::Answer(..)
         | Command::RaiseBudget

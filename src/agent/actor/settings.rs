@@ -93,6 +93,16 @@ impl Actor {
         self.change_policy(|policy| rules.iter().for_each(|rule| policy.add(rule.clone())));
     }
 
+    /// Drops a rule of the user from the calls that start from now on.
+    pub(super) fn remove_rule(&mut self, rule: &Rule) {
+        self.change_policy(|policy| policy.remove(rule));
+    }
+
+    pub(super) fn permission_rules(&self) -> Vec<Rule> {
+        let policy = self.policy.borrow();
+        policy.own_rules().map(|rule| Rule::clone(rule)).collect()
+    }
+
     fn change_policy(&self, change: impl FnOnce(&mut Policy)) {
         (self.policy).send_modify(|policy| change(Arc::make_mut(policy)));
     }

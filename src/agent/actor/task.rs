@@ -213,6 +213,8 @@ impl Actor {
             Command::SetInstructions(sources) => self.conversation.instructions = sources,
             Command::SetRules(rules) => self.rules = Arc::from(rules),
             Command::SetPermission(mode) => self.set_permission(mode),
+            Command::PermissionRules(answer) => drop(answer.send(self.permission_rules())),
+            Command::RemoveRule(rule) => self.remove_rule(&rule),
             Command::Answer(id, answer) => self.answer(id, answer),
             Command::Name(name) => self.conversation.name(name),
             Command::Compact(focus) => self.compact(CompactRequest { focus }),

@@ -42,6 +42,22 @@ impl Policy {
         BUILT_IN.iter().chain(self.own.iter())
     }
 
+    /// The rules of the user, the project and this session.
+    pub fn own_rules(&self) -> impl Iterator<Item = &Arc<Rule>> {
+        self.own.iter()
+    }
+
+    /// Removes the user's rules that say the same as `rule`, wherever they come from.
+    pub fn remove(&mut self, rule: &Rule) {
+        Arc::make_mut(&mut self.own).retain(|own| {
+            let same = Rule {
+                origin: rule.origin.clone(),
+                ..Rule::clone(own)
+            };
+            same != *rule || matches!(own.origin, Origin::Project(_))
+        });
+    }
+
     /// Adds a rule.
     pub fn add(&mut self, rule: Rule) {
         Arc::make_mut(&mut self.own).push(Arc::new(rule));

@@ -21,6 +21,8 @@ pub struct JudgedCommand {
     pub decision: Decision,
     /// The protected places that the command names, which the sandbox hides from it.
     pub hidden: Vec<PathBuf>,
+    /// Why no sandbox works on this machine; `None` if one does.
+    pub no_sandbox: Option<String>,
 }
 
 /// Returns what a session with these options would do with a command.
@@ -58,5 +60,6 @@ pub async fn judge_command(
         mode: judged.mode,
         decision: judged.decision,
         hidden,
+        no_sandbox: judged.no_sandbox,
     })
 }

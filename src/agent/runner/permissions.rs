@@ -40,7 +40,7 @@ pub(super) struct Judged {
     pub mode: PermissionMode,
     paths: Vec<PathUse>,
     /// Why the call's command can't be sandboxed.
-    no_sandbox: Option<String>,
+    pub no_sandbox: Option<String>,
     /// How to fix that.
     remedy: Option<&'static str>,
 }

@@ -153,10 +153,57 @@ pub enum PolicyCommand {
     /// Each rule has examples that it must match. Exit code 0: all rules pass, or tiller would run the
     /// command; 1: a rule fails, or tiller would ask, deny, or hide a file that the command names.
     Check(PolicyCheckArgs),
+    /// List the rules in force here, and where they come from.
+    #[command(alias = "ls")]
+    List {
+        /// Print a JSON array.
+        #[arg(long)]
+        json: bool,
+        /// Override a setting, for example ui.theme=light (repeatable).
+        #[arg(long, value_name = "KEY=VALUE")]
+        config: Vec<String>,
+    },
+    /// Allow commands that begin with these words.
+    Allow(PolicyAddArgs),
+    /// Ask before commands that begin with these words.
+    Ask(PolicyAddArgs),
+    /// Deny commands that begin with these words.
+    Deny(PolicyAddArgs),
+    /// Remove a rule from your files.
+    #[command(aliases = ["rm", "delete"])]
+    Remove {
+        /// The rule: its number in tiller policy list, or its command.
+        #[arg(required = true, allow_hyphen_values = true, trailing_var_arg = true)]
+        rule: Vec<String>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// A rule to add to your config.toml.
+#[derive(Clone, Debug, Args)]
+pub struct PolicyAddArgs {
+    /// The first words of the commands.
+    #[arg(
+        value_name = "COMMAND",
+        required = true,
+        allow_hyphen_values = true,
+        trailing_var_arg = true
+    )]
+    pub command: Vec<String>,
+
+    /// The commands may use the network.
+    #[arg(long)]
+    pub network: bool,
+
+    /// The commands run outside the sandbox.
+    #[arg(long)]
+    pub no_sandbox: bool,
 }
 
 /// What to decide about, and how.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct PolicyCheckArgs {
     /// The shell command to explain; `-` reads it from stdin.
     #[arg(

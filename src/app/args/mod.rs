@@ -4,12 +4,13 @@ mod run;
 mod foreign;
 mod reopen;
 mod commands;
+mod flag_order;
 mod sessions;
 mod shell_files;
 
 pub use commands::{
-    AttachArgs, AuthCommand, ConfigCommand, ModelsArgs, PolicyCheckArgs, PolicyCommand, StatusArgs,
-    SteerArgs, SubCommand,
+    AttachArgs, AuthCommand, ConfigCommand, ModelsArgs, PolicyAddArgs, PolicyCheckArgs,
+    PolicyCommand, StatusArgs, SteerArgs, SubCommand,
 };
 pub use foreign::explain;
 pub(crate) use foreign::of_value;

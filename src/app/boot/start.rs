@@ -10,7 +10,6 @@ use std::process::{self, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::Parser;
 use nix::sys::signal::Signal;
 use tokio::runtime::Runtime;
 
@@ -49,10 +48,11 @@ pub fn run() -> ExitCode {
     // Turns a write beyond `ulimit -f` into an error like a full disk, instead of the end of the
     // program. Catches the signal, because commands would inherit ignoring it.
     let _ = signal_hook::flag::register(Signal::SIGXFSZ as i32, Arc::default());
-    let mut args = match Args::try_parse() {
+    let typed: Vec<OsString> = std::env::args_os().collect();
+    let mut args = match Args::parse_in_any_order(&typed) {
         Ok(args) => args,
         Err(error) => {
-            let words = std::env::args_os().skip(1);
+            let words = typed.iter().skip(1);
             let words = words.map(|word| word.to_string_lossy().into_owned());
             let error = args::explain(error, &words.collect::<Vec<String>>());
             let code = error.exit_code() as u8;
@@ -68,7 +68,7 @@ pub fn run() -> ExitCode {
     {
         *model = format!("{provider}/{model}");
     }
-    let separated = std::env::args_os().any(|argument| argument == "--");
+    let separated = typed.iter().any(|argument| argument == "--");
     args.run.is_text = separated;
     let refusal = args.run.mistyped_command();
     let refusal = refusal.or_else(|| args.run.slash_command());

@@ -10,7 +10,7 @@ use super::doctor::doctor;
 use super::run_context::permission_options;
 use super::runtime::current_thread;
 use crate::agent;
-use crate::agent::permission::Policy;
+use crate::agent::permission::{Action, Policy};
 use crate::agent::process::Processes;
 use crate::app::args::{self, AuthCommand, PolicyCheckArgs, PolicyCommand, SubCommand};
 use crate::app::cli::{self, AuthContext};
@@ -20,6 +20,7 @@ use crate::app::humanize::shell_word;
 use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::outcome::{Outcome, StartError};
+use crate::app::stored_rules::StoredRules;
 use crate::app::trust::Trust;
 use crate::app::{catalogue, keys, manual, out, plan};
 use crate::llm::local::{self, DiscoveredServer};
@@ -68,10 +69,7 @@ pub(super) fn sub_command(
             };
             cli::sessions(what, &place)
         }
-        SubCommand::Policy { what } => {
-            let PolicyCommand::Check(what) = what;
-            policy_check(what, dirs)
-        }
+        SubCommand::Policy { what } => policy(what, dirs),
         SubCommand::Docs { page } => {
             let text = manual::page(page.as_deref()).map_err(StartError::usage)?;
             Ok(out::print(&text))
@@ -84,7 +82,30 @@ pub(super) fn sub_command(
     }
 }
 
+fn policy(what: &PolicyCommand, dirs: &Dirs) -> Result<Outcome, StartError> {
+    let cwd = plan::working_folder(None)?;
+    let rules = |config: &[String]| {
+        let settings = Settings::resolve(&layers(dirs, config)?).map_err(StartError::usage)?;
+        let mut rules = settings.permission_rules.rules;
+        rules.extend(Trust::load(&dirs.projects_file(), &cwd)?.rules);
+        Ok::<_, StartError>(rules)
+    };
+    let add = |action, what| cli::add_rule(&dirs.config_file(), action, what);
+    match what {
+        PolicyCommand::Check(what) => policy_check(what, dirs),
+        PolicyCommand::List { json, config } => Ok(cli::list_rules(&rules(config)?, *json)),
+        PolicyCommand::Allow(what) => add(Action::Allow, what),
+        PolicyCommand::Ask(what) => add(Action::Ask, what),
+        PolicyCommand::Deny(what) => add(Action::Deny, what),
+        PolicyCommand::Remove { rule, json } => {
+            let stored = StoredRules { dirs, cwd: &cwd };
+            cli::remove_stored_rule(&stored, &rules(&[])?, &rule.join(" "), *json)
+        }
+    }
+}
+
 fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartError> {
+    let what = &what.with_flags_before();
     let layers = layers(dirs, &what.config)?;
     let settings = Settings::resolve(&layers).map_err(StartError::usage)?;
     for dropped in &settings.permission_rules.dropped {
@@ -102,10 +123,9 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
         .cloned()
         .chain(trusted)
         .collect();
-    let (command, json) = match what.command.as_slice() {
+    let command = match what.command.as_slice() {
         [] => return Ok(cli::check_rules(&Policy::new(mode, rules), what.json)),
-        [command] => (command.clone(), what.json),
-        [quoted, flag] if quoted.contains(' ') && flag == "--json" => (quoted.clone(), true),
+        [command] => command.clone(),
         [quoted, ..] if quoted.contains(' ') => {
             return Err(StartError::usage("put flags before the command"));
         }
@@ -116,7 +136,7 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
                 word if is_quoted(word) => shell_word(Path::new(word)),
                 word => word.to_owned(),
             });
-            (words.collect::<Vec<_>>().join(" "), what.json)
+            words.collect::<Vec<_>>().join(" ")
         }
     };
     let text = if command == "-" {
@@ -134,7 +154,13 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
     let judged = runtime.block_on(agent::judge_command(&options, &text, &processes));
     runtime.shutdown_background();
     let judged = judged.map_err(StartError::failed)?;
-    Ok(cli::explain_command(&text, &judged, &cwd, json))
+    Ok(cli::explain_command(
+        &text,
+        &judged,
+        &options.policy,
+        &cwd,
+        what.json,
+    ))
 }
 
 /// The settings in the working folder, and the project's if it is trusted. Reports ignored ones.

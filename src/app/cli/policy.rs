@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::policy_notes::notes;
 use crate::agent::JudgedCommand;
 use crate::agent::permission::{
     Action, Confinement, Origin, PermissionMode, Policy, Rule, Verdict, rules_to_toml,
@@ -56,11 +57,20 @@ pub fn check_rules(policy: &Policy, json: bool) -> Outcome {
     }
 }
 
-pub fn explain_command(command: &str, judged: &JudgedCommand, cwd: &Path, json: bool) -> Outcome {
+/// Explains the decision on `command`. `policy` has the rules that it comes from.
+pub fn explain_command(
+    command: &str,
+    judged: &JudgedCommand,
+    policy: &Policy,
+    cwd: &Path,
+    json: bool,
+) -> Outcome {
+    let rules: Vec<&Rule> = policy.rules().map(|rule| &**rule).collect();
+    let notes = notes(&rules, judged);
     let text = if json {
-        format!("{}\n", as_json(command, judged))
+        format!("{}\n", as_json(command, judged, &notes))
     } else {
-        as_text(judged, cwd)
+        as_text(judged, &notes, cwd)
     };
     match (out::print(&text), judged.decision.verdict) {
         (Outcome::Done, Verdict::Allow(_)) if judged.hidden.is_empty() => Outcome::Done,
@@ -69,7 +79,7 @@ pub fn explain_command(command: &str, judged: &JudgedCommand, cwd: &Path, json: 
     }
 }
 
-fn as_text(judged: &JudgedCommand, cwd: &Path) -> String {
+fn as_text(judged: &JudgedCommand, notes: &[String], cwd: &Path) -> String {
     let (mode, decision) = (judged.mode, &judged.decision);
     let mut text = String::new();
     for judged in &decision.commands {
@@ -102,6 +112,9 @@ fn as_text(judged: &JudgedCommand, cwd: &Path) -> String {
     let is_new = |reason: &str| decision.commands.iter().all(|it| it.reason != reason);
     if is_new(&decision.reason) {
         let _ = writeln!(text, "       {}", decision.reason);
+    }
+    for note in notes {
+        let _ = writeln!(text, "       {note}");
     }
     if !decision.suggestions.is_empty() {
         let rules = rules_to_toml(&decision.suggestions);
@@ -138,7 +151,7 @@ fn of_place(place: Confinement) -> &'static str {
     }
 }
 
-fn as_json(command: &str, judged: &JudgedCommand) -> Value {
+fn as_json(command: &str, judged: &JudgedCommand, notes: &[String]) -> Value {
     let (mode, decision) = (judged.mode, &judged.decision);
     let rule = |rule: &Rule| json!({"rule": rule.summary(), "origin": rule.origin.to_string()});
     let commands = decision.commands.iter().map(|judged| {
@@ -162,6 +175,7 @@ fn as_json(command: &str, judged: &JudgedCommand) -> Value {
         "reason": decision.reason,
         "rule": decision.rule.as_deref().map(rule),
         "commands": commands.collect::<Vec<_>>(),
+        "notes": notes,
         "suggestion": rules_to_toml(&decision.suggestions),
     })
 }

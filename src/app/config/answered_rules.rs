@@ -5,11 +5,12 @@ use std::path::Path;
 use toml::Table;
 
 use super::check::{RULES, collect_keys};
-use super::edit::append_to_file;
+use super::edit::{append_to_file, remove_table};
 use super::layers::{Layers, Origin};
 use super::rules::parse_checked_rules;
 use super::settings::Settings;
 use crate::agent::permission::{Action, Origin as RuleOrigin, Rule, rules_to_toml};
+use crate::app::stored_rules::is_same;
 
 /// Reads the rules that a user has edited to answer a question. An error names its line.
 pub fn read_answer(text: &str) -> Result<Vec<Rule>, String> {
@@ -53,6 +54,16 @@ pub fn append_rules(file: &Path, rules: &[Rule]) -> Result<(), String> {
                 file.display()
             )),
         }
+    })
+}
+
+/// Removes a rule from the user's settings file; false if it isn't there.
+pub fn remove_rule(file: &Path, rule: &Rule) -> Result<bool, String> {
+    let keys: Vec<&str> = RULES.split('.').collect();
+    remove_table(file, &keys, |text| {
+        let rules = parse_checked_rules(text, |_| RuleOrigin::Session);
+        let rules = rules.map_err(|(_, what)| what)?;
+        Ok(rules.iter().position(|it| is_same(it, rule)))
     })
 }
 

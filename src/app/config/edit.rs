@@ -137,6 +137,52 @@ pub fn append_to_file(
     })
 }
 
+/// Removes one table of the array under `keys` in `file`, or nothing: `find` says which. True if it
+/// removed one.
+pub fn remove_table(
+    file: &Path,
+    keys: &[&str],
+    find: impl FnOnce(&str) -> Result<Option<usize>, String>,
+) -> Result<bool, String> {
+    if !file.exists() {
+        return Ok(false);
+    }
+    let named = |message: String| format!("{}: {message}", file.display());
+    let mut removed = false;
+    change_file(file, |text| {
+        let Some(at) = find(text).map_err(named)? else {
+            return Ok(text.to_owned());
+        };
+        let mut document = parse(text).map_err(named)?;
+        let (last, outer) = keys.split_last().unwrap_or((&"", &[]));
+        let mut table: Option<&mut dyn TableLike> = Some(document.as_table_mut());
+        for key in outer {
+            table = table
+                .and_then(|table| table.get_mut(key))
+                .and_then(Item::as_table_like_mut);
+        }
+        removed = true;
+        match table.and_then(|table| table.get_mut(last)) {
+            Some(Item::ArrayOfTables(tables)) if at < tables.len() => {
+                tables.remove(at);
+            }
+            Some(Item::Value(Value::Array(tables))) if at < tables.len() => {
+                tables.remove(at);
+            }
+            _ => return Err(named(is_section(last))),
+        }
+        // The blank line between this table and the next one.
+        let new = document.to_string();
+        let starts_blank = text.starts_with('\n');
+        Ok(if starts_blank {
+            new
+        } else {
+            new.trim_start_matches('\n').to_owned()
+        })
+    })?;
+    Ok(removed)
+}
+
 /// Replaces the text of `file` with the result of `change`. A lock file beside it makes writers take
 /// turns; `file` itself is replaced.
 fn change_file(

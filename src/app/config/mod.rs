@@ -17,8 +17,10 @@ mod edit;
 mod manual;
 mod answered_rules;
 
-pub use answered_rules::{append_rules, read_answer};
-pub use edit::{append_to_file, set_checked, set_in_file, typed_value, unset_checked};
+pub use answered_rules::{append_rules, read_answer, remove_rule};
+pub use edit::{
+    append_to_file, remove_table, set_checked, set_in_file, typed_value, unset_checked,
+};
 pub use layers::{Layers, Origin, TYPED};
 pub use manual::{
     SettingOverride, SettingRow, documented, entries_of, overrides, setting_rows, words_of,

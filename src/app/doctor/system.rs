@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::report::{Check, Section};
-use crate::agent::process::sandbox::Sandbox;
+use crate::agent::process::sandbox::{Sandbox, Support};
 use crate::agent::process::{ExitStatus, Processes, Spawn, run_captured};
 
 /// Time limit for each probe.
@@ -87,13 +87,7 @@ pub fn sandbox(processes: &Processes, folder: &Path, home: Option<&Path>) -> Sec
                 "via bwrap; commands can't reach servers that earlier commands started",
             ),
             Ok(()) => Check::good("namespaces", "users, mounts, network, IPC and host name"),
-            Err(why) => Check::hint(
-                "namespaces",
-                why,
-                support.remedy().unwrap_or(
-                    "Install bubblewrap; in a container, let its runtime allow user namespaces",
-                ),
-            ),
+            Err(why) => Check::hint("namespaces", why, way_out(support)),
         },
         match &support.processes {
             Ok(()) => Check::good("process ids", "own namespace and /proc"),
@@ -138,14 +132,27 @@ pub fn sandbox(processes: &Processes, folder: &Path, home: Option<&Path>) -> Sec
     checks.push(if missing.is_empty() {
         Check::good("together", "commands can't leave the sandbox")
     } else {
-        Check::hint(
+        Check::bad(
             "together",
             format!("from the sandbox, {}", missing.join(",\n")),
-            "Until it's fixed, auto mode asks before nearly every command",
+            format!(
+                "{}\nUntil it's fixed, auto mode asks before nearly every command",
+                way_out(support)
+            ),
         )
     });
     Section {
         title: "Sandbox for commands (tested just now)",
         checks,
+    }
+}
+
+/// How to get namespaces, which are enough for a sandbox.
+fn way_out(support: &Support) -> String {
+    match support.remedy() {
+        Some(command) => format!("Allow user namespaces: {command}"),
+        None => {
+            "Install bubblewrap; in a container, let its runtime allow user namespaces".to_owned()
+        }
     }
 }

@@ -1,0 +1,78 @@
+//! Why rules of the user that seem to allow a command don't, and where the documentation helps.
+
+use crate::agent::JudgedCommand;
+use crate::agent::permission::{Action, Judged, Origin, Rule, Verdict};
+use crate::agent::word_list::WordList;
+
+/// Programs that have a recipe in the documentation.
+const HAVE_RECIPES: WordList = WordList("ssh scp docker podman gh curl wget git npm");
+
+/// Sentences about `own` rules, for a command that doesn't simply run.
+pub(super) fn notes(own: &[&Rule], judged: &JudgedCommand) -> Vec<String> {
+    let decision = &judged.decision;
+    if matches!(decision.verdict, Verdict::Allow(_)) {
+        return Vec::new();
+    }
+    let mut notes = Vec::new();
+    for one in &decision.commands {
+        for rule in own.iter().filter(|rule| begins(rule, &one.command)) {
+            notes.extend(why_not(rule, one, judged));
+        }
+    }
+    let asked = matches!(decision.verdict, Verdict::Ask(_));
+    let mut programs = decision
+        .commands
+        .iter()
+        .filter_map(|it| it.command.split(' ').next());
+    if asked && programs.any(|program| HAVE_RECIPES.contains(program)) {
+        notes.push("Rules for such commands, ready to copy: tiller docs permissions".to_owned());
+    }
+    notes.dedup();
+    notes
+}
+
+/// Whether `rule` allows something that begins like `command`.
+fn begins(rule: &Rule, command: &str) -> bool {
+    let mut words = command.split_whitespace();
+    let mut prefix = rule.prefix.iter();
+    let is_own = rule.origin != Origin::BuiltIn && rule.action == Action::Allow;
+    is_own
+        && !rule.prefix.is_empty()
+        && prefix.all(|wanted| {
+            words
+                .next()
+                .is_some_and(|word| wanted.split('|').any(|it| it == word))
+        })
+}
+
+/// Why `rule` doesn't let `one` run.
+fn why_not(rule: &Rule, one: &Judged, judged: &JudgedCommand) -> Option<String> {
+    let mine = format!("Your rule {}", rule.summary());
+    let by = one.rule.as_deref();
+    if by == Some(rule) {
+        let why = judged.no_sandbox.as_ref().filter(|_| rule.sandbox)?;
+        return Some(format!(
+            "{mine} allows it only in the sandbox, and none works here: {why}. Add sandbox = false to \
+             the rule"
+        ));
+    }
+    let is_compound = judged.decision.commands.len() > 1;
+    Some(match by.filter(|by| by.action != Action::Allow) {
+        _ if !rule.sandbox && is_compound => format!(
+            "{mine} doesn't apply: with sandbox = false it needs a line with only that command. Run it \
+             alone"
+        ),
+        Some(by) if by.origin != Origin::BuiltIn => format!(
+            "{mine} doesn't apply: {} is stricter. Deny wins over ask, and ask over allow",
+            by.summary()
+        ),
+        Some(by) if by.prefix.len() + by.with.len().min(1) > rule.prefix.len() => format!(
+            "{mine} doesn't apply: {} is more specific. Name its words in your rule too",
+            by.summary()
+        ),
+        Some(_) | None => format!(
+            "{mine} doesn't match the whole command: compare its with, unless, remotes and exact"
+        ),
+    })
+    .filter(|_| one.action != Action::Allow || by.is_none())
+}
