@@ -211,7 +211,7 @@ output-style personality: write it into APPEND_SYSTEM.md next to config.toml
 mention: type @ and a part of the file's name
 btw side: /clone asks in a copy; /resume goes back
 fast: /model switches models, /thinking low thinks less
-ide: tiller works in the terminal; @FILE adds a file to a prompt
+ide: editors start `tiller acp`; here, @FILE adds a file to a prompt
 pr_comments pr-comments: type it as a prompt: Read the comments with gh
 diff: run `!git diff`; in a shell, `tiller sessions diff` compares branches
 import: quit, then run `tiller sessions import FILE` and `tiller -c`

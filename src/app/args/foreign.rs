@@ -303,7 +303,7 @@ mod tests {
             ),
             ("-p /memory", Some("edit AGENTS.md")),
             ("/review my changes", Some("Review my changes. To send")),
-            ("-p /cost", Some("/cost only works inside tiller")),
+            ("-p /cost", None),
             ("memory", Some("edit AGENTS.md")),
             ("settings", Some("tiller config set KEY VALUE")),
             ("/memory/leak is there", None),
