@@ -165,8 +165,9 @@ actions! {
 }
 
 /// Names of these commands in other agents, some with an argument.
-pub(crate) const ALIASES: [(&str, &str); 23] = [
+pub(crate) const ALIASES: [(&str, &str); 24] = [
     ("clear", "new"),
+    ("reset", "new"),
     ("exit", "quit"),
     ("cost", "status cost"),
     ("stats", "status cost"),
@@ -193,6 +194,14 @@ pub(crate) const ALIASES: [(&str, &str); 23] = [
 
 /// Commands that other agents have and tiller doesn't, and what to do instead.
 pub(crate) const ELSEWHERE: &str = "memory: edit AGENTS.md; /init writes one
+save: tiller saves each session itself; /export writes it to a file
+image attach: type @ and the path of the picture, or paste it
+upgrade update: install tiller again, as you did before
+tools: /permission shows what runs without asking; --tools chooses tools at the start
+allowed-tools: write rules into config.toml; in a shell, `tiller policy check COMMAND` explains one
+keybindings: change keys in keymap.toml next to config.toml; /help lists them
+release-notes changelog: see CHANGELOG.md where you got tiller
+goal: write the goal into your prompt; /todo shows the steps
 doctor: run `tiller doctor` in a shell
 add-dir: quit, then run `tiller -c --add-dir DIR`
 security-review: type /review for security
@@ -202,7 +211,7 @@ output-style personality: write it into APPEND_SYSTEM.md next to config.toml
 mention: type @ and a part of the file's name
 btw side: /clone asks in a copy; /resume goes back
 fast: /model switches models, /thinking low thinks less
-ide: tiller works in the terminal; @FILE adds a file to a prompt
+ide: editors start `tiller acp`; here, @FILE adds a file to a prompt
 pr_comments pr-comments: type it as a prompt: Read the comments with gh
 diff: run `!git diff`; in a shell, `tiller sessions diff` compares branches
 import: quit, then run `tiller sessions import FILE` and `tiller -c`

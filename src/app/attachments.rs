@@ -27,14 +27,20 @@ const COMMAND: &str = "<command line=\"";
 /// Appends the files that the text mentions as `@path`. Also returns what it didn't attach, and
 /// why. It leaves unreadable files and text files outside the project to the model. A mention may
 /// come from pasted text, and the model's tools ask before reading such a file.
-pub(crate) fn attach_mentions(
+pub(crate) fn attach_mentions(content: Vec<Content>, cwd: &Path) -> (Vec<Content>, Vec<String>) {
+    let text = typed_text(&content);
+    attach_mentions_of(&text, content, cwd)
+}
+
+/// The same for the mentions of `text`, a part of the message.
+pub(crate) fn attach_mentions_of(
+    text: &str,
     mut content: Vec<Content>,
     cwd: &Path,
 ) -> (Vec<Content>, Vec<String>) {
     let mut left_out = Vec::new();
-    let text = typed_text(&content);
     let mut named = Vec::new();
-    for mention in mentions(&text) {
+    for mention in mentions(text) {
         if named.contains(&mention) || named.len() >= MAX_FILES {
             continue;
         }
@@ -46,59 +52,72 @@ pub(crate) fn attach_mentions(
         if content.iter().skip(1).any(is_it) {
             continue;
         }
-        let (path, lines) = split_lines(&mention);
-        // The name may contain a colon.
-        let read = match read_file(&mention, cwd) {
-            Ok(read) => Ok((&*mention, None, read)),
-            Err(_) => read_file(path, cwd).map(|read| (path, lines, read)),
-        };
-        match read {
-            Ok((path, lines, Content::Text(block))) if is_inside(path, cwd) => {
-                let text = lines.map_or(block.text.clone(), |lines| part(&block.text, lines));
-                if text.len() <= MAX_BYTES {
-                    content.push(Content::text(file_block(path, lines, &text)));
-                } else {
-                    left_out.push(format!("@{mention} (larger than 64 KiB)"));
-                }
-            }
-            Ok((_, _, Content::Text(_))) => {
-                left_out.push(format!("@{mention} (outside the project)"));
-            }
-            Err(_) if is_missing(&mention, cwd) => {
-                let near = near_miss(&mention, cwd);
-                let near = near.map_or_else(String::new, |it| format!("; did you mean @{it}?"));
-                left_out.push(format!("@{mention} (no such file{near})"));
-            }
-            Err(_) => {}
-            Ok((_, _, picture)) => content.push(picture),
+        match read(&mention, cwd) {
+            Ok(block) => content.extend(block),
+            Err(why) => left_out.push(format!("@{mention} ({why})")),
         }
     }
     (content, left_out)
 }
 
-/// The files that a text mentions but that don't exist.
-pub(crate) fn missing_mentions(text: &str, cwd: &Path) -> Vec<String> {
-    let missing = mentions(text).filter(|mention| is_missing(mention, cwd));
-    missing.map(Cow::into_owned).collect()
+/// The block for a mention, none if it means no file, or why it isn't attached.
+fn read(mention: &str, cwd: &Path) -> Result<Option<Content>, String> {
+    let (path, lines) = split_lines(mention);
+    // The name may contain a colon.
+    let (path, lines, file) = match read_file(mention, cwd) {
+        Ok(file) => (mention, None, Ok(file)),
+        Err(_) => (path, lines, read_file(path, cwd)),
+    };
+    match file {
+        Ok(Content::Text(_)) if !is_inside(path, cwd) => {
+            Err("outside the project; the model can ask to read it".to_owned())
+        }
+        Ok(Content::Text(block)) => {
+            let (lines, text) = match lines {
+                Some(lines) => part(&block.text, lines).map(|(lines, text)| (Some(lines), text))?,
+                None => (None, block.text),
+            };
+            if text.len() > MAX_BYTES {
+                return Err("larger than 64 KiB".to_owned());
+            }
+            Ok(Some(Content::text(file_block(path, lines, &text))))
+        }
+        Ok(picture) => Ok(Some(picture)),
+        Err(_) if is_missing(mention, cwd) => {
+            let near = near_miss(mention, cwd);
+            let near = near.map_or_else(String::new, |it| format!("; did you mean @{it}?"));
+            Err(format!("no such file{near}"))
+        }
+        Err(fault) if resolve(path, cwd).is_file() => {
+            let why = fault.message.split_once(": ");
+            Err(why.map_or("unreadable", |(_, why)| why).to_owned())
+        }
+        Err(_) => Ok(None),
+    }
 }
 
-/// True if a mention means a file that doesn't exist. A word (`@param`) may be anything, and so may
-/// a path in a missing folder (`@types/node`).
+/// True if this file doesn't exist, but does without the lines at the end of its name.
+pub(super) fn has_lines(mention: &str, cwd: &Path) -> bool {
+    let (path, lines) = split_lines(mention);
+    lines.is_some() && !resolve(mention, cwd).exists() && resolve(path, cwd).is_file()
+}
+
+/// True if a mention means a file that doesn't exist. Without an extension, a word (`@param`) may be
+/// anything, and so may a path in a missing folder (`@types/node`).
 fn is_missing(mention: &str, cwd: &Path) -> bool {
     let (path, _) = split_lines(mention);
     let is_path = match path.trim_start_matches("./").split_once('/') {
-        Some((folder, _)) => folder.is_empty() || resolve(folder, cwd).is_dir(),
-        None => Path::new(path).extension().is_some(),
+        Some(("" | "~", _)) => true,
+        Some((folder, _)) if resolve(folder, cwd).is_dir() => true,
+        _ => Path::new(path).extension().is_some(),
     };
     is_path && ![path, mention].iter().any(|it| resolve(it, cwd).exists())
 }
 
 /// The most similar file name in the folder of a missing file.
-fn near_miss(mention: &str, cwd: &Path) -> Option<String> {
+pub(super) fn near_miss(mention: &str, cwd: &Path) -> Option<String> {
     let (path, _) = split_lines(mention);
-    let (folder, name) = path
-        .rsplit_once('/')
-        .map_or(("", path), |(folder, name)| (folder, name));
+    let (folder, name) = path.split_at(path.rfind('/').map_or(0, |slash| slash + 1));
     let entries = fs::read_dir(resolve(folder, cwd))
         .ok()?
         .flatten()
@@ -107,7 +126,7 @@ fn near_miss(mention: &str, cwd: &Path) -> Option<String> {
         .filter_map(|it| it.file_name().into_string().ok())
         .collect();
     let near = nearest(name, names.iter().map(String::as_str))?;
-    Some(format!("{}{near}", &path[..path.len() - name.len()]))
+    Some(format!("{folder}{near}"))
 }
 
 /// Formats a mention so that it parses as this path; `lines` is `:7`, `:7-9` or empty.
@@ -256,10 +275,21 @@ fn split_lines(mention: &str) -> (&str, Option<(usize, usize)>) {
     lines.map_or((mention, None), |(path, lines)| (path, Some(lines)))
 }
 
-fn part(text: &str, (first, last): (usize, usize)) -> String {
-    let count = (last + 1).saturating_sub(first.max(1));
-    let lines: Vec<&str> = text.lines().skip(first.max(1) - 1).take(count).collect();
-    lines.join("\n")
+/// These lines of a text, with the numbers of those it has; or why there are none.
+fn part(text: &str, (one, other): (usize, usize)) -> Result<((usize, usize), String), String> {
+    let (first, last) = (one.min(other).max(1), one.max(other));
+    let count = text.lines().count();
+    if first > count {
+        let lines = if count == 1 { "line" } else { "lines" };
+        return Err(format!("the file has {count} {lines}"));
+    }
+    let last = last.clamp(first, count);
+    let lines: Vec<&str> = text
+        .lines()
+        .skip(first - 1)
+        .take(last + 1 - first)
+        .collect();
+    Ok(((first, last), lines.join("\n")))
 }
 
 #[cfg(test)]
@@ -287,9 +317,10 @@ mod tests {
             ("@\"src/a b.rs\":2-3, now", &[lines]),
             ("(@\"c.rs\": see", &[whole]),
             (
-                "@c.rs:1",
+                "@c.rs:1-9",
                 &["<file path=\"c.rs\" lines=\"1-1\">\nsee\n</file>"],
             ),
+            ("@\"src/a b.rs\":3-2", &[lines]),
         ] {
             let (content, _) = attach_mentions(vec![Content::text(typed)], dir.path());
             let texts: Vec<_> = content.iter().skip(1).cloned().collect();
@@ -315,7 +346,7 @@ mod tests {
             let (content, left_out) =
                 attach_mentions(vec![Content::text(typed)], &project.join("src"));
             assert!(
-                left_out[0].ends_with("(outside the project)"),
+                left_out[0].ends_with("(outside the project; the model can ask to read it)"),
                 "{left_out:?}"
             );
             assert_eq!(content.len(), 1, "{typed}");
@@ -330,13 +361,21 @@ mod tests {
         fs::write(dir.path().join("big.txt"), vec![b'x'; MAX_BYTES + 1]).unwrap();
         fs::create_dir(dir.path().join("src")).unwrap();
         fs::write(dir.path().join("src/main.rs"), "").unwrap();
-        let typed = "@big.txt @missing.rs:3 @param @big.txt @src/mian.rs npm i @types/node";
+        fs::write(dir.path().join("blob"), [0xff, 0]).unwrap();
+        fs::write(dir.path().join("three"), "1\n2\n3\n").unwrap();
+        let typed = "@big.txt @missing.rs:3 @param @big.txt @src/mian.rs npm i @types/node \
+                     @scr/main.rs @~/none @src @blob @three:9 @three:9-4";
         let (content, left_out) = attach_mentions(vec![Content::text(typed)], dir.path());
         assert_eq!(content.len(), 1);
         let told = [
             "@big.txt (larger than 64 KiB)",
             "@missing.rs:3 (no such file)",
             "@src/mian.rs (no such file; did you mean @src/main.rs?)",
+            "@scr/main.rs (no such file)",
+            "@~/none (no such file)",
+            "@blob (it is neither UTF-8 text nor a picture)",
+            "@three:9 (the file has 3 lines)",
+            "@three:9-4 (the file has 3 lines)",
         ];
         assert_eq!(left_out, told);
     }

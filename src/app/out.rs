@@ -12,13 +12,14 @@ use tokio::sync::{mpsc, oneshot};
 use crate::app::outcome::Outcome;
 use crate::app::sanitize::for_terminal;
 use crate::llm::auth::Redactor;
+use crate::llm::os_error::plain;
 
 /// Texts that may wait for a slow reader.
 const WAITING: usize = 64;
 
 /// Writes one line to stderr, with control characters made visible.
 pub fn eprint_line(text: &str) {
-    let _ = io::stderr().lock().write_all(line(text).as_bytes());
+    let _ = io::stderr().lock().write_all(line(&plain(text)).as_bytes());
 }
 
 /// One line for a user, with control characters made visible.

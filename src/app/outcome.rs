@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::llm::os_error::plain;
+
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -84,7 +86,7 @@ impl StartError {
     /// The command line or a setting is wrong (exit code 2).
     pub fn usage(message: impl ToString) -> Self {
         Self {
-            message: message.to_string(),
+            message: plain(message),
             outcome: Outcome::Usage,
         }
     }
@@ -100,7 +102,7 @@ impl StartError {
     /// Something outside tiller failed (exit code 1).
     pub fn failed(message: impl Into<String>) -> Self {
         Self {
-            message: message.into(),
+            message: plain(message.into()),
             outcome: Outcome::Failed,
         }
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::attachments::mention;
+use super::attachments::{has_lines, mention, near_miss};
 use super::commands;
 use super::outcome::StartError;
 use crate::agent::tools;
@@ -38,8 +38,7 @@ pub fn build(
     }
     let mut typed = Vec::new();
     for word in words {
-        let file = word.strip_prefix('@').filter(|path| !path.is_empty());
-        match file.filter(|path| !is_sentence(path, cwd)) {
+        match whole_file(word, cwd) {
             Some(path) => match read_file(path, cwd)? {
                 Content::Text(file) => {
                     files.push(Content::text(file_block(path, None, &file.text)));
@@ -63,9 +62,12 @@ pub fn build(
     Ok(content)
 }
 
-/// True if a word that begins with `@` is a prompt that mentions a file, `@a.rs explain this`.
-pub fn is_sentence(path: &str, cwd: &Path) -> bool {
-    path.contains(char::is_whitespace) && !resolve(path, cwd).exists()
+/// The path of a word that is only `@FILE`. Text that mentions files, such as `@a.rs explain this` and
+/// `@a.rs:7`, is none.
+pub fn whole_file<'a>(word: &'a str, cwd: &Path) -> Option<&'a str> {
+    let path = word.strip_prefix('@').filter(|path| !path.is_empty())?;
+    let is_sentence = path.contains(char::is_whitespace) && !resolve(path, cwd).exists();
+    (!is_sentence && !has_lines(path, cwd)).then_some(path)
 }
 
 /// How to treat an open pipe on stdin that stays empty.
@@ -144,7 +146,14 @@ pub(super) fn file_block(name: &str, lines: Option<(usize, usize)>, text: &str) 
 pub(super) fn read_file(name: &str, cwd: &Path) -> Result<Content, StartError> {
     let path = resolve(name, cwd);
     let fault = |what: String| StartError::usage(format!("can't use @{name}: {what}"));
-    let meta = fs::metadata(&path).map_err(|error| fault(error.to_string()))?;
+    let meta = fs::metadata(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            let near = near_miss(name, cwd).map(|near| format!("; did you mean @{near}?"));
+            let near = near.unwrap_or_else(|| ". Without the @ it is text".to_owned());
+            fault(format!("no such file{near}"))
+        }
+        _ => fault(error.to_string()),
+    })?;
     if !meta.is_file() {
         return Err(fault("it is not a file".to_owned()));
     }
@@ -197,6 +206,7 @@ mod tests {
             ),
             (&["look", "@", "it"], None, "look @ it".to_owned()),
             // The mention is read with the message.
+            (&["look", "@a.txt:2"], None, "look @a.txt:2".to_owned()),
             (&["@a.txt fix it"], None, "@a.txt fix it".to_owned()),
             (&[], Some(" \n"), String::new()),
             (&[], None, String::new()),
@@ -232,7 +242,9 @@ mod tests {
         for (name, why) in [
             ("@cut", "can't use"),
             ("@huge", "larger than 64 MiB"),
-            ("@missing", "No such file"),
+            ("@missing", "no such file. Without the @ it is text"),
+            ("@bolb", "no such file; did you mean @blob?"),
+            ("@big/x", "can't use @big/x: Not a directory"),
             ("@.", "not a file"),
             ("@blob", "neither UTF-8 text"),
             ("@big", "larger than 1 MiB"),
@@ -242,6 +254,7 @@ mod tests {
                 .unwrap_err()
                 .message;
             assert!(error.contains(name) && error.contains(why), "{error}");
+            assert!(!error.contains("os error"), "{error}");
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use std::error::Error;
 use std::fmt::Write;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -12,6 +13,7 @@ use std::time::Duration;
 use reqwest::{Certificate, Client, ClientBuilder, Response, Url, redirect};
 
 use super::error::{ErrorClass, LlmError};
+use super::os_error::plain;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a remote server can stay silent by default, before its headers or in the middle of a stream.
@@ -164,6 +166,9 @@ fn certificate_hint(cause: &str) -> &'static str {
 /// The hint for a lost connection or a broken answer.
 pub const TRY_AGAIN: &str = "Send it again in a moment";
 
+const START_IT: &str = "Start the server, or correct its address: base_url in models.toml, or the \
+                        provider's *_BASE_URL variable";
+
 /// The error for a missing or broken response from `target` (an address without secrets).
 pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Duration>) -> LlmError {
     let cause = root_cause(error);
@@ -186,9 +191,16 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Durati
             "Check the proxy in {variable}, or name hosts that need none in NO_PROXY"
         ));
     }
+    if error.is_connect() && is_loopback(target) && is_refused(error) {
+        // Waiting starts no server.
+        let what = format!("nothing listens on {target}");
+        return LlmError {
+            retry_is_futile: true,
+            ..LlmError::new(ErrorClass::Retryable, what).with_hint(START_IT)
+        };
+    }
     let hint = if error.is_connect() && is_loopback(target) {
-        "Start the server, or correct its address: base_url in models.toml, or the provider's \
-         *_BASE_URL variable"
+        START_IT
     } else if error.is_connect() {
         "Check the network and the address: base_url in models.toml, or the provider's \
          *_BASE_URL variable"
@@ -295,7 +307,19 @@ fn root_cause(error: &dyn Error) -> String {
     while let Some(source) = cause.source() {
         cause = source;
     }
-    cause.to_string()
+    plain(cause)
+}
+
+fn is_refused(error: &reqwest::Error) -> bool {
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let cause_of = cause.downcast_ref::<io::Error>();
+        if cause_of.is_some_and(|it| it.kind() == io::ErrorKind::ConnectionRefused) {
+            return true;
+        }
+        next = cause.source();
+    }
+    false
 }
 
 /// Appends `path` to `base`, which may end in a slash, a version segment or the path itself.

@@ -192,7 +192,7 @@ fn a_denied_network_names_the_narrow_way_out_once() {
         let command = format!("curl https://example.org/{page}");
         Reply::call("bash", json!({"command": command}))
     };
-    let replies = [curl("a"), curl("b"), Reply::text("I may not.")];
+    let replies = [curl("a"), curl("b"), curl("a"), Reply::text("I may not.")];
     let server = ModelServer::start(Script::of(replies));
     let mut command = sandbox.tiller(&["-p", "-m", Wire::Chat.model(), "go"]);
     let output = command.envs(server.env()).output().unwrap();

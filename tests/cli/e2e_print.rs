@@ -159,18 +159,32 @@ fn a_silent_stdin_is_reported_and_can_be_skipped() {
 
 #[test]
 fn a_mentioned_file_that_does_not_exist_is_reported() {
-    let (_server, sandbox) = job::stage_with(vec![Reply::text("ok")]);
+    let (server, sandbox) = job::stage_with(vec![Reply::text("ok")]);
     let model = Wire::Chat.model();
     let ran = sandbox.run(&[
         "-p",
         "-m",
         model,
-        "look at @nosuch.rs and @src/math.rs, @param",
+        "look at @nosuch.rs and @src/math.rs, @src/maht.rs, @src/math.rs:900, @param",
     ]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let lines = std::fs::read_to_string(sandbox.path().join("src/math.rs"))
+        .unwrap()
+        .lines()
+        .count();
     assert_eq!(
         ran.stderr,
-        "tiller: @nosuch.rs: no such file; sending it as text\n"
+        format!(
+            "tiller: not attached: @nosuch.rs (no such file)\n\
+             tiller: not attached: @src/maht.rs (no such file; did you mean @src/math.rs?)\n\
+             tiller: not attached: @src/math.rs:900 (the file has {lines} lines)\n"
+        )
+    );
+    assert!(
+        server
+            .request(0)
+            .text()
+            .contains("<file path=\"src/math.rs\">")
     );
     let ran = sandbox.run(&["-p", "-m", model, "@nosuch.rs explain"]);
     assert_eq!(ran.code, Some(2), "{ran:#?}");

@@ -47,7 +47,9 @@ fn a_resumed_session_keeps_its_messages_model_and_prefix() {
 
 #[test]
 fn the_session_after_the_short_flag_goes_on_and_a_prompt_is_no_session() {
-    let replies = ["One.", "Two.", "Three."].map(Reply::text).to_vec();
+    let replies = ["One.", "Two.", "Three.", "Four."]
+        .map(Reply::text)
+        .to_vec();
     let (server, sandbox) = job::stage_with(replies);
     let model = Wire::Anthropic.model();
     let first = ["-p", "-m", model, "fix"];
@@ -57,6 +59,7 @@ fn the_session_after_the_short_flag_goes_on_and_a_prompt_is_no_session() {
     for (number, args) in [
         &["-p", "-r", &id[24..], "once more"][..],
         &["-p", &format!("--resume={file}"), "and again"],
+        &["-p", "--resume=last", "at last"],
     ]
     .iter()
     .enumerate()

@@ -148,7 +148,12 @@ fn an_at_sign_finds_files() {
     tui.key("tab");
     assert_eq!(tui.text(), "fix @src/auth/mod.rs ");
     assert!(tui.app.completion.is_none());
-    tui.write("and @au:3-9");
+    tui.write(":9-12");
+    assert_eq!(tui.text(), "fix @src/auth/mod.rs:9-12");
+    for _ in 0..5 {
+        tui.key("backspace");
+    }
+    tui.write(" and @au:3-9");
     files(&mut tui, "au", &["my auth.rs"]);
     tui.key("enter");
     assert_eq!(tui.text(), "fix @src/auth/mod.rs and @\"my auth.rs\":3-9 ");

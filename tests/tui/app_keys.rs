@@ -405,6 +405,10 @@ fn an_unknown_command_stays_in_the_editor() {
                     "/publish all",
                     "No command /publish; F1 lists all, //publish",
                 ),
+                ("/cots", "No command /cots: did you mean /cost?"),
+                ("/prompts:u x", "type @ and the path of the file"),
+                ("/frontend:fix", "tiller has no commands from files"),
+                ("logout", "logout: run `tiller auth remove PROVIDER`"),
                 ("/memory", "/memory: edit AGENTS.md; /init writes one"),
                 ("/doctor", "/doctor: run `tiller doctor` in a shell"),
                 (
@@ -450,7 +454,7 @@ fn what_is_typed_after_a_refused_command_replaces_it() {
     tui.write("/fix");
     tui.key("enter");
     let frame = tui.frame();
-    assert!(frame.contains("@.claude/commands/fix.md"), "{frame}");
+    assert!(frame.contains("A command file: @ and its path"), "{frame}");
 }
 
 #[test]

@@ -302,7 +302,7 @@ fn a_lone_question_mark_opens_the_help_and_is_not_sent() {
 /// As in a shell. It must not cost a model call.
 #[test]
 fn a_lone_exit_quits_and_is_not_sent() {
-    for text in ["exit", "quit", ":q"] {
+    for text in ["exit", "quit", ":q", ":wq", "bye"] {
         let mut tui = TestTui::new(80, 24);
         tui.write(text);
         let effects = tui.key("enter");

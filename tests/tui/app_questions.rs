@@ -798,6 +798,22 @@ fn a_long_command_shows_the_reason_for_asking_first() {
 }
 
 #[test]
+fn the_number_of_no_is_not_part_of_the_reason() {
+    for (typed, text) in [
+        ("2not yet", "not yet"),
+        ("2 files", "2 files"),
+        ("1not", "1not"),
+    ] {
+        let mut tui = asked(&[command(1, "git push")]);
+        tui.write(typed);
+        assert_eq!(tui.text(), text);
+    }
+    let mut tui = asked(&[command(1, "git push")]);
+    tui.key("2");
+    assert!(tui.frame().contains("type why"), "{}", tui.frame());
+}
+
+#[test]
 fn a_small_screen_says_what_confirms() {
     let mut tui = TestTui::new(40, 12);
     ask(&mut tui, &[command(1, "git push\ngit fetch\ngit pull")]);

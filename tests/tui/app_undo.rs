@@ -47,7 +47,8 @@ pub(super) fn asks() -> TestTui {
     asks_about(vec![FilePreview {
         path: "/work/a".into(),
         change: FileChange::Deleted,
-        lines: None,
+        lines: Some((0, 2)),
+        diff: "-1 one\n-2 two".into(),
     }])
 }
 
@@ -99,6 +100,24 @@ fn only_enter_undoes_but_not_right_after_another_key() {
     tui.write("yes");
     assert_eq!(tui.text(), "yes");
     assert!(tui.app.overlays.is_empty());
+    assert!(tui.frame().contains("Not undone"), "{}", tui.frame());
+}
+
+#[test]
+fn a_key_shows_what_an_undo_would_change() {
+    let mut tui = asks();
+    tui.wait(400);
+    let frame = tui.frame();
+    assert!(frame.contains("Ctrl+O diff"), "{frame}");
+    assert!(!frame.contains("− two"), "{frame}");
+    tui.key("ctrl+o");
+    let frame = tui.frame();
+    assert!(
+        frame.contains("1 − one") && frame.contains("2 − two"),
+        "{frame}"
+    );
+    tui.key("ctrl+o");
+    assert!(!tui.frame().contains("− two"), "{}", tui.frame());
 }
 
 #[test]
@@ -121,6 +140,7 @@ fn hidden_files_are_counted() {
             path: format!("/work/part{at}").into(),
             change: FileChange::Deleted,
             lines: None,
+            diff: String::new(),
         };
         shown(&mut tui, (0..count).map(file).collect());
         let frame = tui.frame();

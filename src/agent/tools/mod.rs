@@ -19,6 +19,7 @@ mod typed;
 
 pub use bash::Output as CommandOutput;
 pub use builtin::builtin;
+pub(super) use edit::diff;
 pub use patch::{Marker, marker};
 pub use read::{MAX_PICTURE_FILE, image_of};
 pub(super) use search::{Budget, IgnoreLoader, Limits, Queue, Rules};

@@ -12,8 +12,8 @@ use super::look::look;
 use super::record::{Record, Status};
 use super::state::{Content, State};
 use super::store::Store;
-use crate::diff::{self, DiffTag};
-use crate::tool::FileChange;
+use crate::tool::{DiffDetails, FileChange};
+use crate::tools::diff;
 
 /// Larger files aren't compared line by line.
 const MAX_COMPARED: u64 = 1 << 20;
@@ -44,6 +44,8 @@ pub struct FilePreview {
     pub change: FileChange,
     /// Lines added and removed; `None` if they can't be compared.
     pub lines: Option<(usize, usize)>,
+    /// The difference, as in [`DiffDetails`]; empty if they can't be compared.
+    pub diff: String,
 }
 
 pub(super) fn preview(
@@ -103,30 +105,29 @@ fn files(steps: &[Step<'_>], store: &Store) -> Vec<FilePreview> {
         let is_late = Instant::now() >= end;
         let wanted = steps.iter().filter_map(|step| compared(step.to));
         let contents = GitContents::read(wanted.take_while(|_| !is_late), store);
-        files.extend(steps.iter().map(|step| FilePreview {
-            path: step.path.to_owned(),
-            change: match (step.from, step.to) {
-                (State::Nothing, _) => FileChange::Added,
-                (_, State::Nothing) => FileChange::Deleted,
-                _ => FileChange::Changed,
-            },
-            lines: (!is_late).then(|| lines(step, &contents, end)).flatten(),
+        files.extend(steps.iter().map(|step| {
+            let is_late = is_late || Instant::now() >= end;
+            let details = (!is_late).then(|| details(step, &contents)).flatten();
+            let lines = |details: &DiffDetails| (details.added as usize, details.removed as usize);
+            FilePreview {
+                path: step.path.to_owned(),
+                change: match (step.from, step.to) {
+                    (State::Nothing, _) => FileChange::Added,
+                    (_, State::Nothing) => FileChange::Deleted,
+                    _ => FileChange::Changed,
+                },
+                lines: details.as_ref().map(lines),
+                diff: details.map(|details| details.diff).unwrap_or_default(),
+            }
         }));
     }
     files
 }
 
-fn lines(step: &Step<'_>, contents: &GitContents<'_>, end: Instant) -> Option<(usize, usize)> {
+fn details(step: &Step<'_>, contents: &GitContents<'_>) -> Option<DiffDetails> {
     let (old, new) = (here(step)?, there(step.to, contents)?);
-    let (old, new) = (diff::lines(old.as_bytes()), diff::lines(new.as_bytes()));
-    let steps = diff::compare(&old, &new, end);
-    let changes = steps.iter().filter(|step| step.tag() != DiffTag::Equal);
-    Some(changes.fold((0, 0), |(added, removed), step| {
-        (
-            added + step.new_range().len(),
-            removed + step.old_range().len(),
-        )
-    }))
+    let path = String::new();
+    Some(diff::details(path, old.as_bytes(), new.as_bytes()))
 }
 
 fn compared(state: &State) -> Option<&Content> {

@@ -6,21 +6,13 @@ use std::collections::BTreeMap;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Command, CommandFactory};
 
+use super::run::Separator;
 use super::{Args, OutputMode, RunArgs};
-use crate::agent::word_list::WordList;
-use crate::app::action::{Action, ELSEWHERE};
-use crate::app::commands::{self, Run, SlashCommand};
+use crate::app::action::Action;
+use crate::app::commands::{self, Run, SlashCommand, Unknown, word_of};
 use crate::llm::nearest::typo_of;
 
 const INSTEAD: &str = include_str!("../../../assets/instead.toml");
-
-/// Sub-commands of others that no prompt begins with.
-const NEVER_PROMPTS: WordList = WordList("mcp plugin plugins exec resume features");
-
-/// Those that begin prompts of two words, such as `run tests`.
-const VERBS: WordList = WordList(
-    "apply archive commit continue delete diff install list queue remove review run setup",
-);
 
 /// What to type instead of `name`: a flag, a sub-command, `/command`, `FLAG=VALUE` or `COMMAND=SUB-COMMAND`.
 pub(crate) fn instead(name: &str) -> Option<String> {
@@ -68,8 +60,10 @@ pub fn explain(mut error: Error, words: &[String]) -> Error {
     let unknown = [ErrorKind::UnknownArgument, ErrorKind::InvalidSubcommand];
     let is_flag = |word: &String| word.starts_with('-');
     let nested = command.and_then(|it| it.find_subcommand(words.get(1)?));
-    let is_prompt =
-        unknown.contains(&error.kind()) && words.len() > 3 && !words.iter().any(is_flag);
+    let near = |word: &String| typo_of(word, program.get_subcommands().map(Command::get_name));
+    let asks_for_help = |word: &String| instead(word).or(near(word).map(str::to_owned)).is_none();
+    let is_long = words.len() > 3 || first == "help" && words.get(1).is_some_and(asks_for_help);
+    let is_prompt = unknown.contains(&error.kind()) && is_long && !words.iter().any(is_flag);
     let tip = (is_prompt && nested.is_none())
         .then(|| format!("to send it as a prompt: tiller -- {}", words.join(" ")));
     if let Some((kind, answer)) = answer {
@@ -187,17 +181,19 @@ impl RunArgs {
         let typed = self.prompt.join(" ");
         let (command, argument) = commands::find(&typed).filter(|_| has_no_screen)?;
         let is_prompt = matches!(command.run, Run::Prompt(_));
-        (!is_prompt && !self.is_text).then(|| (command, argument.to_owned()))
+        (!is_prompt && self.separator != Separator::Before).then(|| (command, argument.to_owned()))
     }
 
     /// Why tiller doesn't send the prompt: it is a command of the screen or of other agents, with its slash or
     /// alone, or begins like one.
     pub fn slash_command(&self) -> Option<String> {
+        if self.separator == Separator::Before {
+            return None;
+        }
         let typed = self.prompt.join(" ");
         let is_alone = self.prompt.len() == 1 && !self.print && self.mode.is_none();
         let command = typed.trim().strip_prefix('/');
         let command = command.or_else(|| is_alone.then_some(typed.as_str()))?;
-        let word = command.split_whitespace().next().unwrap_or_default();
         let why = match Action::from_slash(command) {
             _ if self.command().is_some() || commands::expand(&typed).is_some() => return None,
             Some((action, _)) => {
@@ -206,62 +202,21 @@ impl RunArgs {
                 format!("/{command} only works inside tiller; {hint}")
             }
             None => {
-                let of_others = |(names, _): &(&str, &str)| names.split(' ').any(|it| it == word);
-                let mut rows = ELSEWHERE.lines().filter_map(|line| line.split_once(": "));
-                let has_slash = typed.trim().starts_with('/');
                 // `/etc/hosts is wrong` isn't a command.
-                let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
-                let is_name = !word.is_empty() && word.chars().all(is_name);
-                match rows.find(of_others) {
-                    Some((_, hint)) if has_slash || command == word => format!("/{word}: {hint}"),
-                    _ if has_slash && is_name && command.starts_with(word) => {
-                        format!("no command /{word}; start tiller and press F1 for all commands")
+                let word = word_of(command)?;
+                let has_slash = typed.trim().starts_with('/');
+                match Unknown::of(word) {
+                    Unknown::Elsewhere(hint) if has_slash || command == word => {
+                        format!("/{word}: {hint}")
                     }
-                    _ => return None,
+                    _ if !has_slash => return None,
+                    Unknown::Typo(near) => format!("no command /{word}; the nearest is /{near}"),
+                    _ => format!("no command /{word}; start tiller and press F1 for all commands"),
                 }
             }
         };
         Some(format!(
             "{why}. To send it as a prompt: tiller -- '{typed}'"
-        ))
-    }
-
-    /// Why tiller doesn't send the prompt, if it looks like a sub-command.
-    pub fn mistyped_command(&self) -> Option<String> {
-        let (word, rest) = self.prompt.split_first()?;
-        let program = Args::command();
-        let lower = word.to_lowercase();
-        if rest.is_empty() && lower != *word && program.find_subcommand(&lower).is_some() {
-            return Some(format!(
-                "no sub-command '{word}': try tiller {lower}. To send it as a prompt: tiller -- {word}"
-            ));
-        }
-        let is_bare = |word: &String| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-        if self.print || self.mode.is_some() || !is_bare(word) {
-            return None;
-        }
-        let is_short = match rest {
-            [] => true,
-            [one] => one.contains(' ') || !(one.starts_with('@') || VERBS.contains(word)),
-            _ => NEVER_PROMPTS.contains(word),
-        };
-        let is_bare = rest.len() < 2 && rest.iter().all(is_bare);
-        let known = program.find_subcommand(word);
-        let nested = known.and_then(|known| known.find_subcommand(rest.first()?));
-        let near = || typo_of(word, program.get_subcommands().map(Command::get_name));
-        let typed = self.prompt.join(" ");
-        let hint = if nested.is_some() || known.is_some() && is_bare {
-            format!(
-                "put it before all flags: tiller {typed}; for another folder, (cd DIR && tiller {typed})"
-            )
-        } else if let Some(instead) = instead(word).filter(|_| is_short) {
-            instead
-        } else {
-            let near = near().filter(|_| is_bare && word.len() > 3)?;
-            format!("try tiller {near}")
-        };
-        Some(format!(
-            "no sub-command '{word}': {hint}. To send it as a prompt: tiller -- {typed}"
         ))
     }
 }
@@ -320,46 +275,14 @@ mod tests {
             assert!(error.contains(expected), "{line}: {error}");
             assert!(!error.contains("as a prompt"), "{line}: {error}");
         }
-    }
-
-    #[test]
-    fn what_looks_like_a_sub_command_is_no_prompt() {
-        for (words, expected) in [
-            (&["serve"][..], Some("tiller acp")),
-            (&["completion", "bash"], Some("tiller completions.")),
-            (&["mcp", "add", "x", "--", "npx"], Some("no MCP")),
-            (&["modles"], Some("tiller models.")),
-            (&["review"], Some("tiller -p /review")),
-            (&["sandbox", "ls"], Some("policy check")),
-            (&["features", "list"], Some("tiller config list")),
-            (&["setup"], Some("tiller auth add PROVIDER")),
-            (&["commit"], Some("type /commit")),
-            (&["Doctor"], Some("try tiller doctor.")),
-            (&["install", "dependencies"], None),
-            (&["review", "this"], None),
-            (&["exec", "hi"], Some("tiller -p PROMPT")),
-            (&["run", "fix the bug"], Some("tiller -p PROMPT")),
-            (&["resume", "0a1b2c3d"], Some("tiller -r SESSION")),
-            (&["session", "list"], Some("tiller sessions.")),
-            (&["doctor"], Some("before all flags: tiller doctor;")),
-            (&["auth", "add", "xai"], Some("tiller auth add xai;")),
-            (&["hi"], None),
-            (&["explain"], None),
-            (&["plan"], None),
-            (&["run", "tests"], None),
-            (&["continue", "with", "the", "tests"], None),
-            (&["models", "are", "wrong"], None),
-            (&["doctor the code"], None),
-            (&["-p", "doctor"], None),
-            (&["doctor", "@src/a.rs"], None),
-        ] {
-            let args = Args::parse_from(["tiller", "--theme", "dark"].iter().chain(words));
-            match (args.run.mistyped_command(), expected) {
-                (None, None) => {}
-                (Some(why), Some(part)) if why.contains(part) => {}
-                (why, _) => panic!("{words:?}: {why:?}"),
-            }
-        }
+        let line = ["tiller", "help", "me"];
+        let words = line[1..].iter().map(|word| (*word).to_owned());
+        let error = explain(
+            Args::try_parse_from(line).unwrap_err(),
+            &words.collect::<Vec<_>>(),
+        );
+        let error = error.to_string();
+        assert!(error.contains("as a prompt: tiller -- help me"), "{error}");
     }
 
     #[test]
@@ -373,6 +296,11 @@ mod tests {
             ("-p /fix 12", Some("no command /fix; start tiller")),
             ("/modelling is fun", Some("no command /modelling")),
             ("undo", Some("/undo only works inside tiller")),
+            ("-p /cots", Some("the nearest is /cost. To send")),
+            (
+                "-p /prompts:fix 12",
+                Some("type @ and the path of the file"),
+            ),
             ("-p /memory", Some("edit AGENTS.md")),
             ("/security-review", Some("type /review for security")),
             ("-p /cost", None),

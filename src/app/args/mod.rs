@@ -2,6 +2,7 @@
 
 mod run;
 mod foreign;
+mod mistyped;
 mod reopen;
 mod commands;
 mod flag_order;

@@ -64,7 +64,7 @@ impl RunArgs {
             timeout: _,
             trust: _,
             demo: _,
-            is_text: _,
+            separator: _,
         } = self;
         let mut flags = Vec::new();
         let mut add = |name: &str, value: Option<OsString>| {

@@ -48,9 +48,8 @@ pub struct RunArgs {
     /// What to do; @FILE adds the content of a file.
     #[arg(value_name = "PROMPT|@FILE")]
     pub prompt: Vec<String>,
-    /// Whether the prompt stands after `--`, so that it is text even if it looks like a command.
     #[arg(skip)]
-    pub is_text: bool,
+    pub separator: Separator,
 
     /// Answer once on stdout and exit.
     ///
@@ -237,6 +236,17 @@ impl RunArgs {
         let given = |(flag, key, value): (_, _, Option<Value>)| Some((flag, key, value?));
         flags.into_iter().filter_map(given)
     }
+}
+
+/// Where `--` stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Separator {
+    #[default]
+    Missing,
+    /// Before the whole prompt, so that it is text even if it looks like a command.
+    Before,
+    /// Behind its first word, as in a command line of another program.
+    Within,
 }
 
 /// What print mode writes to stdout.

@@ -22,12 +22,12 @@ use crate::agent::session::Header;
 use crate::agent::session::folder::folder_for;
 use crate::agent::{Accept, AgentHandle};
 use crate::app::args::{self, Args, OutputMode, RunArgs, SubCommand};
-use crate::app::attachments::missing_mentions;
+use crate::app::attachments::attach_mentions_of;
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink, Task};
 use crate::app::dirs::Dirs;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::plan::{FrontEnd, Loaded, Plan, Stdio};
-use crate::app::prompt::is_sentence;
+use crate::app::prompt::whole_file;
 use crate::app::serve::{EventsFile, SteerSocket, run_acp, run_rpc, steer_by_file};
 use crate::app::unread_flags::check_flags;
 use crate::app::{keys, out, tui};
@@ -68,11 +68,10 @@ pub fn run() -> ExitCode {
     {
         *model = format!("{provider}/{model}");
     }
-    let separated = typed.iter().any(|argument| argument == "--");
-    args.run.is_text = separated;
+    args.run.find_separator(std::env::args_os());
     let refusal = args.run.mistyped_command();
     let refusal = refusal.or_else(|| args.run.slash_command());
-    let started = match refusal.filter(|_| !separated) {
+    let started = match refusal {
         Some(why) => Err(StartError::usage(why)),
         None => start(args),
     };
@@ -108,7 +107,7 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
     if loaded.args.mode == Some(OutputMode::Acp) {
         return serve_acp(loaded, dirs, env);
     }
-    let plan = Plan::new(loaded, &dirs, stdio, discover)?;
+    let mut plan = Plan::new(loaded, &dirs, stdio, discover)?;
     out::eprint_panics(plan.loaded.keys.redactor().clone());
     let store = plan.loaded.keys.store();
     if let (Some(notice), false) = (store.notice(), plan.front_end == FrontEnd::Screen) {
@@ -120,27 +119,7 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
         out::eprint_line(&format!("tiller: {ignored}"));
     }
     if plan.front_end != FrontEnd::Screen {
-        let words = plan.loaded.args.prompt.iter().filter(|word| {
-            let file = word.strip_prefix('@');
-            file.is_none_or(|path| is_sentence(path, &plan.loaded.cwd))
-        });
-        for (word, missing) in words.flat_map(|word| {
-            let missing = missing_mentions(word, &plan.loaded.cwd);
-            missing.into_iter().map(move |it| (word, it))
-        }) {
-            // As with the mention alone: the prompt is about that file.
-            if word
-                .strip_prefix('@')
-                .is_some_and(|it| it.starts_with(&*missing))
-            {
-                return Err(StartError::usage(format!(
-                    "can't use @{missing}: no such file. Without the @ it is text"
-                )));
-            }
-            out::eprint_line(&format!(
-                "tiller: @{missing}: no such file; sending it as text"
-            ));
-        }
+        attach(&mut plan)?;
         for fault in plan.loaded.faults() {
             out::eprint_line(&format!("tiller: {fault}"));
         }
@@ -151,6 +130,31 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
     // A thread that waits for a slow disk or terminal must not delay the exit.
     runtime.shutdown_background();
     code
+}
+
+/// Attaches the files that the words of the prompt mention, and says which it didn't.
+fn attach(plan: &mut Plan) -> Result<(), StartError> {
+    let Loaded { args, cwd, .. } = &plan.loaded;
+    let words = args
+        .prompt
+        .iter()
+        .filter(|word| whole_file(word, cwd).is_none());
+    let words: Vec<&str> = words.map(String::as_str).collect();
+    let content = std::mem::take(&mut plan.prompt);
+    let (content, left_out) = attach_mentions_of(&words.join("\n"), content, cwd);
+    plan.prompt = content;
+    for left_out in left_out {
+        // As with the mention alone: the prompt is about that file.
+        let mention = left_out.split(" (no such file").next().unwrap_or_default();
+        let begins = |word: &&str| mention != left_out && word.starts_with(mention);
+        if words.iter().any(begins) {
+            return Err(StartError::usage(format!(
+                "can't use {left_out}. Without the @ it is text"
+            )));
+        }
+        out::eprint_line(&format!("tiller: not attached: {left_out}"));
+    }
+    Ok(())
 }
 
 /// Serves an editor. Each of its sessions makes its own plan, so no key is needed yet.

@@ -27,6 +27,7 @@ use crate::app::records::TIMED_OUT;
 use crate::app::signals::Signals;
 use crate::llm::Content;
 use crate::llm::message::content_text;
+use crate::llm::os_error::plain;
 
 /// After a signal or `--timeout`: time for the run to end and report.
 const GRACE: Duration = Duration::from_millis(100);
@@ -46,7 +47,8 @@ pub struct Said {
 impl Said {
     /// Reports on stderr what scripts and users should know.
     pub fn tell(&mut self, text: &str) {
-        self.err.push_str(&out::line(&format!("tiller: {text}")));
+        self.err
+            .push_str(&out::line(&format!("tiller: {}", plain(text))));
     }
 }
 
@@ -243,7 +245,9 @@ impl<'a> Run<'a> {
                 }
                 AgentEvent::Refused(question) => {
                     refused.push(question.call_id.clone());
-                    said.tell(&refusal(question, &mut told));
+                    if let Some(line) = refusal(question, &mut told) {
+                        said.tell(&line);
+                    }
                 }
                 AgentEvent::ToolEnd {
                     call_id,
@@ -255,7 +259,9 @@ impl<'a> Run<'a> {
                 } if !refused.contains(call_id) => {
                     if let Some(why) = content_text(content).strip_prefix(NOT_PERMITTED) {
                         refused.push(call_id.clone());
-                        said.tell(&denial(name, details, why));
+                        if let Some(line) = denial(name, details, why, &mut told) {
+                            said.tell(&line);
+                        }
                     }
                 }
                 AgentEvent::AgentSettled { .. } => over = true,

@@ -14,15 +14,18 @@ use crate::app::humanize::shell_word;
 /// Most characters of a command to show.
 const MOST: usize = 200;
 
-/// The line for a question without a user to answer it. `told` holds the reasons for which
-/// an earlier line already suggested what to do.
-pub fn refusal(question: &Question, told: &mut HashSet<String>) -> String {
+/// The line for a question without a user to answer it, once for each call. `told` holds the calls, and
+/// the reasons for which an earlier line already suggested what to do.
+pub fn refusal(question: &Question, told: &mut HashSet<String>) -> Option<String> {
     let Subject::Permission(subject) = &question.subject else {
-        return format!("refused: {}", question.tool);
+        return Some(format!("refused: {}", question.tool));
     };
     let what = call(&question.tool, &subject.details);
     let again = subject.again.as_ref();
     let again = again.map_or_else(String::new, |with| format!(" again {with}"));
+    if !told.insert(format!("{what}{again}")) {
+        return None;
+    }
     let allow = match &*subject.suggestions {
         [] if !told.insert(subject.reason.clone()) => subject.reason.clone(),
         [] if subject.network => format!(
@@ -35,13 +38,19 @@ pub fn refusal(question: &Question, told: &mut HashSet<String>) -> String {
         ),
         rules => format!("allow it with --config {}", as_word(rules)),
     };
-    format!("refused: {what}{again} ({allow})")
+    Some(format!("refused: {what}{again} ({allow})"))
 }
 
 /// The line for a call that a rule or the permission mode denies.
-pub fn denial(tool: &str, details: &Details, why: &str) -> String {
+pub fn denial(
+    tool: &str,
+    details: &Details,
+    why: &str,
+    told: &mut HashSet<String>,
+) -> Option<String> {
     let why = why.trim_end_matches('.');
-    format!("refused: {} ({why})", call(tool, details))
+    let line = format!("refused: {} ({why})", call(tool, details));
+    told.insert(line.clone()).then_some(line)
 }
 
 fn call(tool: &str, details: &Details) -> String {

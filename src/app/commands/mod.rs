@@ -7,10 +7,12 @@
 mod command;
 mod prompts;
 mod table;
+mod unknown;
 
 pub use command::{Run, Running, SlashCommand};
 pub use prompts::{expand, message_as_typed};
 pub use table::{all, find};
+pub(crate) use unknown::{Unknown, known, word_of};
 
 /// Declares the files and lists them.
 macro_rules! commands {

@@ -87,7 +87,10 @@ impl Choice {
         } else {
             Self::Open
         };
-        if let Some(wanted) = args.resume.as_ref().filter(|wanted| !wanted.is_empty()) {
+        // `-r last commit broke it` is hardly meant for the last session.
+        let is_last = args.resume.as_deref() == Some("last") && args.prompt.len() < 2;
+        let named = args.resume.as_ref().filter(|wanted| !wanted.is_empty());
+        if let Some(wanted) = named.filter(|_| !is_last) {
             let path = find(wanted, root)?;
             let head = StoredSession::at(&path).head();
             let is_named = is_id_or_file(wanted) && path.to_string_lossy().contains(wanted)
@@ -105,7 +108,7 @@ impl Choice {
         if let Some(wanted) = &args.fork {
             return find(wanted, root).map(Self::Fork);
         }
-        if !args.go_on {
+        if !args.go_on && !is_last {
             return Ok(Self::New);
         }
         let folder = folder_for(root, cwd);

@@ -37,6 +37,7 @@ use crate::app::action::{Action, Scope};
 use crate::app::commands::message_as_typed;
 use crate::app::humanize::abbreviate_home;
 use crate::app::notify::Notify;
+use crate::llm::os_error::plain;
 use crate::llm::{Model, ThinkingLevel, Usage};
 
 /// How long a change of the draft may stay unsaved.
@@ -427,7 +428,7 @@ impl App {
 
     /// Shows a hint above the editor for `millis`, joined to one line.
     pub fn say_for(&mut self, text: impl Into<String>, millis: i64) -> Vec<Effect> {
-        let text = text.into();
+        let text = plain(text.into());
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
         self.hint = Some(Hint {
             text: lines.join(" · "),

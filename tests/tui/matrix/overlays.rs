@@ -214,6 +214,7 @@ fn preview() -> Preview {
         path: path.into(),
         change,
         lines,
+        diff: "-1 old\n+1 new".into(),
     };
     Preview {
         direction: Direction::Undo,

@@ -1,6 +1,7 @@
 //! Completes files after `@`, and paths.
 
 use super::candidate::Candidate;
+use super::token::{Token, token};
 use crate::app::attachments::mention;
 
 /// The part of a mention to search for: without `@`, quotes and line numbers.
@@ -40,6 +41,17 @@ pub(crate) fn path_candidates(typed: &str, names: Vec<String>) -> Vec<Candidate>
     names.into_iter().map(candidate).collect()
 }
 
+/// Whether a text ends in a mention and the space after it, so that a colon begins its lines.
+pub(crate) fn takes_lines(before: &str) -> bool {
+    let mention = before.strip_suffix(' ').unwrap_or_default();
+    let mention = mention.strip_suffix('"').unwrap_or(mention);
+    let Some(Token::Mention(mention)) = token(mention) else {
+        return false;
+    };
+    let (path, lines) = split_lines(unquoted(mention));
+    lines.is_empty() && path.contains(['.', '/']) && !path.ends_with('/')
+}
+
 fn unquoted(mention: &str) -> &str {
     let path = mention.strip_prefix('@').unwrap_or(mention);
     path.strip_prefix('"').unwrap_or(path)
@@ -70,6 +82,18 @@ mod tests {
             assert_eq!(wanted(mention), query);
             let found = file_candidates(mention, vec![path.to_owned()]);
             assert_eq!(found[0].insert, insert, "{mention}");
+        }
+        for (before, expected) in [
+            ("see @src/auth.rs ", true),
+            ("@\"a b.rs\" ", true),
+            ("@src/auth.rs", false),
+            ("@src/auth.rs:3 ", false),
+            ("@src/ ", false),
+            ("@param ", false),
+            ("me@home.org ", false),
+            ("see ", false),
+        ] {
+            assert_eq!(takes_lines(before), expected, "{before:?}");
         }
         for (typed, insert) in [
             ("./src/ma", "./src/main.rs"),

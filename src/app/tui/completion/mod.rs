@@ -13,7 +13,7 @@ mod state;
 pub(crate) use arguments::{InForce, arguments};
 pub(crate) use candidate::Candidate;
 pub(crate) use commands::{begins_a_command, commands, waits_for_argument};
-pub(crate) use files::{file_candidates, path_candidates, wanted};
+pub(crate) use files::{file_candidates, path_candidates, takes_lines, wanted};
 pub(crate) use state::Completion;
 pub use state::CompletionKind;
 pub(crate) use token::{Token, token};

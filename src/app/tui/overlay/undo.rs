@@ -7,6 +7,7 @@ use crate::app::tui::answer_delay::AnswerDelay;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndoQuestion {
     pub preview: Preview,
+    pub shows_diff: bool,
     pub pager: Pager,
     pub delay: AnswerDelay,
 }

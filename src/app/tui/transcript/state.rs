@@ -23,6 +23,7 @@ use crate::agent::{AgentEvent, NoticeLevel};
 use crate::app::tui::picture::PictureLayout;
 use crate::app::tui::text::Opens;
 use crate::llm::Content;
+use crate::llm::os_error::plain;
 
 /// All running cells are among the last this many: there are never more parallel calls.
 const RUNNING_CELLS: usize = 64;
@@ -251,7 +252,7 @@ impl Transcript {
 
     /// Adds a notice. Lines after the first say what to do.
     pub fn push_notice(&mut self, level: NoticeLevel, text: impl Into<String>) {
-        notices::push(&mut self.cells, level, text);
+        notices::push(&mut self.cells, level, plain(text.into()));
     }
 
     /// Inserts notices at the top while there are only notices. Returns whether it did.

@@ -6,7 +6,7 @@ use crate::app::models::ProviderKey;
 use crate::app::tui::app::App;
 use crate::app::tui::completion::{
     Candidate, Completion, CompletionKind, InForce, Token, arguments, begins_a_command, commands,
-    file_candidates, path_candidates, token, waits_for_argument, wanted,
+    file_candidates, path_candidates, takes_lines, token, waits_for_argument, wanted,
 };
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
@@ -358,8 +358,11 @@ pub fn close_when_elsewhere(app: &mut App) {
     }
 }
 
-/// Types a character and updates the list.
+/// Types a character and updates the list. A colon begins the lines of a file just completed.
 pub fn insert(app: &mut App, c: char) -> Vec<Effect> {
+    if c == ':' && takes_lines(app.composer.before_caret()) {
+        editor::act(app, Action::DeleteBackward);
+    }
     editor::insert(app, c);
     typed(app)
 }

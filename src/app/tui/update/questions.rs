@@ -66,7 +66,8 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<V
     }
     // It uses the keys of all lists.
     let action = app.keymap.resolve(press, Scope::List).or(action);
-    let has_rule = app.strip.offer(question) == Some(Offer::Rule);
+    let offer = app.strip.offer(question);
+    let has_rule = offer == Some(Offer::Rule);
     match action {
         Some(action @ (Action::Left | Action::Right | Action::Complete)) if has_rule => {
             app.strip.answers.settle(app.now);
@@ -89,7 +90,10 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<V
                 }
                 Pressed::Selected => app.hint = None,
                 Pressed::Text(digit) => {
-                    if let Some(digit) = digit {
+                    // After "No, and say why" the text is the reason; `3 files` is text from its start.
+                    let is_reason = offer == Some(Offer::Refuse)
+                        && press.text().is_some_and(char::is_alphabetic);
+                    if let Some(digit) = digit.filter(|_| !is_reason) {
                         app.composer.insert(digit);
                     }
                     return None;

@@ -30,11 +30,20 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
 
 pub fn previewed(app: &mut App, direction: Direction, preview: Option<Preview>) {
     let Some(preview) = preview else {
+        // On the first screen, the last session may be meant.
+        if direction == Direction::Undo && app.transcript.is_empty() && app.start.recent.is_some() {
+            app.say_for(
+                "Nothing to undo in this new session; /resume or `tiller -c` opens the last one",
+                5000,
+            );
+            return;
+        }
         return drop(app.say(nothing(direction)));
     };
     if !app.is_running() && app.overlays.is_empty() {
         app.overlays.push(Overlay::Undo(Box::new(UndoQuestion {
             preview,
+            shows_diff: false,
             pager: Pager::default(),
             delay: AnswerDelay::starting(app.now),
         })));
@@ -55,7 +64,19 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
             return vec![Effect::Undo(go)];
         }
         Some(Action::Back | Action::Interrupt) => drop(app.overlays.pop()),
-        None if press.text().is_some() => return overlay::write_on(app, None, press),
+        Some(Action::ToggleOutput) => {
+            question.shows_diff = !question.shows_diff;
+            question.pager = Pager::default();
+        }
+        None if press.text().is_some() => {
+            let not = match question.preview.direction {
+                Direction::Undo => "Not undone: you typed on instead",
+                Direction::Redo => "Not redone: you typed on instead",
+            };
+            let effects = overlay::write_on(app, None, press);
+            app.say_for(not, 5000);
+            return effects;
+        }
         action => question.pager.press(action, page, end),
     }
     Vec::new()

@@ -182,7 +182,8 @@ fn list_keys(app: &App, offer: Option<Offer>, columns: usize) -> StyledLine {
     let (enter, tab) = (app.key(Action::Accept), app.key(Action::Complete));
     let mut keys: Vec<(&str, &str)> = match offer {
         Some(Offer::Rule) => vec![("←→", " change where"), (&tab, " edit rule")],
-        Some(_) => vec![("↑↓", " select")],
+        Some(Offer::Refuse) => vec![("", "type why"), ("↑↓", " select")],
+        Some(Offer::Once) => vec![("↑↓", " select")],
         None => vec![
             ("↑↓ or a digit", ", then Enter"),
             ("", "or type what to do instead"),

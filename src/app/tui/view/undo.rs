@@ -13,6 +13,8 @@ use crate::app::action::Action;
 use crate::app::humanize::{abbreviate_home, plural};
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{ChosenPoint, RewindPicker, UndoQuestion, WAYS};
+use crate::app::tui::text::diff::{self, DiffLine, Sign};
+use crate::app::tui::theme::Theme;
 
 /// Bytes of a prompt that are read for its line.
 const MAX_SHOWN: usize = 2_000;
@@ -28,7 +30,7 @@ pub fn draw(popup: &mut Popup<'_>, question: &UndoQuestion) -> Option<PopupDrawn
     };
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let mut lines = vec![quoted(&preview.prompt, app.theme.popup), StyledLine::new()];
-    lines.extend(changes(app, preview));
+    lines.extend(changes(app, preview, question.shows_diff));
     let shown = popup.most_rows() + question.pager.top;
     let page = app.key(Action::PageDown);
     let (more, short) = match lines.len().saturating_sub(shown) {
@@ -39,9 +41,13 @@ pub fn draw(popup: &mut Popup<'_>, question: &UndoQuestion) -> Option<PopupDrawn
             (format!(" {lines} · ↑↓ {page} scroll ·"), short)
         }
     };
+    let diff = match preview.files.iter().any(|file| !file.diff.is_empty()) {
+        true => format!(" {} diff ·", app.key(Action::ToggleOutput)),
+        false => String::new(),
+    };
     let notes = if question.delay.is_over(app.now) {
         [
-            format!("{more} {enter} {does} · {esc} cancel "),
+            format!("{more}{diff} {enter} {does} · {esc} cancel "),
             format!("{short} {enter} {does} · {esc} cancel "),
             format!("{short} {enter} {does} "),
         ]
@@ -91,7 +97,7 @@ fn draw_ways(popup: &mut Popup<'_>, chosen: &ChosenPoint) -> Option<PopupDrawn> 
         StyledLine::new(),
     ];
     match &chosen.preview {
-        Some(preview) => lines.extend(changes(app, preview)),
+        Some(preview) => lines.extend(changes(app, preview, false)),
         None => lines.push(StyledLine::of("Reading…", quiet(app, app.theme.popup))),
     }
     lines.push(StyledLine::new());
@@ -127,9 +133,19 @@ fn draw_ways(popup: &mut Popup<'_>, chosen: &ChosenPoint) -> Option<PopupDrawn> 
 }
 
 /// A line for each file that would change, and for each changed file that would not.
-fn changes(app: &App, preview: &Preview) -> Vec<StyledLine> {
+fn changes(app: &App, preview: &Preview, shows_diff: bool) -> Vec<StyledLine> {
     let theme = &app.theme;
-    let mut lines: Vec<StyledLine> = preview.files.iter().map(|file| row(app, file)).collect();
+    let mut lines = Vec::new();
+    for file in &preview.files {
+        lines.push(row(app, file));
+        if shows_diff {
+            lines.extend(
+                diff::read(&file.diff, 0)
+                    .iter()
+                    .map(|line| diff_line(theme, line)),
+            );
+        }
+    }
     if preview.files.is_empty() {
         lines.push(StyledLine::of(
             "No files would change",
@@ -161,6 +177,17 @@ fn row(app: &App, file: &FilePreview) -> StyledLine {
         line = line.then(&counts(theme, added as u64, removed as u64));
     }
     line
+}
+
+fn diff_line(theme: &Theme, line: &DiffLine) -> StyledLine {
+    let (sign, style) = match line.sign {
+        Sign::Added => ("+", theme.diff_added_number),
+        Sign::Removed => ("−", theme.diff_removed_number),
+        Sign::Context => (" ", theme.dim),
+        Sign::Skipped => ("…", theme.dim),
+    };
+    let style = theme.popup.patch(Style { bg: None, ..style });
+    StyledLine::of(format!("{:>5} {sign} {}", line.number, line.text), style)
 }
 
 fn quoted(prompt: &str, style: Style) -> StyledLine {

@@ -1,0 +1,80 @@
+//! What to do instead of a slash command that tiller doesn't have.
+
+use crate::app::action::{ALIASES, ELSEWHERE, actions};
+use crate::llm::nearest::typo_of;
+
+/// What a command that tiller doesn't have may mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// One of other agents, with what to do instead.
+    Elsewhere(&'static str),
+    /// A typo of this command.
+    Typo(&'static str),
+    Anything,
+}
+
+/// Other agents' commands from files, such as `/prompts:fix`, have these.
+const FILES: &str = "tiller has no commands from files; type @ and the path of the file";
+
+impl Unknown {
+    /// The meaning of `/word`.
+    pub(crate) fn of(word: &str) -> Self {
+        let mut elsewhere = ELSEWHERE.lines().filter_map(|line| line.split_once(": "));
+        if let Some((_, instead)) =
+            elsewhere.find(|(names, _)| names.split(' ').any(|name| name == word))
+        {
+            return Self::Elsewhere(instead);
+        }
+        if word.contains(':') {
+            return Self::Elsewhere(FILES);
+        }
+        typo_of(word, known()).map_or(Self::Anything, Self::Typo)
+    }
+}
+
+/// All commands and aliases.
+pub(crate) fn known() -> impl Iterator<Item = &'static str> {
+    let aliases = ALIASES.iter().map(|(alias, _)| *alias);
+    actions().filter_map(|spec| spec.slash).chain(aliases)
+}
+
+/// The name of the command in a text after its `/`. `/etc/hosts is wrong` isn't a command, nor is `// a
+/// comment`.
+pub(crate) fn word_of(command: &str) -> Option<&str> {
+    let word = command.split(char::is_whitespace).next()?;
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    let mut parts = word.split(':');
+    let is_command = parts.all(|part| !part.is_empty() && part.chars().all(is_name));
+    is_command.then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_command_has_an_answer() {
+        for (text, expected) in [
+            ("cots", Some(Unknown::Typo("cost"))),
+            ("modle gpt", Some(Unknown::Typo("model"))),
+            ("prompts:u x", Some(Unknown::Elsewhere(FILES))),
+            ("user:fix", Some(Unknown::Elsewhere(FILES))),
+            ("frontend:fix 12", Some(Unknown::Elsewhere(FILES))),
+            ("fix", Some(Unknown::Anything)),
+            ("etc/hosts is wrong", None),
+            ("note: this", None),
+            (" a comment", None),
+            ("", None),
+        ] {
+            assert_eq!(word_of(text).map(Unknown::of), expected, "{text}");
+        }
+        for word in
+            "save image upgrade tools keybindings release-notes allowed-tools goal vim doctor bug \
+                     terminal-setup output-style agents hooks plugin memory logout"
+                .split_whitespace()
+        {
+            assert!(matches!(Unknown::of(word), Unknown::Elsewhere(_)), "{word}");
+            assert!(known().all(|name| name != word), "{word}");
+        }
+    }
+}
