@@ -21,7 +21,7 @@ use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::trust::Trust;
-use crate::app::{catalogue, keys, manual, out, plan};
+use crate::app::{catalogue, keys, out, plan};
 use crate::llm::local::{self, DiscoveredServer};
 
 pub(super) fn sub_command(
@@ -72,10 +72,7 @@ pub(super) fn sub_command(
             let PolicyCommand::Check(what) = what;
             policy_check(what, dirs)
         }
-        SubCommand::Docs { page } => {
-            let text = manual::page(page.as_deref()).map_err(StartError::usage)?;
-            Ok(out::print(&text))
-        }
+        SubCommand::Docs { page } => cli::docs(page.as_deref()),
         SubCommand::Completions { shell } => Ok(out::print(&args::completions(*shell))),
         SubCommand::Man { command } => Ok(out::print(&args::man(command)?)),
         SubCommand::Steer(what) => cli::steer(what, &dirs.sessions(), home),
