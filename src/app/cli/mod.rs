@@ -20,7 +20,7 @@ pub use self::print::{Output, Print};
 pub use auth::AuthContext;
 pub use config::{config_is_set, config_path, edit_config, show_config, unset_config};
 pub use demo_project::demo_project;
-pub use docs::docs;
+pub use docs::{DocsTerminal, docs};
 pub use headless::{Sink, Task, run_headless};
 pub use json::Json;
 pub use models::models;

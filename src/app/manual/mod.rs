@@ -6,5 +6,5 @@ mod sections;
 mod search;
 
 pub(crate) use pages::{PAGES, Page, find_page};
-pub(crate) use search::{search, search_words, whole_word};
+pub(crate) use search::{excerpt, search, search_words, whole_word};
 pub(crate) use sections::Section;

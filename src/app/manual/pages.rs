@@ -60,39 +60,43 @@ impl Page {
         self.topic.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Its Markdown for a terminal, where nobody follows a link to a file: a link to another page
-    /// ends in the name of that page, and a link within the page is plain text.
+    /// Its Markdown for a terminal.
     pub fn readable(&self) -> String {
-        let mut text = String::with_capacity(self.text.len());
         // Generated pages begin with a comment for their writers.
-        let source = match self.text.split_once("<!--") {
+        match self.text.split_once("<!--") {
             Some((before, after)) => {
                 let behind = after.split_once("-->\n").map_or("", |(_, behind)| behind);
-                [before.trim_end(), "\n", behind].concat()
+                readable(&[before.trim_end(), "\n", behind].concat())
             }
-            None => self.text.to_owned(),
-        };
-        let mut rest = source.as_str();
-        while let Some((before, after)) = rest.split_once("](") {
-            let Some((target, behind)) = after.split_once(')') else {
-                break;
-            };
-            rest = behind;
-            let label = before.rfind('[').filter(|_| !target.contains(':'));
-            let Some(label) = label else {
-                text.extend([before, "](", target, ")"]);
-                continue;
-            };
-            text.extend([&before[..label], &before[label + 1..]]);
-            let file = target.split('#').next().unwrap_or_default();
-            let name = file.trim_start_matches("../").trim_end_matches(".md");
-            if !name.is_empty() && before[label + 1..].trim_matches('`') != name {
-                text.extend([" (", name, ")"]);
-            }
+            None => readable(self.text),
         }
-        text.push_str(rest);
-        text
     }
+}
+
+/// Markdown for a terminal, where nobody follows a link to a file: a link to another page ends in the
+/// name of that page, and a link within the page is plain text.
+pub(super) fn readable(source: &str) -> String {
+    let mut text = String::with_capacity(source.len());
+    let mut rest = source;
+    while let Some((before, after)) = rest.split_once("](") {
+        let Some((target, behind)) = after.split_once(')') else {
+            break;
+        };
+        rest = behind;
+        let label = before.rfind('[').filter(|_| !target.contains(':'));
+        let Some(label) = label else {
+            text.extend([before, "](", target, ")"]);
+            continue;
+        };
+        text.extend([&before[..label], &before[label + 1..]]);
+        let file = target.split('#').next().unwrap_or_default();
+        let name = file.trim_start_matches("../").trim_end_matches(".md");
+        if !name.is_empty() && before[label + 1..].trim_matches('`') != name {
+            text.extend([" (", name, ")"]);
+        }
+    }
+    text.push_str(rest);
+    text
 }
 
 #[cfg(test)]

@@ -3,12 +3,28 @@
 
 use std::cmp::Reverse;
 
+use super::pages::readable;
 use super::sections::Section;
 use crate::llm::nearest::typo_of;
 
 /// Words of a question that say nothing about its subject.
-const FILLERS: &str = " a about an and are can do does for from get how i in is it let make me my of on or please set \
+const FILLERS: &str = " a about an and are can change do does for from get how i in is it let make me my of on or please set \
                        should the this tiller to use want what when where which why will with without you your ";
+
+/// Words that the documentation has another word for.
+const SYNONYMS: [(&str, &str); 8] = [
+    ("keybinding", "own keys"),
+    ("keymap", "own keys"),
+    ("shortcut", "keys"),
+    ("rebind", "own keys"),
+    ("cheap", "cost"),
+    ("money", "cost"),
+    ("allowlist", "rules"),
+    ("multiline", "new line"),
+];
+
+/// How much less a page of the reference counts: it names everything, and explains little.
+const REFERENCE: u32 = 24;
 
 /// What a search has found, the best first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +44,16 @@ pub(crate) fn search(query: &str) -> Hits {
         let is_exact = true;
         return Hits { sections, is_exact };
     }
+    let is_exact = false;
+    let other = |word: &str| SYNONYMS.iter().find(|(of, _)| whole_word(of, word));
+    let others = words
+        .iter()
+        .flat_map(|word| other(word).map_or(*word, |(_, own)| own).split(' '));
+    let others: Vec<&str> = others.collect();
+    let sections = find(&others, others.len());
+    if !sections.is_empty() {
+        return Hits { sections, is_exact };
+    }
     let mut sections = find(&words, words.len().div_ceil(2));
     if sections.is_empty() {
         let known = known_words();
@@ -37,7 +63,6 @@ pub(crate) fn search(query: &str) -> Hits {
         let meant: Vec<&str> = meant.collect();
         sections = find(&meant, meant.len());
     }
-    let is_exact = false;
     Hits { sections, is_exact }
 }
 
@@ -75,6 +100,19 @@ fn stem(word: &str) -> &str {
     word[..end.unwrap_or(word.len())].trim_end_matches('e')
 }
 
+/// The line of a section with most words of the query, as plain text.
+pub(crate) fn excerpt(section: &Section, query: &str) -> String {
+    let words = search_words(query);
+    let text = readable(section.body);
+    let lines = text.lines().map(|line| line.replace(['`', '*', '|'], ""));
+    let lines = lines.filter(|line| line.chars().any(char::is_alphanumeric));
+    let has = |line: &str, word: &String| count(&line.to_lowercase(), word) != (0, 0);
+    let fits = |line: &String| words.iter().filter(|word| has(line, word)).count();
+    // The first of equal lines.
+    let best = lines.rev().max_by_key(fits).unwrap_or_default();
+    best.trim_start_matches(['-', '>', ' ']).trim().to_owned()
+}
+
 /// The sections with at least `least` of the words, the best first.
 fn find(words: &[&str], least: usize) -> Vec<Section> {
     let mut found: Vec<(u32, Section)> = Section::all()
@@ -90,7 +128,7 @@ fn score(section: Section, words: &[&str], least: usize) -> Option<u32> {
     let heading = lower(&section.heading());
     let page = lower(&format!("{} {}", section.page.topic, section.page.title()));
     let body = lower(section.body);
-    let (mut fitting, mut in_heading, mut score) = (0, 0, 0);
+    let (mut fitting, mut score) = (0, 0);
     for word in words {
         let best = [(&heading, 24, 18), (&page, 12, 8), (&body, 6, 2)];
         let best = best.into_iter().filter_map(|(text, whole, part)| {
@@ -106,18 +144,23 @@ fn score(section: Section, words: &[&str], least: usize) -> Option<u32> {
             continue;
         };
         fitting += 1;
-        in_heading += usize::from(count(&heading, word) != (0, 0));
         score += first + best.min().filter(|last| *last < first).unwrap_or(0);
     }
     if fitting < least || fitting == 0 {
         return None;
     }
-    let is_heading = in_heading == words.len() && search_words(&heading).len() == words.len();
-    score += 1000 * fitting as u32 + if is_heading { 20 } else { 0 };
+    // The whole heading is in the query, and the rest of the query in the page's name.
+    let titled = |word: &&&str| count(&format!("{heading} {page}"), word) != (0, 0);
+    let is_asked = |part: &String| words.iter().any(|word| whole_word(part, word));
+    let is_subject = search_words(&heading).iter().all(is_asked);
+    if is_subject && words.iter().filter(titled).count() == words.len() {
+        score += 20;
+    }
+    score += 1000 * fitting as u32;
     Some(if section.page.is_guide() {
         score
     } else {
-        score.saturating_sub(8)
+        score - REFERENCE
     })
 }
 
@@ -167,6 +210,7 @@ mod tests {
             ("exit codes", "reference/exit-codes"),
             ("models.fallback", "reference/settings › models.fallback"),
             ("proxy", "models › Recipe: behind a corporate proxy"),
+            ("keybindings", "keys › Your own keys"),
             ("netwrk", "permissions › Let it use the network"),
         ] {
             let names = names(query);

@@ -10,7 +10,9 @@ pub(crate) struct Section {
     pub number: usize,
     /// Its heading as it is written.
     heading: &'static str,
-    /// The text below its heading.
+    /// Its Markdown.
+    pub text: &'static str,
+    /// The part below its heading.
     pub body: &'static str,
 }
 
@@ -25,16 +27,20 @@ impl Section {
         let starts = heading_starts(page.text);
         let ends = starts.iter().skip(1).copied().chain([page.text.len()]);
         let ranges: Vec<_> = starts.iter().copied().zip(ends).collect();
-        ranges.into_iter().enumerate().map(move |(number, (from, to))| {
-            let text = &page.text[from..to];
-            let (heading, body) = text.split_once('\n').unwrap_or((text, ""));
-            Self {
-                page,
-                number,
-                heading: heading.trim_start_matches('#').trim(),
-                body,
-            }
-        })
+        ranges
+            .into_iter()
+            .enumerate()
+            .map(move |(number, (from, to))| {
+                let text = &page.text[from..to];
+                let (heading, body) = text.split_once('\n').unwrap_or((text, ""));
+                Self {
+                    page,
+                    number,
+                    heading: heading.trim_start_matches('#').trim(),
+                    text,
+                    body,
+                }
+            })
     }
 
     /// Its heading as plain text.
@@ -48,6 +54,28 @@ impl Section {
             0 => self.page.topic.to_owned(),
             _ => format!("{} › {}", self.page.topic, self.heading()),
         }
+    }
+
+    /// Its heading as the end of a link: `let-it-use-the-network`.
+    pub fn anchor(&self) -> String {
+        let heading = self.heading.to_lowercase();
+        let kept = heading
+            .chars()
+            .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    }
+
+    /// Its name for `tiller docs`: `permissions#rules`.
+    pub fn link(&self) -> String {
+        match self.number {
+            0 => self.page.topic.to_owned(),
+            _ => format!("{}#{}", self.page.topic, self.anchor()),
+        }
+    }
+
+    /// The section after it on its page.
+    pub fn next(&self) -> Option<Self> {
+        Self::of(self.page).nth(self.number + 1)
     }
 
     /// The byte of `text` where it starts. The text may be another version of its page.

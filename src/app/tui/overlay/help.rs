@@ -201,8 +201,14 @@ impl HelpList {
         if let (false, Some(heading)) = (sections.is_empty(), self.heading_of_docs()) {
             found.push(heading);
             found.extend(self.rows.len()..self.rows.len() + sections.len());
-            let rows = sections.iter().map(|section| entry_of(*section));
-            self.rows.extend(rows.map(HelpRow::Entry));
+            let rows = sections.iter().map(|section| {
+                HelpRow::Entry(HelpEntry {
+                    text: section.name().into(),
+                    section: Some(*section),
+                    ..HelpEntry::default()
+                })
+            });
+            self.rows.extend(rows);
         }
         found
     }
@@ -269,21 +275,15 @@ pub fn help_rows(keymap: &Keymap) -> Vec<HelpRow> {
     }));
     rows.push(HelpRow::Heading(DOCUMENTATION));
     let first = PAGES.iter().filter_map(|page| Section::of(page).next());
-    rows.extend(first.map(|section| HelpRow::Entry(entry_of(section))));
+    rows.extend(first.map(|section| {
+        HelpRow::Entry(HelpEntry {
+            command: format!("docs {}", section.page.topic),
+            text: section.heading().into(),
+            section: Some(section),
+            ..HelpEntry::default()
+        })
+    }));
     rows
-}
-
-/// The entry that opens a section of the documentation.
-fn entry_of(section: Section) -> HelpEntry {
-    HelpEntry {
-        command: format!("docs {}", section.page.topic),
-        text: match section.number {
-            0 => section.page.title().into(),
-            _ => section.name().into(),
-        },
-        section: Some(section),
-        ..HelpEntry::default()
-    }
 }
 
 /// The words to search in actions: those of the documentation's search, or else signs.
