@@ -138,7 +138,7 @@ actions! {
     CutToEnd "cut_to_end" "Cut to the end of the line", Writing;
     Yank "yank" "Insert what you cut last", Writing;
     YankPop "yank_pop" "Replace the text just inserted with an earlier cut", Writing;
-    Help "help" "Search all keys and commands (also ?)", Program, slash "help";
+    Help "help" "Search all keys, commands and pages (also ?)", Program, slash "help" "[WORDS]";
     Settings "settings" "Change settings", Program, slash "settings" "WORDS";
     Theme "theme" "Choose the colors of the screen", Program, slash "theme" "NAME";
     Login "login" "Add an API key", Program, slash "login" "PROVIDER";

@@ -5,20 +5,26 @@
 /// one with blanks says what to do instead of a setting.
 const TABLE: &str = "\
 theme: dark light color colour scheme appearance
-permission_mode: sandbox rules allow command deny approve approval yolo bypass safe security stopasking askbefore allowcommand dontask acceptedits
+permission_mode: sandbox rules allow command deny approve approval yolo bypass safe security stopasking askbefore allowcommand dontask acceptedits autoaccept bash asking
 settings: preferences options config configuration vim permission rules sandbox
-status: price money usage bill tokens window cost stats
+status: price money usage bill tokens window cost stats cheap expensive spending
 login: provider token sign in account apikey
 rewind: checkpoint restore revert
-undo_turn: revert restore reset
+undo_turn: revert restore reset edit
+edit_prompt: message correct resend
+models: switch select pick cheap
+session_remove: delete erase
+copy_reply: answer response message
+budget: cost limit money dollars spending maxcost
+help: keybindings keybinding shortcuts hotkeys bindings documentation manual
 export: save share markdown
 resume: continue history previous
 submit: resume continue retry
-newline: newline linebreak multiline shiftenter
+newline: newline linebreak multiline shiftenter return
 init: memory instructions
 cancel: abort interrupt kill
 agent.max_iterations: maxturns turns maxsteps steps maxcalls
-budget.usd: cost maxcost dollars maxbudgetusd
+budget.usd: cost limit maxcost dollars maxbudgetusd money
 compaction.enabled: autocompact compact autocompactenabled autocompaction
 models.default: model modelname
 models.max_output: maxtokens maxoutputtokens
@@ -32,6 +38,7 @@ tools.bash.timeout_seconds: timeout
 tools.set: tool toolset
 ui.notify: notification notifications sound bell
 ui.theme: color colors colour colours colorscheme
+ui.vim: vimmode mode modal vi
 ui.title: statusline status tmux
 `tiller auth add PROVIDER` stores API keys: key keys apikey apikeys token
 set the variable VISUAL or EDITOR instead: editor visual

@@ -41,12 +41,13 @@ pub enum SubCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Print the documentation.
+    /// Read or search the documentation.
     ///
-    /// Without a page, lists all of them.
+    /// A terminal gets a page laid out and in $PAGER, a pipe gets its Markdown. Words that name no page
+    /// list the sections that have all of them. Without words, lists all pages.
     Docs {
-        /// The page, such as permissions.
-        page: Option<String>,
+        /// A page such as permissions, a section of it such as permissions#rules, or words to search.
+        words: Vec<String>,
     },
     /// List models, with prices.
     ///

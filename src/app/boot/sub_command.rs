@@ -1,7 +1,7 @@
 //! Sub-commands, which need no agent.
 
 use std::collections::HashMap;
-use std::io::Read;
+use std::io::{IsTerminal as _, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::agent;
 use crate::agent::permission::{Action, Policy};
 use crate::agent::process::Processes;
 use crate::app::args::{self, AuthCommand, PolicyCheckArgs, PolicyCommand, SubCommand};
-use crate::app::cli::{self, AuthContext};
+use crate::app::cli::{self, AuthContext, DocsTerminal};
 use crate::app::config::{Layers, Settings};
 use crate::app::dirs::Dirs;
 use crate::app::humanize::shell_word;
@@ -22,7 +22,10 @@ use crate::app::models::Models;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::stored_rules::StoredRules;
 use crate::app::trust::Trust;
-use crate::app::{catalogue, keys, manual, out, plan};
+use crate::app::tui;
+use crate::app::tui::layout::MEASURE;
+use crate::app::tui::terminal::Terminal;
+use crate::app::{catalogue, keys, out, plan};
 use crate::llm::local::{self, DiscoveredServer};
 
 pub(super) fn sub_command(
@@ -70,10 +73,7 @@ pub(super) fn sub_command(
             cli::sessions(what, &place)
         }
         SubCommand::Policy { what } => policy(what, dirs),
-        SubCommand::Docs { page } => {
-            let text = manual::page(page.as_deref()).map_err(StartError::usage)?;
-            Ok(out::print(&text))
-        }
+        SubCommand::Docs { words } => docs(words, env),
         SubCommand::Completions { shell } => Ok(out::print(&args::completions(*shell))),
         SubCommand::Man { command } => Ok(out::print(&args::man(command)?)),
         SubCommand::Attach(what) => cli::attach(what, &dirs.sessions(), home),
@@ -102,6 +102,23 @@ fn policy(what: &PolicyCommand, dirs: &Dirs) -> Result<Outcome, StartError> {
             cli::remove_stored_rule(&stored, &rules(&[])?, &rule.join(" "), *json)
         }
     }
+}
+
+/// Prints documentation, laid out if a terminal reads it that knows styles.
+fn docs(words: &[String], env: &HashMap<String, String>) -> Result<Outcome, StartError> {
+    let var = |name: &str| env.get(name).map_or("", String::as_str);
+    if !std::io::stdout().is_terminal() || matches!(var("TERM"), "" | "dumb") {
+        return cli::docs(words, None);
+    }
+    let size = Terminal::size();
+    let columns = usize::from(size.width.min(MEASURE));
+    let depth = tui::color_depth(var);
+    let terminal = DocsTerminal {
+        rows: usize::from(size.height),
+        pager: env.get("PAGER").map_or("less", String::as_str).to_owned(),
+        lay_out: &|markdown| tui::ansi_markdown(markdown, columns, depth),
+    };
+    cli::docs(words, Some(&terminal))
 }
 
 fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartError> {

@@ -156,8 +156,6 @@ pub enum TerminalEffect {
     Suspend,
     /// Edit this text in the external editor.
     Edit(String),
-    /// Show this text in the pager, from this line on.
-    Read(&'static str, usize),
     /// Open this file at this line in the external editor.
     OpenFile(PathBuf, Option<u64>),
     /// Turn on the kitty keyboard protocol, which the terminal supports.

@@ -304,11 +304,6 @@ impl EffectRunner {
         self.spawn(external_editor::open(file, line).map(EffectResult::FileClosed));
     }
 
-    /// Shows `text` in the pager; the terminal must already be restored.
-    pub fn read(&self, text: &'static str, line: usize) {
-        self.spawn(external_editor::read(text, line).map(EffectResult::FileClosed));
-    }
-
     fn store(&self, job: Job) {
         if let Some(storage) = &self.storage {
             storage.send(job);

@@ -315,11 +315,6 @@ impl Tui {
                 self.display.answered();
             }
             TerminalEffect::LayOutAnew => self.start_highlighter(),
-            TerminalEffect::Read(text, line) => {
-                self.stand_aside(false)?;
-                self.away = true;
-                self.effects.read(text, line);
-            }
             TerminalEffect::OpenFile(file, line) => {
                 self.stand_aside(false)?;
                 self.away = true;

@@ -1,4 +1,4 @@
-//! Runs the user's editor on the prompt or a file, and the pager on a page of the documentation.
+//! Runs the user's editor on the prompt or a file.
 
 use std::ffi::OsStr;
 use std::io;
@@ -65,28 +65,6 @@ pub async fn open(file: PathBuf, line: Option<u64>) -> Result<(), String> {
     Err(format!(
         "The editor `{editor}` failed: {status}\nSet $VISUAL or $EDITOR to use another editor"
     ))
-}
-
-/// Shows `text` in `$PAGER` or less, from a line on. Restore the terminal before the call.
-pub async fn read(text: &str, line: usize) -> Result<(), String> {
-    let pager = variable("PAGER").unwrap_or_else(|| "less".to_owned());
-    let failed = |why: String| {
-        format!("The pager `{pager}` failed: {why}\n`tiller docs` in a shell prints the pages too")
-    };
-    let shown = async {
-        let file = tempfile::Builder::new().prefix("tiller-").tempfile()?;
-        tokio::fs::write(file.path(), text).await?;
-        let mut arguments = vec![file.path().as_os_str().to_owned()];
-        if pager.starts_with("less") {
-            arguments.insert(0, format!("+{line}").into());
-        }
-        run(&pager, arguments).await
-    };
-    match shown.await {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(failed(status.to_string())),
-        Err(error) => Err(failed(error.to_string())),
-    }
 }
 
 async fn run(

@@ -55,6 +55,7 @@ pub mod view;
 pub mod theme;
 pub mod text;
 pub mod picture;
+mod ansi_markdown;
 
 pub mod screen_buffer;
 pub mod inline_buffer;
@@ -66,6 +67,7 @@ mod tty_writer;
 mod window;
 pub mod input;
 
+pub(crate) use ansi_markdown::ansi_markdown;
 pub(crate) use event_loop::run;
 pub use external_editor::open as open_in_editor;
 pub use options::ExitKind;

@@ -1,18 +1,21 @@
 //! The help: every action with its keys and its command, grouped by task, and the pages of the
-//! documentation. Typing filters it, and finds settings too.
+//! documentation. Typing filters it, and finds settings and sections of the pages too.
 
 use std::borrow::Cow;
 
 use super::picker::Picker;
 use crate::app::action::{ALIASES, Action, ActionSpec, ELSEWHERE, Group, Scope, actions};
 use crate::app::config::documented;
-use crate::app::manual::{PAGES, Page};
+use crate::app::manual::{PAGES, Section, search, search_words, whole_word};
 use crate::app::synonyms::{begins_one, words_for};
 use crate::app::tui::keymap::{Keymap, label};
 use crate::llm::nearest::typo_of;
 
-/// How the entry of a page begins.
-const PAGE: &str = "docs ";
+const DOCUMENTATION: &str = "Documentation";
+/// Maximum sections of the documentation in a search.
+const MAX_SECTIONS: usize = 20;
+/// Maximum entries that have only most of the words.
+const MAX_NEAR: usize = 5;
 
 /// A row of the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,10 +39,10 @@ pub struct HelpEntry {
     pub spec: Option<&'static ActionSpec>,
     /// Names to search first, one per line: keys, command, aliases, name in key files.
     names: String,
-    /// More words to search: of a setting its names and purpose, of a page its headings.
+    /// More words to search: the names and purpose of a setting.
     more: String,
-    /// The text of a page.
-    body: String,
+    /// The section of the documentation that it opens.
+    pub(crate) section: Option<Section>,
 }
 
 impl HelpEntry {
@@ -48,7 +51,7 @@ impl HelpEntry {
         let spec = self.spec.filter(|spec| spec.action != Action::Submit);
         spec.is_some_and(|spec| spec.scope == Scope::Everywhere)
             || self.setting().is_some()
-            || self.page().is_some()
+            || self.section.is_some()
     }
 
     /// The key of the setting that this entry is about. Only a search shows it.
@@ -58,17 +61,28 @@ impl HelpEntry {
             .filter(|_| self.spec.is_none())
     }
 
-    /// The page of the documentation that this entry opens.
-    pub(crate) fn page(&self) -> Option<&'static Page> {
-        let topic = self.command.strip_prefix(PAGE)?;
-        PAGES.iter().find(|page| page.topic == topic)
-    }
-
     /// Whether another word for its action or setting begins so.
     fn is_called(&self, typed: &str) -> bool {
         let action = self.spec.map(|spec| spec.name);
         let mut names = action.into_iter().chain(self.setting());
         names.any(|name| begins_one(name, typed))
+    }
+
+    /// How well it fits, 0 best; `None` if a word is missing.
+    fn tier(&self, typed: &str, words: &[String]) -> Option<usize> {
+        let in_names = || words.iter().all(|word| has_word(&self.names, word));
+        match () {
+            () if self.names.lines().any(|name| name == typed) => Some(0),
+            () if in_names() => Some(1),
+            () if self.count(words) == words.len() || self.is_called(typed) => Some(2),
+            () => None,
+        }
+    }
+
+    /// How many of the words it has.
+    fn count(&self, words: &[String]) -> usize {
+        let all = self.words();
+        words.iter().filter(|word| has_word(&all, word)).count()
     }
 
     /// All words to search.
@@ -109,11 +123,14 @@ const OTHERS: [(Group, &str, &str); 9] = [
     (Group::Looking, "Shift+drag", "Let the terminal select text"),
 ];
 
-/// Whether a word of `text` begins with `word`; signs match anywhere.
-fn begins_a_word(text: &str, word: &str) -> bool {
+/// Whether a word of `text` begins with `word`, or is the same but for its ending; signs match
+/// anywhere.
+fn has_word(text: &str, word: &str) -> bool {
     let is_sign = !word.starts_with(char::is_alphanumeric);
     let mut places = text.match_indices(word).map(|(at, _)| at);
+    let mut parts = text.split(|c: char| !c.is_alphanumeric());
     places.any(|at| is_sign || !text[..at].ends_with(char::is_alphanumeric))
+        || parts.any(|part| !part.is_empty() && whole_word(part, word))
 }
 
 /// The open help.
@@ -121,57 +138,96 @@ fn begins_a_word(text: &str, word: &str) -> bool {
 pub struct HelpList {
     /// The query and the matches.
     pub picker: Picker,
-    /// All rows.
+    /// All rows, and after them the sections that the search has found.
     pub rows: Vec<HelpRow>,
+    /// The rows without the sections.
+    fixed: usize,
 }
 
 impl HelpList {
     /// The whole help.
     pub fn new(keymap: &Keymap) -> Self {
+        let rows = help_rows(keymap);
         let mut list = Self {
             picker: Picker::default(),
-            rows: help_rows(keymap),
+            fixed: rows.len(),
+            rows,
         };
         list.search();
         list
     }
 
-    /// Finds the entries where each word begins a word, first those with the words in their names. If
-    /// there are none, finds the name that the query is a typo of.
+    /// Finds the entries with each word, first those with the words in their names, then sections of
+    /// the documentation. If there are none, finds what the query is a typo of or has most words of.
     pub fn search(&mut self) {
+        self.rows.truncate(self.fixed);
         let typed = self.picker.query().trim().to_lowercase();
-        let words: Vec<&str> = typed.split_whitespace().collect();
-        let rows = self.rows.iter().enumerate();
-        let mut found: Vec<(u8, usize)> = rows
-            .filter_map(|(at, row)| match row {
-                HelpRow::Entry(entry) if words.is_empty() => {
-                    entry.setting().is_none().then_some((0, at))
-                }
-                HelpRow::Heading(_) => words.is_empty().then_some((0, at)),
-                HelpRow::Entry(entry) => {
-                    let has = |text: &str| words.iter().all(|word| begins_a_word(text, word));
-                    let tier = match () {
-                        () if entry.names.lines().any(|name| name == typed) => 0,
-                        () if has(&entry.names) => 1,
-                        () if has(&entry.words()) || entry.is_called(&typed) => 2,
-                        () if has(&entry.body) => 3,
-                        () => typo_of(&typed, entry.names.lines()).map(|_| 4)?,
-                    };
-                    Some((tier, at))
-                }
-            })
-            .collect();
-        found.sort_unstable();
-        // Pages that only mention the words come last, and a guess only if nothing has them.
-        let has_words = found.first().is_some_and(|(tier, _)| *tier < 4);
-        found.retain(|(tier, _)| *tier < 4 || !has_words);
+        let found = if typed.is_empty() {
+            let is_setting = |row: &HelpRow| match row {
+                HelpRow::Entry(entry) => entry.setting().is_some(),
+                HelpRow::Heading(_) => false,
+            };
+            let rows = self.rows.iter().enumerate();
+            rows.filter(|(_, row)| !is_setting(row))
+                .map(|(at, _)| at)
+                .collect()
+        } else {
+            self.find(&typed)
+        };
         let headings = self
             .rows
             .iter()
             .map(|row| matches!(row, HelpRow::Heading(_)));
         self.picker.set_headings(headings.collect());
-        self.picker
-            .set_matches(found.into_iter().map(|(_, at)| at).collect(), 0);
+        self.picker.set_matches(found, 0);
+    }
+
+    fn find(&mut self, typed: &str) -> Vec<usize> {
+        let docs = search(typed);
+        let words = query_words(typed);
+        let mut found = self.entries(|entry| entry.tier(typed, &words));
+        if found.is_empty() && !docs.is_exact {
+            found = self.entries(|entry| typo_of(typed, entry.names.lines()).map(|_| 0));
+        }
+        if found.is_empty() && words.len() > 1 {
+            let least = words.len().div_ceil(2);
+            found = self.entries(|entry| {
+                let missing = words.len() - entry.count(&words);
+                (words.len() - missing >= least).then_some(missing)
+            });
+            found.truncate(MAX_NEAR);
+        }
+        let sections = &docs.sections[..docs.sections.len().min(MAX_SECTIONS)];
+        if let (false, Some(heading)) = (sections.is_empty(), self.heading_of_docs()) {
+            found.push(heading);
+            found.extend(self.rows.len()..self.rows.len() + sections.len());
+            let rows = sections.iter().map(|section| {
+                HelpRow::Entry(HelpEntry {
+                    text: section.name().into(),
+                    section: Some(*section),
+                    ..HelpEntry::default()
+                })
+            });
+            self.rows.extend(rows);
+        }
+        found
+    }
+
+    /// The entries with a rank, the lowest first. Sections have their own search.
+    fn entries(&self, rank: impl Fn(&HelpEntry) -> Option<usize>) -> Vec<usize> {
+        let rows = self.rows.iter().enumerate();
+        let ranked = rows.filter_map(|(at, row)| match row {
+            HelpRow::Entry(entry) if entry.section.is_none() => Some((rank(entry)?, at)),
+            _ => None,
+        });
+        let mut ranked: Vec<(usize, usize)> = ranked.collect();
+        ranked.sort_unstable();
+        ranked.into_iter().map(|(_, at)| at).collect()
+    }
+
+    fn heading_of_docs(&self) -> Option<usize> {
+        let is_heading = |row: &HelpRow| *row == HelpRow::Heading(DOCUMENTATION);
+        self.rows.iter().position(is_heading)
     }
 
     /// The selected entry.
@@ -217,27 +273,28 @@ pub fn help_rows(keymap: &Keymap) -> Vec<HelpRow> {
             ..HelpEntry::default()
         })
     }));
-    rows.push(HelpRow::Heading("Documentation"));
-    rows.extend(PAGES.iter().map(|page| {
-        // Those of the reference repeat the settings and commands above.
-        let is_guide = !page.topic.contains('/');
-        let headings = page
-            .text
-            .lines()
-            .filter(|line| is_guide && line.starts_with('#'));
+    rows.push(HelpRow::Heading(DOCUMENTATION));
+    let first = PAGES.iter().filter_map(|page| Section::of(page).next());
+    rows.extend(first.map(|section| {
         HelpRow::Entry(HelpEntry {
-            command: format!("{PAGE}{}", page.topic),
-            text: page.title().into(),
-            more: headings.collect::<Vec<_>>().join("\n").to_lowercase(),
-            body: if is_guide {
-                page.text.to_lowercase()
-            } else {
-                String::new()
-            },
+            command: format!("docs {}", section.page.topic),
+            text: section.heading().into(),
+            section: Some(section),
             ..HelpEntry::default()
         })
     }));
     rows
+}
+
+/// The words to search in actions: those of the documentation's search, or else signs.
+fn query_words(typed: &str) -> Vec<String> {
+    let is_sign = |word: &&str| word.chars().any(|c| !c.is_alphanumeric());
+    let signs: Vec<&str> = typed.split_whitespace().filter(is_sign).collect();
+    if signs.is_empty() {
+        search_words(typed)
+    } else {
+        typed.split_whitespace().map(str::to_owned).collect()
+    }
 }
 
 fn entry(keymap: &Keymap, spec: &'static ActionSpec) -> HelpEntry {
@@ -262,6 +319,6 @@ fn entry(keymap: &Keymap, spec: &'static ActionSpec) -> HelpEntry {
         spec: Some(spec),
         names: names.join("\n").to_lowercase(),
         more: String::new(),
-        body: String::new(),
+        section: None,
     }
 }

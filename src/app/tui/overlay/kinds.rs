@@ -2,6 +2,7 @@
 
 use super::confirm::Confirm;
 use super::copy::CopyPicker;
+use super::docs::DocsPage;
 use super::help::HelpList;
 use super::history::HistoryPicker;
 use super::login::Login;
@@ -27,6 +28,8 @@ pub enum Overlay {
     Status(Box<StatusPopup>),
     /// All keys and commands.
     Help(Box<HelpList>),
+    /// A page of the documentation.
+    Docs(Box<DocsPage>),
     /// The settings.
     Settings(Box<SettingsPicker>),
     /// Adding an API key.
@@ -62,6 +65,7 @@ impl Overlay {
     pub fn scope(&self) -> Scope {
         match self {
             Self::Call(_) | Self::Status(_) => Scope::Pager,
+            Self::Docs(page) if page.find.is_none() => Scope::Pager,
             Self::Tree(_) => Scope::Tree,
             Self::Selecting(_) => Scope::Selecting,
             Self::Sessions(list) if list.mode == SessionMode::Choosing => Scope::Sessions,
@@ -73,6 +77,7 @@ impl Overlay {
     pub fn picker(&mut self) -> Option<&mut Picker> {
         match self {
             Self::Help(list) => Some(&mut list.picker),
+            Self::Docs(page) => page.find.as_mut().map(|find| &mut find.line),
             Self::HistorySearch(list) => Some(&mut list.picker),
             Self::Copy(list) => Some(&mut list.picker),
             Self::Models(models) => Some(&mut models.picker),
@@ -129,6 +134,7 @@ impl Overlay {
             Self::Call(pager) => Some(pager),
             Self::Status(status) => Some(&mut status.pager),
             Self::Undo(question) => Some(&mut question.pager),
+            Self::Docs(page) => Some(&mut page.pager),
             _ => None,
         }
     }

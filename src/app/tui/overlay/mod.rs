@@ -3,6 +3,7 @@
 mod kinds;
 mod picker;
 mod help;
+mod docs;
 mod models;
 mod themes;
 mod login;
@@ -19,6 +20,7 @@ mod history;
 
 pub(crate) use confirm::{Confirm, ConfirmAbout, FullFor};
 pub(crate) use copy::{CopyItem, CopyKind, CopyPicker};
+pub use docs::{DocsPage, PageFind};
 pub use help::{HelpEntry, HelpList, HelpRow, help_rows};
 pub(crate) use history::HistoryPicker;
 pub use kinds::Overlay;

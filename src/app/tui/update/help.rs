@@ -1,14 +1,17 @@
-//! The help: what Enter does with the selected entry.
+//! The help: opening it, and what Enter does with the selected entry.
 
 use super::overlay::topmost;
 use super::{completion, keys, settings, tree};
 use crate::app::tui::app::App;
 use crate::app::tui::completion::waits_for_argument;
-use crate::app::tui::effect::{Effect, TerminalEffect};
-use crate::app::tui::overlay::{HelpEntry, HelpList, Overlay};
+use crate::app::tui::effect::Effect;
+use crate::app::tui::overlay::{DocsPage, HelpList, Overlay};
 
-pub fn open(app: &mut App) -> Vec<Effect> {
-    let list = Box::new(HelpList::new(&app.keymap));
+/// Opens the help, searching for `words`.
+pub fn open(app: &mut App, words: &str) -> Vec<Effect> {
+    let mut list = Box::new(HelpList::new(&app.keymap));
+    list.picker.type_text(words);
+    list.search();
     app.overlays.push(Overlay::Help(list));
     Vec::new()
 }
@@ -22,9 +25,10 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
         app.overlays.pop();
         return settings::open(app, &key);
     }
-    if let Some(page) = chosen.and_then(HelpEntry::page) {
-        let line = page.line_of(list.picker.query());
-        return vec![Effect::Terminal(TerminalEffect::Read(page.text, line))];
+    if let Some(section) = chosen.and_then(|entry| entry.section) {
+        app.overlays
+            .push(Overlay::Docs(Box::new(DocsPage::new(section))));
+        return Vec::new();
     }
     let Some(spec) = chosen.and_then(|entry| entry.spec) else {
         return Vec::new();

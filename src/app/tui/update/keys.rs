@@ -128,7 +128,8 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             Some(app.say_for(text, 3000))
         }
         Context::Popup => {
-            let is_read_only = |overlay: &Overlay| overlay.scope() == Scope::Pager;
+            let is_read_only =
+                |overlay: &Overlay| matches!(overlay, Overlay::Call(_) | Overlay::Status(_));
             let is_text = key.action.is_none() && press.text().is_some();
             // Text typed over a pager goes to the editor.
             while is_text && app.overlays.pop_if(|top| is_read_only(top)).is_some() {
@@ -164,7 +165,7 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
                 // Before it is the first letter of an answer or of a second thought.
                 None if press.text() == Some('?') && is_free => {
                     app.presses.help = Some(app.now);
-                    Some(help::open(app))
+                    Some(help::open(app, ""))
                 }
                 action => Some(editor_key(app, press, action)),
             }
@@ -313,7 +314,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             app.presses.edit = Some(app.now);
             return vec![Effect::Terminal(TerminalEffect::Edit(app.composer.text()))];
         }
-        Action::Help => return help::open(app),
+        Action::Help => return help::open(app, argument),
         Action::Status => return status::open(app, argument),
         Action::Settings => return settings::open(app, argument),
         Action::Login => return login::open(app, argument),

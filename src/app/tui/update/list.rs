@@ -57,6 +57,7 @@ fn search(app: &mut App) {
         Some(Overlay::HistorySearch(list)) => list.search(app.composer.history()),
         Some(Overlay::Copy(list)) => list.search(),
         Some(Overlay::Help(list)) => list.search(),
+        Some(Overlay::Docs(page)) => page.search(),
         Some(Overlay::Models(models)) => models.search(&app.models),
         Some(Overlay::Themes(themes)) => themes.search(),
         Some(Overlay::Login(login)) => login.search(),

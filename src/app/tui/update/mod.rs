@@ -26,6 +26,7 @@ mod models;
 mod themes;
 mod settings;
 mod help;
+mod docs;
 mod login;
 mod sessions;
 mod trials;

@@ -1,8 +1,8 @@
 //! Keys, pastes and choices while an overlay is open.
 
 use super::{
-    completion, copy, help, list, login, models, permission, search, selecting, sessions, settings,
-    status, stop, themes, tree, undo, vim,
+    completion, copy, docs, help, list, login, models, permission, search, selecting, sessions,
+    settings, status, stop, themes, tree, undo, vim,
 };
 use crate::agent::Leaving;
 use crate::app::action::Action;
@@ -33,6 +33,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
             app.overlays.pop();
             Vec::new()
         }
+        Some(Overlay::Docs(_)) => docs::press(app, press, action),
         Some(Overlay::Call(pager)) => {
             pager.press(action, PAGE, app.areas.list_end);
             if action.is_some_and(closes_pager) {

@@ -1,8 +1,8 @@
 //! Routes each message to the module that owns it, and does nothing else.
 
 use super::{
-    agent, completion, copy, editor, keys, list, login, models, mouse, open, questions, queue,
-    sessions, settings, shell, status, stop, terminal, themes, tree, trials, undo,
+    agent, completion, copy, docs, editor, keys, list, login, models, mouse, open, questions,
+    queue, sessions, settings, shell, status, stop, terminal, themes, tree, trials, undo,
 };
 use crate::agent::{AgentEvent, NoticeLevel};
 use crate::app::action::Action;
@@ -49,6 +49,7 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
         Msg::Drawn(mut drawn) => {
             app.areas = drawn.areas;
             questions::drawn(app);
+            docs::drawn(app);
             let copied = drawn.transcript.copied.take();
             let named = drawn.transcript.named.take().map(Effect::Open);
             app.transcript.after_draw(&drawn.transcript);

@@ -3,6 +3,7 @@
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn, on_row, split};
 use crate::app::action::Action;
+use crate::app::manual::excerpt;
 use crate::app::tui::overlay::{HelpList, HelpRow};
 use crate::app::tui::text::width::{ellipsis, width};
 
@@ -18,25 +19,39 @@ pub fn draw(popup: &mut Popup<'_>, list: &HelpList) -> Option<PopupDrawn> {
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let chosen = list.chosen();
     let run = match chosen {
+        Some(entry) if entry.section.is_some() => format!("{enter} read · "),
+        Some(entry) if entry.setting().is_some() => format!("{enter} change · "),
         Some(entry) if entry.runs() => format!("{enter} run · "),
         _ => String::new(),
     };
-    let notes = [format!(" {run}{esc} close ")];
+    let notes = [
+        format!(" ↑↓ select · {run}{esc} close "),
+        format!(" {run}{esc} close "),
+    ];
     let area = popup.open("Help", MAX_ROWS, &notes)?;
     let below = popup.query(&list.picker, area);
     if list.picker.query().is_empty() {
-        popup.aside("type to search", area);
+        let hint = match area.width {
+            ..56 => "type to search",
+            _ => "type to search keys, commands, settings and pages",
+        };
+        popup.aside(hint, area);
     }
     let foot = if area.height > FOOT + 5 { FOOT } else { 0 };
     let (below, foot) = split(below, below.height - foot);
     let columns = usize::from(area.width);
     let field = WAYS.min(columns * 2 / 5);
-    let none = "No match. Try another word; `tiller docs` in a shell lists all pages";
+    let none = "No match. Try other words; the whole list ends with the documentation";
     let drawn = popup.matches(&list.picker, none, below, |at, style| {
         let entry = match list.rows.get(at)? {
             HelpRow::Heading(title) => return Some(StyledLine::of(*title, theme.popup_title)),
             HelpRow::Entry(entry) => entry,
         };
+        if let (Some(section), true) = (entry.section, entry.command.is_empty()) {
+            let accent = on_row(theme, style, theme.accent);
+            let line = StyledLine::of(section.page.topic, accent);
+            return Some(line.with(&entry.text[section.page.topic.len()..], style));
+        }
         let key = entry.keys.split(", ").next().unwrap_or_default();
         let gap = if key.is_empty() { "" } else { " " };
         let command = ellipsis(&entry.command, field.saturating_sub(width(key) + 1).max(1));
@@ -51,10 +66,15 @@ pub fn draw(popup: &mut Popup<'_>, list: &HelpList) -> Option<PopupDrawn> {
         let name = entry
             .spec
             .map(|spec| format!("{} in keymap.toml", spec.name));
+        let page = entry
+            .section
+            .map(|section| format!("`tiller docs {}` in a shell", section.link()));
+        let name = name.or(page);
         let ways = [&*entry.keys, &entry.command, name.as_deref().unwrap_or("")];
         let ways: Vec<&str> = ways.into_iter().filter(|it| !it.is_empty()).collect();
         let ways = StyledLine::of(ways.join(" · "), popup.quiet());
-        let text = StyledLine::of(&*entry.text, theme.popup);
+        let excerpt = entry.section.map(|it| excerpt(&it, list.picker.query()));
+        let text = StyledLine::of(excerpt.as_deref().unwrap_or(&entry.text), theme.popup);
         popup.text(&[text, ways], foot);
     }
     Some(drawn)

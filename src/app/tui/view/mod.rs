@@ -19,6 +19,7 @@ mod answers;
 mod popup;
 mod overlay;
 mod help;
+mod docs;
 mod history;
 mod calls;
 mod context;
@@ -39,6 +40,7 @@ mod opening;
 
 mod line;
 
+pub use docs::DocsRows;
 pub(crate) use inline::{LivePlan, divider};
 pub(crate) use screen::ScreenDrawn;
 pub use screen::{ViewCache, view};

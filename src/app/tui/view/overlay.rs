@@ -3,17 +3,24 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::docs::DocsRows;
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn, split};
 use super::{
-    answers, calls, context, copy, help, history, login, models, opening, question, search,
+    answers, calls, context, copy, docs, help, history, login, models, opening, question, search,
     selecting, session_facts, sessions, settings, stats, themes, tree, undo,
 };
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, Overlay, StatusPopup, StatusTab};
 
-pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
+pub fn draw(
+    app: &App,
+    overlay: &Overlay,
+    rows: &mut DocsRows,
+    area: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     let mut popup = Popup::new(app, area, buffer);
     let drawn = match overlay {
         Overlay::Call(pager) => {
@@ -25,6 +32,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Op
             popup.pager("Status", &lines, status.pager)
         }
         Overlay::Help(list) => help::draw(&mut popup, list),
+        Overlay::Docs(page) => docs::draw(&mut popup, page, rows),
         Overlay::Confirm(confirm) => draw_confirm(&mut popup, confirm),
         Overlay::Undo(question) => undo::draw(&mut popup, question),
         Overlay::Rewind(list) => undo::draw_rewind(&mut popup, list),

@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 
+use super::docs::DocsRows;
 use super::line::StyledLine;
 use super::transcript::TranscriptCache;
 use super::{
@@ -11,6 +12,7 @@ use super::{
 use crate::app::tui::app::App;
 use crate::app::tui::composer::ComposerLayout;
 use crate::app::tui::layout::{Areas, Wanted};
+use crate::app::tui::overlay::Overlay;
 use crate::app::tui::text::link::LinkTable;
 use crate::app::tui::text::width;
 use crate::app::tui::transcript::Drawn;
@@ -22,6 +24,8 @@ pub struct ViewCache {
     pub transcript: TranscriptCache,
     /// The links that were on the screen.
     pub links: LinkTable,
+    /// The page of the documentation that was on the screen.
+    pub docs: DocsRows,
 }
 
 /// Results of a frame: for `App::settle`, and the cursor's place.
@@ -118,11 +122,17 @@ impl Plan {
             let room = Rect::new(areas.editor.x, 0, areas.editor.width, foot);
             (areas.completion, areas.completion_top) = completion::draw(app, list, room, buffer);
         }
+        let foot = match app.overlays.last() {
+            // A page to read takes the editor's room too.
+            Some(Overlay::Docs(_)) if !self.has_activity => areas.status.y,
+            _ => foot,
+        };
         let above = Rect::new(0, 0, buffer.area.width, foot);
+        let docs = &mut cache.docs;
         let over = app
             .overlays
             .last()
-            .map(|top| overlay::draw(app, top, above, buffer).unwrap_or_default());
+            .map(|top| overlay::draw(app, top, docs, above, buffer).unwrap_or_default());
         if let Some(over) = &over {
             (areas.list, areas.list_top, areas.list_end) = (over.list, over.top, over.end);
         }

@@ -1,0 +1,142 @@
+//! `tiller docs`: the pages of the documentation and the search in them. A terminal gets them laid out
+//! and in a pager, a pipe gets the Markdown.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use crate::app::manual::{PAGES, Section, find_page, search};
+use crate::app::out;
+use crate::app::outcome::{Outcome, StartError};
+
+/// Sections that a search lists.
+const MAX_LISTED: usize = 15;
+/// The same if none has all the words.
+const MAX_NEAR: usize = 5;
+
+/// The terminal that shows the pages.
+pub struct DocsTerminal<'a> {
+    /// Its rows.
+    pub rows: usize,
+    /// The command that shows long texts; it may have options.
+    pub pager: String,
+    /// Lays out Markdown in its columns.
+    pub lay_out: &'a dyn Fn(&str) -> String,
+}
+
+/// Prints a page or a section; of other words it lists the sections that have them. Without words it
+/// lists all pages.
+pub fn docs(words: &[String], terminal: Option<&DocsTerminal<'_>>) -> Result<Outcome, StartError> {
+    let query = words.join(" ");
+    if query.trim().is_empty() {
+        let text = format!(
+            "Pages, each for `tiller docs PAGE`:\n\n{}\n`tiller docs WORDS` searches them.\n",
+            pages()
+        );
+        return Ok(out::print(&text));
+    }
+    if let Some((page, anchor)) = query.split_once('#')
+        && let Some(page) = find_page(page)
+    {
+        let mut sections = Section::of(page);
+        let found = sections.find(|section| section.anchor() == anchor);
+        let found = found.or_else(|| Section::of(page).next());
+        if let Some(section) = found {
+            return Ok(print_section(section, terminal));
+        }
+    }
+    if let Some(page) = find_page(&query) {
+        return Ok(match terminal {
+            Some(terminal) => terminal.show(&page.readable()),
+            None => out::print(page.text),
+        });
+    }
+    let hits = search(&query);
+    match &hits.sections[..] {
+        [section] if hits.is_exact => Ok(print_section(*section, terminal)),
+        sections if hits.is_exact => {
+            let mut text = format!(
+                "Sections about '{query}':\n\n{}",
+                list(sections, MAX_LISTED)
+            );
+            if let Some(more @ 1..) = sections.len().checked_sub(MAX_LISTED) {
+                text.push_str(&format!("\n{more} more: add a word to see fewer.\n"));
+            }
+            Ok(out::print(&text))
+        }
+        [] => Err(StartError::usage(format!(
+            "no page or section about '{query}'. The pages are:\n{}",
+            pages().trim_end()
+        ))),
+        sections => Err(StartError::usage(format!(
+            "no page or section about '{query}'. The nearest are:\n{}",
+            list(sections, MAX_NEAR).trim_end()
+        ))),
+    }
+}
+
+fn pages() -> String {
+    let lines = PAGES
+        .iter()
+        .map(|page| format!("  {:<22}{}\n", page.topic, page.title()));
+    lines.collect()
+}
+
+/// The best of the sections, each with the command that prints it.
+fn list(sections: &[Section], most: usize) -> String {
+    let shown = &sections[..sections.len().min(most)];
+    let lines = shown.iter().map(|section| {
+        format!(
+            "  {}\n      tiller docs {}\n",
+            section.name(),
+            section.link()
+        )
+    });
+    lines.collect()
+}
+
+fn print_section(section: Section, terminal: Option<&DocsTerminal<'_>>) -> Outcome {
+    let Some(terminal) = terminal else {
+        return out::print(section.text);
+    };
+    let page = section.page.readable();
+    let start = section.start_in(&page);
+    let end = section
+        .next()
+        .map_or(page.len(), |next| next.start_in(&page));
+    terminal.show(&page[start..end.max(start)])
+}
+
+impl DocsTerminal<'_> {
+    /// Shows a text, in the pager if it is longer than the screen.
+    fn show(&self, markdown: &str) -> Outcome {
+        let text = (self.lay_out)(markdown);
+        let is_long = text.lines().count() + 1 > self.rows;
+        if is_long && !self.pager.trim().is_empty() && self.page(&text) {
+            return Outcome::Done;
+        }
+        out::print(&text)
+    }
+
+    /// Runs the pager on a text. Returns whether it could start.
+    fn page(&self, text: &str) -> bool {
+        // Through a shell, because users put options into the variable.
+        let mut command = Command::new("/bin/sh");
+        command.arg("-c").arg(&self.pager).stdin(Stdio::piped());
+        // As git does it: less shows styles and leaves the text on the screen.
+        if std::env::var_os("LESS").is_none() {
+            command.env("LESS", "FRX");
+        }
+        let Ok(mut pager) = command.spawn() else {
+            return false;
+        };
+        // A pager that the user quits early closes the pipe.
+        if let Some(mut to) = pager.stdin.take() {
+            let _ = to.write_all(text.as_bytes());
+        }
+        // The shell ends so if there is no such pager.
+        let missing = [Some(126), Some(127)];
+        pager
+            .wait()
+            .is_ok_and(|status| !missing.contains(&status.code()))
+    }
+}

@@ -1,0 +1,259 @@
+//! The search in the documentation. What it finds are sections: all words must be in the heading, the
+//! page's title or the text. Headings count more than text, whole words more than beginnings.
+
+use std::cmp::Reverse;
+
+use super::pages::readable;
+use super::sections::Section;
+use crate::llm::nearest::typo_of;
+
+/// Words of a question that say nothing about its subject.
+const FILLERS: &str = " a about an and are can change do does for from get how i in is it let make me my of on or please set \
+                       should the this tiller to use want what when where which why will with without you your ";
+
+/// Words that the documentation has another word for.
+const SYNONYMS: [(&str, &str); 8] = [
+    ("keybinding", "own keys"),
+    ("keymap", "own keys"),
+    ("shortcut", "keys"),
+    ("rebind", "own keys"),
+    ("cheap", "cost"),
+    ("money", "cost"),
+    ("allowlist", "rules"),
+    ("multiline", "new line"),
+];
+
+/// How much less a page of the reference counts: it names everything, and explains little.
+const REFERENCE: u32 = 24;
+
+/// What a search has found, the best first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Hits {
+    pub sections: Vec<Section>,
+    /// Whether they have all the words, as typed.
+    pub is_exact: bool,
+}
+
+/// The sections about `query`. If none has all words, those with most of them; if none has any, those
+/// with the words that the query is a typo of.
+pub(crate) fn search(query: &str) -> Hits {
+    let words = search_words(query);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let sections = find(&words, words.len());
+    if !sections.is_empty() || words.is_empty() {
+        let is_exact = true;
+        return Hits { sections, is_exact };
+    }
+    let is_exact = false;
+    let other = |word: &str| SYNONYMS.iter().find(|(of, _)| whole_word(of, word));
+    let others = words
+        .iter()
+        .flat_map(|word| other(word).map_or(*word, |(_, own)| own).split(' '));
+    let others: Vec<&str> = others.collect();
+    let sections = find(&others, others.len());
+    if !sections.is_empty() {
+        return Hits { sections, is_exact };
+    }
+    let mut sections = find(&words, words.len().div_ceil(2));
+    if sections.is_empty() {
+        let known = known_words();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let meant = words.iter().copied();
+        let meant = meant.map(|word| typo_of(word, known.iter().copied()).unwrap_or(word));
+        let meant: Vec<&str> = meant.collect();
+        sections = find(&meant, meant.len());
+    }
+    Hits { sections, is_exact }
+}
+
+/// The words of a query in lower case, without fillers unless there is nothing else.
+pub(crate) fn search_words(query: &str) -> Vec<String> {
+    let query = query.to_lowercase();
+    let words = || parts(&query).map(str::to_owned);
+    let is_filler = |word: &String| FILLERS.contains(&format!(" {word} "));
+    let telling: Vec<String> = words().filter(|word| !is_filler(word)).collect();
+    if telling.is_empty() {
+        words().collect()
+    } else {
+        telling
+    }
+}
+
+/// Whether two words are the same but for their endings: `models` and `model`, `asking` and `ask`.
+pub(crate) fn whole_word(one: &str, other: &str) -> bool {
+    one == other || stem(one) == stem(other)
+}
+
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split(|c: char| !c.is_alphanumeric());
+    parts.filter(|part| !part.is_empty())
+}
+
+/// The word without its usual endings.
+fn stem(word: &str) -> &str {
+    const SHORTEST: usize = 2;
+    let cut = |word: &str, end: &str| {
+        let kept = word.strip_suffix(end)?.len();
+        (kept >= SHORTEST && !word.ends_with("ss")).then_some(kept)
+    };
+    let end = ["ing", "ed", "s"].iter().find_map(|end| cut(word, end));
+    word[..end.unwrap_or(word.len())].trim_end_matches('e')
+}
+
+/// The line of a section with most words of the query, as plain text.
+pub(crate) fn excerpt(section: &Section, query: &str) -> String {
+    let words = search_words(query);
+    let text = readable(section.body);
+    let lines = text.lines().map(|line| line.replace(['`', '*', '|'], ""));
+    let lines = lines.filter(|line| line.chars().any(char::is_alphanumeric));
+    let has = |line: &str, word: &String| count(&line.to_lowercase(), word) != (0, 0);
+    let fits = |line: &String| words.iter().filter(|word| has(line, word)).count();
+    // The first of equal lines.
+    let best = lines.rev().max_by_key(fits).unwrap_or_default();
+    best.trim_start_matches(['-', '>', ' ']).trim().to_owned()
+}
+
+/// The sections with at least `least` of the words, the best first.
+fn find(words: &[&str], least: usize) -> Vec<Section> {
+    let mut found: Vec<(u32, Section)> = Section::all()
+        .filter_map(|section| Some((score(section, words, least)?, section)))
+        .collect();
+    found.sort_by_key(|(score, _)| Reverse(*score));
+    found.into_iter().map(|(_, section)| section).collect()
+}
+
+/// How well a section fits; `None` if it has fewer than `least` of the words.
+fn score(section: Section, words: &[&str], least: usize) -> Option<u32> {
+    let lower = |text: &str| text.to_lowercase();
+    let heading = lower(&section.heading());
+    let page = lower(&format!("{} {}", section.page.topic, section.page.title()));
+    let body = lower(section.body);
+    let (mut fitting, mut score) = (0, 0);
+    for word in words {
+        let best = [(&heading, 24, 18), (&page, 12, 8), (&body, 6, 2)];
+        let best = best.into_iter().filter_map(|(text, whole, part)| {
+            let (times, begun) = count(text, word);
+            // A word that comes often is more than a mention.
+            let often = times.min(4) as u32;
+            (times > 0)
+                .then_some(whole + often)
+                .or((begun > 0).then_some(part))
+        });
+        // The heading counts, and so does the text that follows.
+        let Some(first) = best.clone().max() else {
+            continue;
+        };
+        fitting += 1;
+        score += first + best.min().filter(|last| *last < first).unwrap_or(0);
+    }
+    if fitting < least || fitting == 0 {
+        return None;
+    }
+    // The whole heading is in the query, and the rest of the query in the page's name.
+    let titled = |word: &&&str| count(&format!("{heading} {page}"), word) != (0, 0);
+    let is_asked = |part: &String| words.iter().any(|word| whole_word(part, word));
+    let is_subject = search_words(&heading).iter().all(is_asked);
+    if is_subject && words.iter().filter(titled).count() == words.len() {
+        score += 20;
+    }
+    score += 1000 * fitting as u32;
+    Some(if section.page.is_guide() {
+        score
+    } else {
+        score - REFERENCE
+    })
+}
+
+/// How often a text has a word, and how many of its words only begin so.
+fn count(text: &str, word: &str) -> (usize, usize) {
+    let (mut whole, mut begun) = (0, 0);
+    for part in parts(text) {
+        if whole_word(part, word) {
+            whole += 1;
+        } else if part.starts_with(word) {
+            begun += 1;
+        }
+    }
+    (whole, begun)
+}
+
+/// The words of all headings and names of pages.
+fn known_words() -> Vec<String> {
+    let texts = Section::all().map(|it| format!("{} {}", it.page.topic, it.heading()));
+    let texts: Vec<String> = texts.map(|text| text.to_lowercase()).collect();
+    let words = texts.iter().flat_map(|text| parts(text));
+    words.map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(query: &str) -> Vec<String> {
+        search(query).sections.iter().map(Section::name).collect()
+    }
+
+    #[test]
+    fn the_section_about_the_words_comes_first() {
+        for (query, name) in [
+            ("network", "permissions › Let it use the network"),
+            (
+                "How do I let it use the network?",
+                "permissions › Let it use the network",
+            ),
+            ("permissions", "permissions"),
+            ("permission rules", "permissions › Rules"),
+            ("docker", "permissions › Let it use docker"),
+            ("ci", "permissions › Run it in CI"),
+            ("vim", "keys › Vim keys"),
+            ("own keys", "keys › Your own keys"),
+            ("exit codes", "reference/exit-codes"),
+            ("models.fallback", "reference/settings › models.fallback"),
+            ("proxy", "models › Recipe: behind a corporate proxy"),
+            ("keybindings", "keys › Your own keys"),
+            ("netwrk", "permissions › Let it use the network"),
+        ] {
+            let names = names(query);
+            assert_eq!(
+                names.first().map(String::as_str),
+                Some(name),
+                "{query}: {names:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_word_must_be_there_if_a_section_has_all() {
+        let hits = search("network sandbox");
+        assert!(hits.is_exact);
+        for section in &hits.sections {
+            let all = format!("{} {}", section.name(), section.body).to_lowercase();
+            assert!(
+                all.contains("network") && all.contains("sandbox"),
+                "{section:?}"
+            );
+        }
+        // One of the words is nowhere.
+        let some = search("network zzqqj");
+        assert!(!some.is_exact && !some.sections.is_empty());
+        assert_eq!(search("zzqqj").sections, []);
+    }
+
+    #[test]
+    fn fillers_count_only_alone_and_endings_not_at_all() {
+        assert_eq!(
+            search_words("How do I change the model?"),
+            ["change", "model"]
+        );
+        assert_eq!(search_words("what is"), ["what", "is"]);
+        for (one, other, same) in [
+            ("models", "model", true),
+            ("asking", "ask", true),
+            ("used", "use", true),
+            ("access", "acces", false),
+            ("undo", "under", false),
+        ] {
+            assert_eq!(whole_word(one, other), same, "{one} {other}");
+        }
+    }
+}
