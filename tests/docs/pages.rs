@@ -166,6 +166,20 @@ fn the_readme_is_short() {
     );
 }
 
+#[test]
+fn the_page_about_themes_names_every_place() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
+    let page = read("docs/src/themes.md");
+    let theme: toml::Table = read("themes/dark.toml").parse().unwrap();
+    let missing = ["palette", "ui"].map(|table| {
+        let names = theme[table].as_table().unwrap().keys();
+        names.filter(|name| {
+            !page.contains(&format!("`{name}`")) && !page.contains(&format!("\n{name} = "))
+        })
+    });
+    none(&missing.into_iter().flatten().cloned().collect::<Vec<_>>());
+}
+
 /// System folders that look like slash commands.
 const FOLDERS: [&str; 8] = ["dev", "etc", "home", "proc", "run", "tmp", "usr", "var"];
 

@@ -22,6 +22,23 @@ use crate::llm::{
 
 const TIME: i64 = 1_790_000_000_000;
 
+/// Keys that many records share, with their meaning.
+const KEYS: &str = "\n## Keys of many records\n\n\
+    | Key | Meaning |\n| --- | --- |\n\
+    | `seq`, `time` | the number of the record, with gaps; when it was written, in Unix milliseconds |\n\
+    | `run` | the number of the run in this session, the same in all of its records that have one |\n\
+    | `toolCallId`, `callId` | which call; the same in all records about it |\n\
+    | `message.role` | `user`, `assistant` or `toolResult` |\n\
+    | `message.origin` | absent if you typed the message; `steer` if another program sent it; `note`, `summary` or \
+    another word if tiller wrote it |\n\
+    | `content` | blocks by `type`: `text`, `thinking`, `image` or `toolCall` |\n\
+    | `stopReason` | why the model stopped: `stop` (done), `toolUse` (it made calls), `length` (output limit), `error` \
+    (see `errorMessage`), `aborted` (you stopped it); `pending` while it streams |\n\
+    | `usage` | tokens of one model call: `input` (not cached), `cacheRead`, `cacheWrite`, `output`, `totalTokens` |\n\
+    | `usage.cost` | US dollars, 0 if the price is unknown |\n\
+    | `details` | what the screen shows, by `kind`: `command`, `diff`, `matches`, `files`, `text` and others |\n\
+    | `isError` | true if a call failed |\n";
+
 /// What the record of `event` means. None for events without a record. A new event needs a line
 /// here.
 fn meaning(event: &AgentEvent) -> Option<&'static str> {
@@ -312,6 +329,7 @@ pub fn page() -> String {
          and a `time` in Unix milliseconds. The examples are broken over several lines here; in the \
          stream each is one line. Skip types and keys that you don't know: later versions may add some.\n",
     );
+    out += KEYS;
     let mut session = serde_json::to_value(Header::new(Path::new("/home/me/shop"))).unwrap();
     session["id"] = json!("019a0c5e-0000-7000-8000-000000000000");
     session["timestamp"] = json!("2026-09-21T14:13:20.000Z");

@@ -8,6 +8,7 @@ use toml::Value;
 use super::{records, root};
 use crate::app::action::{ALIASES, ActionSpec, Group, actions};
 use crate::app::args::Args;
+use crate::app::commands as slash_commands;
 use crate::app::config::{Layers, setting_rows, words_of};
 use crate::app::outcome::EXIT_CODES;
 use crate::app::tui::keymap::{Keymap, label};
@@ -91,12 +92,18 @@ fn keys() -> String {
          to bind other keys. The actions at the end have no default key.\n",
     );
     for group in Group::ALL {
+        let with_key: Vec<_> = of_group(group)
+            .filter(|spec| !keys(spec).is_empty())
+            .collect();
+        if with_key.is_empty() {
+            continue;
+        }
         let _ = writeln!(
             out,
             "\n## {}\n\n| Key | What it does | Action |\n| --- | --- | --- |",
             group.title()
         );
-        for spec in of_group(group).filter(|spec| !keys(spec).is_empty()) {
+        for spec in with_key {
             let _ = writeln!(
                 out,
                 "| {} | {} | `{}` |",
@@ -108,12 +115,12 @@ fn keys() -> String {
     }
     out += "\n## Without a key\n\n\
             Each of these has a [command](commands.md), and takes a key in `keymap.toml`.\n\n\
-            | Action | Command |\n| --- | --- |\n";
+            | Command | What it does | Action |\n| --- | --- | --- |\n";
     for spec in actions().filter(|spec| keys(spec).is_empty()) {
         let slash = spec
             .slash
             .map_or(String::new(), |slash| format!("`/{slash}`"));
-        let _ = writeln!(out, "| `{}` | {slash} |", spec.name);
+        let _ = writeln!(out, "| {slash} | {} | `{}` |", cell(spec.help), spec.name);
     }
     out
 }
@@ -124,7 +131,16 @@ fn commands() -> String {
         "# Commands\n\
          Type `/` at the start of the prompt to list the commands, and keep typing to filter. Words in \
          capitals are arguments. Most are optional; a command that needs one says so.\n\n\
-         To send a prompt that begins with a slash, type two: `//etc is a folder`.\n",
+         To send a prompt that begins with a slash, type two: `//etc is a folder`.\n\n",
+    );
+    let anywhere: Vec<String> = slash_commands::all()
+        .map(|command| format!("`/{}`", command.name()))
+        .collect();
+    let _ = writeln!(
+        out,
+        "These also run without the screen, with [`tiller -p`](../scripting.md#slash-commands), in \
+         [RPC](../rpc.md) and in [editors](../acp.md): {}.",
+        anywhere.join(", ")
     );
     for group in Group::ALL {
         let with_command: Vec<_> = of_group(group)
@@ -338,8 +354,13 @@ fn row(arg: &clap::Arg) -> String {
     let values = values.then(|| arg.get_value_names().unwrap_or_default().join(" "));
     let mut written = names.join(", ");
     if let Some(values) = values.filter(|values| !values.is_empty()) {
+        let is_optional = arg
+            .get_num_args()
+            .is_some_and(|count| count.min_values() == 0);
         if arg.is_require_equals_set() {
             let _ = write!(written, "[={values}]");
+        } else if is_optional && !arg.is_positional() {
+            let _ = write!(written, " [{values}]");
         } else {
             let _ = write!(written, " {values}");
         }
@@ -370,7 +391,12 @@ fn row(arg: &clap::Arg) -> String {
         .map(|it| it.display().to_string())
         .collect();
     if !defaults.is_empty() && arg.get_num_args().is_some_and(|count| count.takes_values()) {
-        let _ = write!(help, " Default: `{}`.", defaults.join(" "));
+        let _ = write!(
+            help,
+            "{} Default: `{}`.",
+            if help.ends_with('.') { "" } else { "." },
+            defaults.join(" ")
+        );
     }
     format!(
         "| {} | {} |\n",
