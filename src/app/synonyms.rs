@@ -17,21 +17,23 @@ submit: resume continue retry
 newline: newline linebreak multiline shiftenter
 init: memory instructions
 cancel: abort interrupt kill
+budget.tokens: tokenlimit maxtokens tokenbudget
 agent.max_iterations: maxturns turns maxsteps steps maxcalls
-budget.usd: cost maxcost dollars maxbudgetusd
+budget.usd: cost maxcost costlimit spendinglimit limit budget spending money dollars maxbudgetusd
 compaction.enabled: autocompact compact autocompactenabled autocompaction
-models.default: model modelname
+models.default: model modelname defaultmodel
 models.max_output: maxtokens maxoutputtokens
-models.thinking: reasoning effort reasoningeffort modelreasoningeffort
+models.thinking: thinking reasoning effort thinkingeffort reasoningeffort modelreasoningeffort
 models.servers.ollama: ollama local
-permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode yolo askbefore network
+permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits
 permission.rules: allow deny ask allowlist denylist allowedtools disallowedtools network
 permission.writable: additionaldirectories writableroots adddir
 retry.max: attempts maxattempts retries maxretries
 tools.bash.timeout_seconds: timeout
 tools.set: tool toolset
 ui.notify: notification notifications sound bell
-ui.theme: color colors colour colours colorscheme
+ui.vim: vi vimmode editormode editingmode keybindingmode
+ui.theme: dark light darkmode lightmode color colors colour colours colorscheme
 ui.title: statusline status tmux
 `tiller auth add PROVIDER` stores API keys: key keys apikey apikeys token
 set the variable VISUAL or EDITOR instead: editor visual
