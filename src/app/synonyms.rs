@@ -34,8 +34,9 @@ tools.set: tool toolset
 ui.notify: notification notifications sound bell
 ui.vim: vi vimmode editormode editingmode keybindingmode
 ui.theme: dark light darkmode lightmode color colors colour colours colorscheme
-ui.title: statusline status tmux
+ui.title: tmux
 `tiller auth add PROVIDER` stores API keys: key keys apikey apikeys token
+tiller's status line can't be changed; ui.title sets the window title: statusline status
 set the variable VISUAL or EDITOR instead: editor visual
 keys are in keymap.toml, next to config.toml: keymap keybindings keybinding bindings
 write providers into models.toml, next to config.toml: providers modelproviders baseurl";

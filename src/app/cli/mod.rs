@@ -19,7 +19,9 @@ mod steer;
 
 pub use self::print::{Output, Print};
 pub use auth::AuthContext;
-pub use config::{config_is_set, config_path, edit_config, show_config, unset_config};
+pub use config::{
+    config_is_set, config_path, edit_config, setting_warnings, show_config, unset_config,
+};
 pub use demo_project::demo_project;
 pub use headless::{Sink, Task, run_headless};
 pub use json::Json;
