@@ -23,24 +23,26 @@ submit: resume continue retry
 newline: newline linebreak multiline shiftenter return
 init: memory instructions
 cancel: abort interrupt kill
+budget.tokens: tokenlimit maxtokens tokenbudget
 agent.max_iterations: maxturns turns maxsteps steps maxcalls
-budget.usd: cost limit maxcost dollars maxbudgetusd money
+budget.usd: cost maxcost costlimit spendinglimit limit budget spending money dollars maxbudgetusd
 compaction.enabled: autocompact compact autocompactenabled autocompaction
-models.default: model modelname
+models.default: model modelname defaultmodel
 models.max_output: maxtokens maxoutputtokens
-models.thinking: reasoning effort reasoningeffort modelreasoningeffort
+models.thinking: thinking reasoning effort thinkingeffort reasoningeffort modelreasoningeffort
 models.servers.ollama: ollama local
-permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode yolo askbefore network
+permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits
 permission.rules: allow deny ask allowlist denylist allowedtools disallowedtools network
 permission.writable: additionaldirectories writableroots adddir
 retry.max: attempts maxattempts retries maxretries
 tools.bash.timeout_seconds: timeout
 tools.set: tool toolset
 ui.notify: notification notifications sound bell
-ui.theme: color colors colour colours colorscheme
-ui.vim: vimmode mode modal vi
-ui.title: statusline status tmux
+ui.vim: vi vimmode mode modal editormode editingmode keybindingmode
+ui.theme: dark light darkmode lightmode color colors colour colours colorscheme
+ui.title: tmux
 `tiller auth add PROVIDER` stores API keys: key keys apikey apikeys token
+tiller's status line can't be changed; ui.title sets the window title: statusline status
 set the variable VISUAL or EDITOR instead: editor visual
 keys are in keymap.toml, next to config.toml: keymap keybindings keybinding bindings
 write providers into models.toml, next to config.toml: providers modelproviders baseurl";

@@ -548,3 +548,41 @@ fn completions_and_man_pages_include_subcommands() {
         ran.stderr
     );
 }
+
+#[test]
+fn config_set_names_tillers_own_setting_and_warns_of_what_it_means() {
+    let sandbox = Sandbox::new();
+    for (words, part) in [
+        (["budget", "5"], "did you mean budget.usd?"),
+        (["statusLine", "x"], "status line can't be changed"),
+        (["editorMode", "vim"], "did you mean ui.vim?"),
+        (["theme", "dark"], "did you mean ui.theme?"),
+        (["permission.mode", "acceptEdits"], "use permission.mode auto"),
+    ] {
+        let ran = sandbox.run(&[&["config", "set"], &words[..]].concat());
+        assert_eq!(ran.code, Some(2), "{ran:#?}");
+        assert!(ran.stderr.contains(part), "{ran:#?}");
+    }
+    for (words, part) in [
+        (["permission.writable", "/nope"], "no folder /nope yet"),
+        (["permission.mode", "full"], "without a sandbox"),
+    ] {
+        let ran = sandbox.run(&[&["config", "set"], &words[..]].concat());
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        assert!(ran.stderr.contains(part), "{ran:#?}");
+    }
+}
+
+#[test]
+fn config_show_can_show_what_trust_would_change() {
+    let sandbox = Sandbox::new();
+    sandbox.git_init();
+    sandbox.write(".tiller/config.toml", "[agent]\nmax_iterations = 7\n");
+    let shown = |flags: &[&str]| {
+        let words = [&["config", "show", "--origin", "agent.max_iterations"], flags].concat();
+        sandbox.run(&words).stdout
+    };
+    assert!(shown(&[]).contains("# default"), "{}", shown(&[]));
+    let trusted = shown(&["--trust"]);
+    assert!(trusted.contains("= 7  # project: "), "{trusted}");
+}

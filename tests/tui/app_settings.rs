@@ -49,6 +49,14 @@ pub(super) fn rows() -> Msg {
         ),
         row("ui.theme", "auto", false, "The colors."),
         row("ui.mouse", true, false, "Whether the mouse scrolls."),
+        row("ui.vim", false, false, "Vim keys for the mode you type in."),
+        row(
+            "permission.mode",
+            "auto",
+            false,
+            "The mode of new sessions.",
+        ),
+        row("budget.usd", 0.0, false, "The most to spend."),
     ])))
 }
 
@@ -67,6 +75,16 @@ fn a_setting_is_found_by_its_key_and_by_other_words() {
         ("ui.theme dark", "ui.theme"),
         ("reasoning", "models.thinking"),
         ("max turns", "agent.max_iterations"),
+        ("how to change the color", "ui.theme"),
+        ("theme", "ui.theme"),
+        ("dark mode", "ui.theme"),
+        ("model default", "models.default"),
+        ("mouse turn off", "ui.mouse"),
+        ("effort", "models.thinking"),
+        ("mode", "permission.mode"),
+        ("auto accept", "permission.mode"),
+        ("cost limit", "budget.usd"),
+        ("editor mode", "ui.vim"),
         ("colour", "ui.theme"),
     ] {
         let tui = opened(typed);
@@ -77,6 +95,18 @@ fn a_setting_is_found_by_its_key_and_by_other_words() {
     }
     let frame = opened("zzqqj").frame();
     assert!(frame.contains("No match. F1 searches commands"), "{frame}");
+}
+
+#[test]
+fn a_setting_that_is_changed_elsewhere_leads_there() {
+    let mut tui = opened("models.default");
+    assert_eq!(tui.key("enter"), [Effect::ListModels]);
+    assert!(matches!(tui.app.overlays.last(), Some(Overlay::Models(_))));
+    let frame = opened("budget").frame();
+    assert!(
+        frame.contains("no limit") && !frame.contains("0.0"),
+        "{frame}"
+    );
 }
 
 #[test]

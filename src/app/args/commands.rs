@@ -323,6 +323,9 @@ pub enum ConfigCommand {
         /// Show where each value comes from.
         #[arg(long)]
         origin: bool,
+        /// Show the settings as if you trusted this folder.
+        #[arg(long)]
+        trust: bool,
         /// Override a setting, for example ui.theme=light (repeatable).
         #[arg(long, value_name = "KEY=VALUE")]
         config: Vec<String>,

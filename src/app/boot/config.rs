@@ -5,16 +5,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::runtime::current_thread;
-use super::sub_command::{discover, layers};
-use crate::app::args::ConfigCommand;
+use super::sub_command::{discover, layers, layers_in};
+use crate::app::args::{ConfigCommand, of_value};
 use crate::app::cli;
 use crate::app::config::{Layers, Origin, Settings, typed_value};
 use crate::app::dirs::Dirs;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::setting_names::SettingNames;
+use crate::app::trust::Trust;
 use crate::app::tui::open_in_editor;
 use crate::app::tui::theme::Themes;
-use crate::app::{keys, plan};
+use crate::app::{keys, out, plan};
 
 pub(super) fn config(
     what: &ConfigCommand,
@@ -36,15 +37,34 @@ pub(super) fn config(
         ConfigCommand::Show {
             keys,
             origin,
+            trust,
             config,
-        } => cli::show_config(&layers(dirs, config)?, keys, *origin),
+        } => {
+            let layers = if *trust {
+                let cwd = plan::working_folder(None)?;
+                let trusted = Trust::load(&dirs.projects_file(), &cwd)?.with_verdict(true);
+                layers_in(dirs, Some(&trusted), config)?
+            } else {
+                layers(dirs, config)?
+            };
+            cli::show_config(&layers, keys, *origin)
+        }
         ConfigCommand::Set { key, value } => {
-            let value = typed_value(key, value).map_err(StartError::usage)?;
+            let value = typed_value(key, value).map_err(|fault| {
+                let of_others =
+                    of_value("--permission", value).filter(|_| key == "permission.mode");
+                let of_others = of_others.map(|it| it.replace("--permission", key));
+                StartError::usage(of_others.unwrap_or(fault))
+            })?;
             let mut own = Layers::defaults();
             let _ = own.add_user_file(&file);
             let saved = with_names(&own, dirs, env, |names| names.save(&file, key, &value));
             saved.map_err(StartError::usage)?;
-            Ok(cli::config_is_set(&file, key, &value, check))
+            let is_set = cli::config_is_set(&file, key, &value, check);
+            for warning in cli::setting_warnings(key, &value, dirs.home.as_deref()) {
+                out::eprint_line(&format!("tiller: {warning}"));
+            }
+            Ok(is_set)
         }
         ConfigCommand::Unset { key } => cli::unset_config(&file, key),
         ConfigCommand::Edit => {

@@ -184,7 +184,16 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
 pub(super) fn layers(dirs: &Dirs, assignments: &[String]) -> Result<Layers, StartError> {
     let cwd = plan::working_folder(None).ok();
     let trust = cwd.map(|cwd| Trust::load(&dirs.projects_file(), &cwd));
-    let layers = plan::layers(dirs, trust.transpose()?.as_ref(), assignments)?;
+    layers_in(dirs, trust.transpose()?.as_ref(), assignments)
+}
+
+/// The settings in a folder that is trusted or not. Reports ignored ones.
+pub(super) fn layers_in(
+    dirs: &Dirs,
+    trust: Option<&Trust>,
+    assignments: &[String],
+) -> Result<Layers, StartError> {
+    let layers = plan::layers(dirs, trust, assignments)?;
     for fault in &layers.left_out {
         out::eprint_line(&format!("tiller: ignored: {fault}"));
     }

@@ -1,11 +1,12 @@
 //! `tiller config`: prints, changes and checks settings.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::slice;
 
 use toml::Value;
 
+use crate::agent::permission::PermissionMode;
 use crate::app::config::{Layers, append_to_file, entries_of, unset_checked};
 use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
@@ -51,6 +52,34 @@ pub fn config_is_set(
         out::eprint_line(&format!("tiller: still wrong in the file: {fault}"));
     }
     printed
+}
+
+/// What a valid new value means, where that may surprise.
+pub fn setting_warnings(key: &str, value: &Value, home: Option<&Path>) -> Vec<String> {
+    let folder = |text: &str| match (text.strip_prefix('~'), home) {
+        (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
+        _ => PathBuf::from(text),
+    };
+    match key {
+        "permission.writable" => {
+            let folders = value
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str);
+            let missing = folders.filter(|it| !folder(it).is_dir());
+            missing
+                .map(|it| format!("no folder {it} yet: create it, or correct the setting"))
+                .collect()
+        }
+        "permission.mode" if value.as_str() == Some(PermissionMode::Full.name()) => {
+            vec![format!(
+                "every new session runs commands without questions and without a sandbox. Use full only in a \
+                 container or VM; to go back: tiller config set {key} auto"
+            )]
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// `tiller config unset`: restores the default.

@@ -24,7 +24,9 @@ mod attach;
 pub use self::print::{Output, Print};
 pub use attach::attach;
 pub use auth::AuthContext;
-pub use config::{config_is_set, config_path, edit_config, show_config, unset_config};
+pub use config::{
+    config_is_set, config_path, edit_config, setting_warnings, show_config, unset_config,
+};
 pub use demo_project::demo_project;
 pub use docs::{DocsTerminal, docs};
 pub use headless::{Sink, Task, run_headless};

@@ -57,7 +57,9 @@ fn check_table(
                     (Value::Array(_), Some(value)) => format!("; write {value}"),
                     (_, Some(value)) => format!("; write {value}, without quotes"),
                     (Value::Table(inner), _) if !inner.is_empty() => {
-                        format!("; `tiller config get {key}` lists its settings")
+                        let near = synonym(&key)
+                            .map_or_else(String::new, |name| format!("; did you mean {name}?"));
+                        format!("{near}; `tiller config get {key}` lists its settings")
                     }
                     (Value::Boolean(_) | Value::Table(_), _) => String::new(),
                     (Value::Array(_), _) => ", such as [\"a\", \"b\"]".to_owned(),
@@ -218,6 +220,13 @@ pub(super) fn meant(root: &Table, key: &str) -> Option<String> {
             _ => meant(root, section),
         }
     })
+}
+
+/// The setting that has `word` as another name.
+fn synonym(word: &str) -> Option<&'static str> {
+    let mut rows = synonyms::rows().filter(|(name, _)| name.contains('.') && !name.contains(' '));
+    let found = rows.find(|(_, words)| words.split(' ').any(|it| it == word))?;
+    Some(found.0)
 }
 
 /// How well a name in `section` fits a similar name in the section `of`.

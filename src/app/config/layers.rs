@@ -448,5 +448,11 @@ mod tests {
             let mut layers = Layers::defaults();
             assert!(layers.add_user_file(&path).is_err(), "{text}");
         }
+        let text = "[permission]\nmode = 'fool'\n[budget]\nusd = '5'\n[ui]\nnotify = 'whistle'\n";
+        std::fs::write(&path, text).unwrap();
+        let all = Layers::defaults().add_user_file(&path).unwrap_err();
+        for line in ["config.toml:2)", "config.toml:4)", "config.toml:6)"] {
+            assert_eq!(all.matches(line).count(), 1, "{line}: {all}");
+        }
     }
 }

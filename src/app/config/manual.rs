@@ -105,6 +105,7 @@ const DAILY: &[(&str, &[(&str, &str)])] = &[
         "Permission",
         &[
             ("permission.mode", "Mode for new sessions"),
+            ("permission.rules", "Permission rules"),
             ("permission.redact", "Hide secrets from models"),
             ("permission.writable", "Other writable folders"),
             ("permission.protected", "Protected paths"),
@@ -161,6 +162,15 @@ impl SettingRow {
     /// Whether `/settings` lists it: it is for daily use, or in the user's file.
     pub fn is_listed(&self) -> bool {
         self.is_set || daily(&self.key).0 < usize::MAX
+    }
+
+    /// Whether its value is a 0 that stands for no limit.
+    pub(crate) fn is_no_limit(&self) -> bool {
+        let is_limit = matches!(
+            &*self.key,
+            "budget.usd" | "budget.tokens" | "agent.max_iterations"
+        );
+        is_limit && (self.value.as_float() == Some(0.0) || self.value.as_integer() == Some(0))
     }
 
     pub(crate) fn group(&self) -> &'static str {

@@ -27,6 +27,8 @@ impl Layers {
         let Ok(mut table) = text.parse::<Table>() else {
             return self.add_text(origin, text).map(|_| ());
         };
+        let known = self.left_out.len();
+        let mut stopping = Vec::new();
         loop {
             let layer = Layer {
                 origin: origin.clone(),
@@ -37,8 +39,11 @@ impl Layers {
             let added = tried.add(layer).map(|_| ());
             let resolved = added.and_then(|()| Settings::resolve(&tried).map(|_| ()));
             let Err(fault) = resolved else {
-                *self = tried;
-                return Ok(());
+                if stopping.is_empty() {
+                    *self = tried;
+                    return Ok(());
+                }
+                break;
             };
             let key = key_of(&fault);
             let section = key.split('.').next().unwrap_or_default();
@@ -46,11 +51,20 @@ impl Layers {
             let could_be = [key.to_owned(), format!("{section}.x")];
             let defaults = &self.layers[0].table;
             let mut meant = could_be.iter().filter_map(|key| meant(defaults, key));
-            if limits(key) || meant.any(|it| limits(&it)) || !remove(&mut table, key) {
-                return Err(fault);
+            let stops = limits(key) || meant.any(|it| limits(&it));
+            let removed = remove(&mut table, key);
+            if stops || !removed {
+                stopping.push(fault);
+            } else {
+                self.left_out.push(fault);
             }
-            self.left_out.push(fault);
+            if !removed {
+                break;
+            }
         }
+        // All mistakes at once: users mend them in one go.
+        stopping.extend(self.left_out.drain(known..));
+        Err(stopping.join("\n"))
     }
 
     /// Leaves out the setting of the user's file that `fault` names, because other files say that its value

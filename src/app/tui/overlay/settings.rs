@@ -3,10 +3,16 @@
 use toml::Value;
 
 use super::picker::Picker;
+use crate::agent::word_list::WordList;
 pub use crate::app::config::{SettingOverride, SettingRow};
 use crate::app::config::{TYPED, typed_value, words_of};
-use crate::app::fuzzy::Query;
-use crate::app::synonyms::begins_one;
+use crate::app::synonyms::{begins_one, plain, words_for};
+
+/// Words of a question that name no setting.
+const FILLERS: WordList = WordList(
+    "a an and can change default disable do enable for how i in is it my of set setting settings switch the to \
+     turn use what",
+);
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SettingsPicker {
@@ -37,26 +43,16 @@ impl SettingsPicker {
         self.picker.select(selected);
     }
 
-    /// Finds the matching rows: first the one with this key, which a value may follow, then by key, name
-    /// or other words for it, then by text.
+    /// Finds the rows that match, best first. The words can come in any order.
     pub fn search(&mut self) {
         let typed = self.picker.query().to_lowercase();
-        let mut query = Query::new(&typed);
-        let first = typed.split(' ').next().unwrap_or_default();
+        let words = telling_words(&typed);
         let rows = self.rows.iter().flatten().enumerate();
         let mut found: Vec<_> = rows
-            .filter_map(|(at, row)| {
-                let of_name = query.fit(at, &row.key).filter(|it| !it.scattered);
-                let contains = |text: &str| text.to_lowercase().contains(&typed);
-                let is_named = of_name.is_some() || contains(row.name()) || contains(row.group());
-                let is_named = is_named || begins_one(&row.key, &typed);
-                let is_exact = row.key == first;
-                let fits = is_exact || is_named || contains(&row.about);
-                fits.then_some((!is_exact, !is_named, at))
-            })
+            .filter_map(|(at, row)| Some((fit(row, &typed, &words)?, at)))
             .collect();
         found.sort_unstable();
-        let found = found.into_iter().map(|(.., at)| at).collect();
+        let found = found.into_iter().map(|(_, at)| at).collect();
         self.picker.set_matches(found, 0);
     }
 
@@ -118,6 +114,49 @@ impl SettingsPicker {
         let row = self.chosen().ok_or("no setting selected")?;
         typed_value(&row.key, typed).map_err(|fault| without_place(&fault))
     }
+}
+
+/// How well a setting matches.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// By its key, which a value may follow.
+    Key,
+    /// By the whole of its name, or of a word for it.
+    Name,
+    /// By parts of these.
+    Part,
+    /// Only by its explanation.
+    About,
+}
+
+fn fit(row: &SettingRow, typed: &str, words: &[&str]) -> Option<Fit> {
+    if typed.split(' ').next() == Some(&*row.key) {
+        return Some(Fit::Key);
+    }
+    let all = words.concat();
+    let last = row.key.rsplit('.').next().unwrap_or_default();
+    let mut others = words_for(&row.key).split(' ');
+    if !all.is_empty() && (plain(row.name()) == plain(&all) || plain(last) == plain(&all))
+        || others.any(|word| word == plain(&all))
+    {
+        return Some(Fit::Name);
+    }
+    let named = [&row.key, row.name(), row.group(), words_for(&row.key)].join(" ");
+    let named = named.to_lowercase();
+    let about = row.about.to_lowercase();
+    let is_in = |text: &str| words.iter().all(|word| text.contains(word));
+    if is_in(&named) || begins_one(&row.key, &all) {
+        return Some(Fit::Part);
+    }
+    is_in(&format!("{named} {about}")).then_some(Fit::About)
+}
+
+/// The typed words without those that say nothing about a setting; all of them if none is left.
+fn telling_words(typed: &str) -> Vec<&str> {
+    let (fillers, telling): (Vec<&str>, Vec<&str>) = typed
+        .split_whitespace()
+        .partition(|word| FILLERS.contains(word));
+    if telling.is_empty() { fillers } else { telling }
 }
 
 /// The error about a typed value, without the setting that the user sees anyway.

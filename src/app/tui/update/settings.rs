@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use toml::Value;
 
 use super::overlay::topmost;
-use super::{list, permission, pictures, themes};
+use super::{list, models, permission, pictures, themes};
 use crate::agent::NoticeLevel;
 use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
@@ -72,6 +72,26 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
 
 /// Switches to the next value, or lets the user type one.
 pub fn choose(app: &mut App) -> Vec<Effect> {
+    match topmost!(app, Settings).chosen().map(|row| &*row.key) {
+        Some("models.default") => {
+            app.overlays.pop();
+            let effects = models::act(app, Action::Models, "");
+            let save = app.key(Action::SaveModel);
+            app.say_for(
+                format!("{save} saves the selected model as the default"),
+                6000,
+            );
+            return effects;
+        }
+        Some("permission.rules") => {
+            let list = topmost!(app, Settings);
+            let how = "Rules are in config.toml. See them with /permissions or `tiller policy list`; change \
+                       them with `tiller config edit`.";
+            list.fault = Some(how.to_owned());
+            return Vec::new();
+        }
+        _ => {}
+    }
     let effects = change(app, 1);
     if effects.is_empty()
         && let Some(Overlay::Settings(list)) = app.overlays.last_mut()

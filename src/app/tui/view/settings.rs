@@ -6,6 +6,7 @@ use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn, on_row, split};
 use crate::app::action::Action;
 use crate::app::config::SettingRow;
+use crate::app::humanize::plural;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::SettingsPicker;
 use crate::app::tui::text::width::{ellipsis, fit, fit_end, width};
@@ -107,7 +108,10 @@ fn line(app: &App, row: &SettingRow, columns: usize, base: Style) -> StyledLine 
     let name_columns = NAME.min(columns / 2);
     let name = ellipsis(row.name(), name_columns);
     let pad = name_columns.saturating_sub(width(&name));
-    let value = shown(&row.value);
+    let value = match row.is_no_limit() {
+        true => "no limit".to_owned(),
+        false => shown(&row.value),
+    };
     let style = if row.is_set {
         tone(theme.accent)
     } else {
@@ -141,6 +145,9 @@ fn shown(value: &toml::Value) -> String {
     match value {
         toml::Value::Boolean(on) => if *on { "on" } else { "off" }.to_owned(),
         toml::Value::Array(all) if all.is_empty() => "–".to_owned(),
+        toml::Value::Array(all) if all.iter().all(toml::Value::is_table) => {
+            plural(all.len() as u64, "rule", "rules")
+        }
         toml::Value::String(text) if text.is_empty() => "–".to_owned(),
         toml::Value::String(text) => text.clone(),
         other => other.to_string(),
