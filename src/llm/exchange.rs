@@ -180,7 +180,7 @@ impl Exchange {
         let response = sent.map_err(|error| {
             let mut failed = self.transport(&error);
             // A local model would start reading the same prompt again.
-            failed.retry_is_futile = error.is_timeout() && http::is_loopback(&self.target);
+            failed.retry_is_futile |= error.is_timeout() && http::is_loopback(&self.target);
             failed
         })?;
         let status = response.status();

@@ -184,7 +184,7 @@ fn a_mentioned_file_that_does_not_exist_is_reported() {
         server
             .request(0)
             .text()
-            .contains("<file path=\"src/math.rs\">")
+            .contains("<file path=\\\"src/math.rs")
     );
     let ran = sandbox.run(&["-p", "-m", model, "@nosuch.rs explain"]);
     assert_eq!(ran.code, Some(2), "{ran:#?}");

@@ -79,7 +79,7 @@ fn the_session_after_the_short_flag_goes_on_and_a_prompt_is_no_session() {
     let ran = sandbox.run(&["-r", "-p", "write tests"]);
     assert_eq!(ran.code, Some(2), "{ran:#?}");
     assert!(ran.stderr.contains("add the id of the session"), "{ran:#?}");
-    assert_eq!(server.requests().len(), 3);
+    assert_eq!(server.requests().len(), 4);
 }
 
 #[test]

@@ -37,6 +37,17 @@ fn the_main_job_runs_over_every_wire() {
     }
 }
 
+/// A program that steers must learn that nothing ran.
+#[test]
+fn steering_an_idle_session_starts_a_run() {
+    let (_server, _sandbox, mut client) = start(vec![Reply::text("one"), Reply::text("two")]);
+    for command in ["steer", "follow_up"] {
+        let sent = client.data(json!({"type": command, "message": "go"}));
+        assert_eq!(sent["disposition"], "started", "{command}");
+        client.until_type("agent_settled");
+    }
+}
+
 fn text_of<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap()
 }
@@ -222,6 +233,12 @@ fn models_levels_and_modes_can_be_changed() {
     assert!(refused.contains("nobody/none"), "{refused}");
     let model = Wire::Chat.model();
     let (provider, id) = model.split_once('/').unwrap();
+    let typo = format!("{id}x");
+    let refused = client.error(json!({
+        "type": "set_model", "provider": provider, "modelId": typo,
+    }));
+    let nearest = format!("Model not found: {model}x (the nearest is {model})");
+    assert!(refused.contains(&nearest), "{refused}");
     let set = client.data(json!({"type": "set_model", "provider": provider, "modelId": id}));
     assert_eq!(set["id"], id);
     client.data(json!({"type": "set_steering_mode", "mode": "one-at-a-time"}));

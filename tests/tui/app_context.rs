@@ -28,6 +28,10 @@ pub(super) fn usage() -> ContextUsage {
         limit: Some(160_000),
         total: 86_340,
         parts: parts.map(part).into(),
+        files: vec![
+            "/home/me/shop/AGENTS.md".to_owned(),
+            "/etc/AGENTS.md".to_owned(),
+        ],
         after_compaction: Some(25_100),
         old_results: 31_000,
     }

@@ -14,7 +14,7 @@ pub(crate) enum Unknown {
 }
 
 /// Other agents' commands from files, such as `/prompts:fix`, have these.
-const FILES: &str = "tiller has no commands from files; type @ and the path of the file";
+const FILES: &str = "type @ and the path of the file; tiller has no command files";
 
 impl Unknown {
     /// The meaning of `/word`.

@@ -9,7 +9,7 @@ use super::prune::prune;
 use super::size::{Window, content_size, of_bytes, overhead, size, tokens, tools_size};
 use crate::event::is_from_user;
 use crate::memory::SessionPrompt;
-use crate::memory::instructions::rendered_in;
+use crate::memory::instructions::{rendered_in, rendered_path};
 use crate::rules::CompactionRules;
 use tiller_llm::{Content, Message, Model, StopReason};
 
@@ -26,6 +26,8 @@ pub struct ContextUsage {
     pub total: u64,
     /// Its parts in request order, without empty ones.
     pub parts: Vec<ContextPart>,
+    /// The paths of the instruction files, as in the prompt.
+    pub files: Vec<String>,
     /// Size after a compaction; `None` if there is nothing to compact.
     pub after_compaction: Option<u64>,
     /// Size of old tool results that could be pruned.
@@ -92,6 +94,7 @@ impl ContextUsage {
             window: window.tokens,
             limit: window.limit().filter(|_| compacts),
             total,
+            files: std::mem::take(&mut parts.files),
             parts: parts.scaled_to(total),
             after_compaction: left.filter(|left| *left < total),
             old_results: prune(&window, prompt, messages).1,
@@ -100,11 +103,14 @@ impl ContextUsage {
 }
 
 #[derive(Default)]
-struct Parts(BTreeMap<ContextKind, (u64, usize)>);
+struct Parts {
+    sizes: BTreeMap<ContextKind, (u64, usize)>,
+    files: Vec<String>,
+}
 
 impl Parts {
     fn add(&mut self, kind: ContextKind, tokens: u64, count: usize) {
-        let part = self.0.entry(kind).or_default();
+        let part = self.sizes.entry(kind).or_default();
         part.0 += tokens;
         part.1 += count;
     }
@@ -121,6 +127,9 @@ impl Parts {
         let mut bytes = 0;
         for file in rendered_in(text) {
             self.add(ContextKind::Instructions, of_bytes(file.len()), 1);
+            let path = rendered_path(file).map(str::to_owned);
+            self.files
+                .extend(path.filter(|path| !self.files.contains(path)));
             bytes += file.len();
         }
         bytes
@@ -160,9 +169,12 @@ impl Parts {
     }
 
     fn scaled_to(self, total: u64) -> Vec<ContextPart> {
-        let sum: u64 = self.0.values().map(|(tokens, _)| tokens).sum();
+        let sum: u64 = self.sizes.values().map(|(tokens, _)| tokens).sum();
         let scale = total as f64 / sum.max(1) as f64;
-        let parts = self.0.into_iter().filter(|(_, (tokens, _))| *tokens > 0);
+        let parts = self
+            .sizes
+            .into_iter()
+            .filter(|(_, (tokens, _))| *tokens > 0);
         let part = |(kind, (tokens, count)): (ContextKind, (u64, usize))| ContextPart {
             kind,
             tokens: (tokens as f64 * scale).round() as u64,
@@ -219,6 +231,7 @@ mod tests {
                 (ContextKind::Results, 1),
             ]
         );
+        assert_eq!(usage.files, ["/p/AGENTS.md"]);
         let sum: u64 = usage.parts.iter().map(|part| part.tokens).sum();
         assert_eq!(usage.total, 100_000);
         assert!(sum.abs_diff(100_000) < 10, "{sum}");

@@ -143,25 +143,17 @@ impl Server {
                     None => (QueueKind::Steering, Accept::Idle),
                 };
                 let sent = self.submit(kind, accept, message, images).await;
-                let disposition = |delivery| match delivery {
-                    Delivery::Started(_) => "started",
-                    Delivery::Queued(_) => "queued",
-                };
-                let sent = sent.map(disposition);
-                (
-                    "prompt",
-                    sent.and_then(|it| data(json!({"disposition": it}))),
-                )
+                ("prompt", sent.and_then(delivered))
             }
             Command::Steer { message, images } => {
                 let kind = QueueKind::Steering;
                 let sent = self.submit(kind, Accept::Always, message, images).await;
-                ("steer", sent.and_then(|_| queued()))
+                ("steer", sent.and_then(delivered))
             }
             Command::FollowUp { message, images } => {
                 let kind = QueueKind::FollowUp;
                 let sent = self.submit(kind, Accept::Always, message, images).await;
-                ("follow_up", sent.and_then(|_| queued()))
+                ("follow_up", sent.and_then(delivered))
             }
             Command::Abort => return self.abort(id).await,
             Command::ClearQueue => {
@@ -444,6 +436,11 @@ impl Server {
     }
 }
 
-fn queued() -> Answer {
-    data(json!({"disposition": "queued"}))
+/// Whether a message started a run or waits.
+fn delivered(delivery: Delivery) -> Answer {
+    let disposition = match delivery {
+        Delivery::Started(_) => "started",
+        Delivery::Queued(_) => "queued",
+    };
+    data(json!({"disposition": disposition}))
 }

@@ -6,6 +6,7 @@ use super::pictures::user_text;
 use crate::agent::memory::{InstructionNote, NOTE_ORIGIN};
 use crate::agent::session::SUMMARY_ORIGIN;
 use crate::agent::{CompactionOutcome, LOOP_GUARD_ORIGIN, NoticeLevel};
+use crate::llm::os_error::plain;
 use crate::llm::{Content, UserMessage};
 
 #[derive(Clone, Debug)]
@@ -29,7 +30,8 @@ pub(super) fn push(cells: &mut Cells, level: NoticeLevel, text: impl Into<String
 
 /// Adds a notice unless it's there: a failure is both in its message and at the end of its run.
 pub(super) fn push_once(cells: &mut Cells, level: NoticeLevel, message: &str) {
-    let first_line = first_line(message);
+    let message = plain(message);
+    let first_line = first_line(&message);
     // After another prompt, or in another run, the same failure is news.
     let newest = cells.newest().filter_map(|cell| cells.body(cell));
     let begins = |body: &&CellBody| matches!(body, CellBody::User { .. } | CellBody::TurnEnd(..));

@@ -3,6 +3,7 @@
 use super::overlay::topmost;
 use super::refusal::{is_busy, is_gone, is_read_only};
 use super::{list, overlay};
+use crate::agent::NoticeLevel;
 use crate::agent::undo::{Direction, Preview, Rewind, RewindPoint};
 use crate::app::action::Action;
 use crate::app::commands::undo::nothing;
@@ -74,7 +75,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
                 Direction::Redo => "Not redone: you typed on instead",
             };
             let effects = overlay::write_on(app, None, press);
-            app.say_for(not, 5000);
+            app.transcript.push_notice(NoticeLevel::Info, not);
             return effects;
         }
         action => question.pager.press(action, page, end),

@@ -1,8 +1,10 @@
 //! How the context window is used, as lines of a popup.
 
+use std::path::Path;
+
 use super::line::StyledLine;
 use crate::agent::{ContextKind, ContextPart, ContextUsage};
-use crate::app::humanize::{plural, short, window};
+use crate::app::humanize::{abbreviate_home, plural, short, window};
 use crate::app::tui::app::App;
 use crate::app::tui::text::width::ellipsis;
 
@@ -28,6 +30,9 @@ pub fn lines(app: &App, usage: Option<&ContextUsage>, columns: usize) -> Vec<Sty
     let bar = columns.saturating_sub(NAME + FIGURES).min(BAR);
     for part in &usage.parts {
         lines.push(row(app, usage, name(part), part.tokens, (bar, true)));
+        if part.kind == ContextKind::Instructions {
+            lines.extend(files(app, usage, columns));
+        }
     }
     if usage.window > 0 {
         let free = usage.window.saturating_sub(usage.total);
@@ -82,6 +87,21 @@ fn row(
             theme.popup.patch(theme.dim),
         )
         .with(mark.repeat(bar), theme.popup.patch(style))
+}
+
+/// The names of the instruction files.
+fn files(app: &App, usage: &ContextUsage, columns: usize) -> Vec<StyledLine> {
+    let cwd = Path::new(&app.status.cwd);
+    let shown = |file: &String| {
+        let file = Path::new(file);
+        let below = file
+            .strip_prefix(cwd)
+            .map(|below| below.display().to_string());
+        below.unwrap_or_else(|_| abbreviate_home(file, app.status.home.as_deref()))
+    };
+    let names: Vec<String> = usage.files.iter().map(shown).collect();
+    let dim = app.theme.popup.patch(app.theme.dim);
+    StyledLine::wrapped(&names.join(", "), dim, columns)
 }
 
 fn name(part: &ContextPart) -> String {

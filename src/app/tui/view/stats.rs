@@ -28,8 +28,15 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
     };
     let total = &app.status.total;
     let budget = app.status.budget;
+    let steps = app.timeline.steps();
+    // Tokens and cost are those of the whole session.
+    let is_part = match steps.first() {
+        None => total.output > 0,
+        Some(step) => step.number > 1,
+    };
     let of_budget = match budget.usd {
         usd if usd > 0.0 => format!("  of {}", dollars(usd)),
+        _ if is_part => "  of the whole session".to_owned(),
         _ => String::new(),
     };
     row("cost", dollars(total.cost.total), of_budget);
@@ -41,7 +48,6 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
     }
     row("output", grouped(total.output), " tokens".to_owned());
 
-    let steps = app.timeline.steps();
     let prompts = steps.iter().filter(|step| !step.prompt.is_empty()).count() as u64;
     let took = steps
         .iter()
@@ -59,11 +65,6 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
         figures.millis += call.duration_ms.unwrap_or(0);
     }
     let in_tools: u64 = tools.values().map(|figures| figures.millis).sum();
-    // Tokens and cost are those of the whole session.
-    let is_part = match steps.first() {
-        None => total.output > 0,
-        Some(step) => step.number > 1,
-    };
     let since = "  here and below: since you opened or rewound it";
     let since = if is_part { since } else { "" };
     row("prompts", prompts.to_string(), since.to_owned());

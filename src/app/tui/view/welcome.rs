@@ -77,6 +77,7 @@ fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
     if !status.is_demo() && status.permission != PermissionMode::Full {
         lines.extend(mode(app, columns));
     }
+    let help = format!("help (or ?) · {} quit", app.key(Action::Quit));
     let mut keys: Vec<(String, &str)> = Vec::new();
     if status.is_demo() {
         lines.extend(no_model(app, columns));
@@ -102,7 +103,7 @@ fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
     let newline = newline.find(|key| !key.needs_modern_terminal()).map(label);
     let newline = newline.unwrap_or_else(|| app.key(Action::Newline));
     keys.push((newline, "new line"));
-    keys.push((app.key(Action::Help), "help"));
+    keys.push((app.key(Action::Help), &help));
     let field = keys.iter().map(|(key, _)| width(key)).max().unwrap_or(0);
     for (key, what) in keys {
         lines.push(
