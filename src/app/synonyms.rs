@@ -15,7 +15,7 @@ edit_prompt: message correct resend
 models: switch select pick cheap
 session_remove: delete erase
 copy_reply: answer response message
-budget: cost limit money dollars spending maxcost
+budget: cost limit money dollars spending
 help: keybindings keybinding shortcuts hotkeys bindings documentation manual
 export: save share markdown
 resume: continue history previous

@@ -418,7 +418,7 @@ fn an_unknown_command_stays_in_the_editor() {
                 ("/mcp", "/mcp: tiller has no MCP"),
                 ("/quit now", "/quit takes no argument"),
                 ("/exit now", "/exit takes no argument"),
-                ("  /help me\nplease", "/help takes no argument"),
+                ("  /copy me\nplease", "/copy takes no argument"),
             ] {
                 let mut tui = if running { busy() } else { test_tui() };
                 tui.send(Msg::Input(InputEvent::Paste(text.to_owned())));

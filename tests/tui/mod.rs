@@ -15,6 +15,7 @@ mod app_retry;
 mod app_sessions;
 mod app_login;
 mod app_help;
+mod app_docs;
 mod app_shell;
 mod app_hostile;
 mod app_settings;

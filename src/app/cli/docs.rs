@@ -140,3 +140,31 @@ impl DocsTerminal<'_> {
             .is_ok_and(|status| !missing.contains(&status.code()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terminal(pager: String) -> DocsTerminal<'static> {
+        DocsTerminal {
+            rows: 3,
+            pager,
+            lay_out: &|markdown| markdown.to_uppercase(),
+        }
+    }
+
+    #[test]
+    fn a_long_page_goes_through_the_pager_if_there_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let shown = folder.path().join("shown");
+        let save = format!("cat > '{}'", shown.display());
+        terminal(save).show("one\ntwo\nthree\n");
+        assert_eq!(
+            std::fs::read_to_string(&shown).unwrap(),
+            "ONE\nTWO\nTHREE\n"
+        );
+        // One that ends early is no failure, one that isn't there is.
+        assert!(terminal("true".to_owned()).page("one\n"));
+        assert!(!terminal("/no/such/pager -R".to_owned()).page("one\n"));
+    }
+}

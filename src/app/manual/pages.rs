@@ -51,9 +51,10 @@ impl Page {
         first.trim_start_matches("# ")
     }
 
-    /// Whether it was written by hand. Those of the reference repeat the tables of the program.
+    /// Whether it explains how to use tiller. The others repeat the program's tables, or are about
+    /// its inside.
     pub fn is_guide(&self) -> bool {
-        !self.topic.contains('/')
+        !self.topic.contains('/') && self.topic != "internals"
     }
 
     fn last_name(&self) -> &'static str {

@@ -8,8 +8,12 @@ use super::sections::Section;
 use crate::llm::nearest::typo_of;
 
 /// Words of a question that say nothing about its subject.
-const FILLERS: &str = " a about an and are can change do does for from get how i in is it let make me my of on or please set \
-                       should the this tiller to use want what when where which why will with without you your ";
+const FILLERS: [&str; 43] = [
+    "a", "about", "an", "and", "are", "can", "change", "do", "does", "for", "from", "get", "how",
+    "i", "in", "is", "it", "let", "make", "me", "my", "of", "on", "or", "please", "set", "should",
+    "the", "this", "tiller", "to", "use", "want", "what", "when", "where", "which", "why", "will",
+    "with", "without", "you", "your",
+];
 
 /// Words that the documentation has another word for.
 const SYNONYMS: [(&str, &str); 8] = [
@@ -39,22 +43,27 @@ pub(crate) struct Hits {
 pub(crate) fn search(query: &str) -> Hits {
     let words = search_words(query);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let sections = find(&words, words.len());
-    if !sections.is_empty() || words.is_empty() {
-        let is_exact = true;
+    let own = |word: &str| SYNONYMS.iter().find(|(of, _)| whole_word(of, word));
+    let all = find(&words, words.len());
+    let is_exact = !all.is_empty() || words.is_empty();
+    let mut sections = if words.iter().any(|word| own(word).is_some()) {
+        let words = words
+            .iter()
+            .flat_map(|word| own(word).map_or(*word, |(_, own)| own).split(' '));
+        let words: Vec<&str> = words.collect();
+        find(&words, words.len())
+    } else {
+        Vec::new()
+    };
+    for section in all {
+        if !sections.contains(&section) {
+            sections.push(section);
+        }
+    }
+    if !sections.is_empty() || is_exact {
         return Hits { sections, is_exact };
     }
-    let is_exact = false;
-    let other = |word: &str| SYNONYMS.iter().find(|(of, _)| whole_word(of, word));
-    let others = words
-        .iter()
-        .flat_map(|word| other(word).map_or(*word, |(_, own)| own).split(' '));
-    let others: Vec<&str> = others.collect();
-    let sections = find(&others, others.len());
-    if !sections.is_empty() {
-        return Hits { sections, is_exact };
-    }
-    let mut sections = find(&words, words.len().div_ceil(2));
+    sections = find(&words, words.len().div_ceil(2));
     if sections.is_empty() {
         let known = known_words();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
@@ -70,7 +79,7 @@ pub(crate) fn search(query: &str) -> Hits {
 pub(crate) fn search_words(query: &str) -> Vec<String> {
     let query = query.to_lowercase();
     let words = || parts(&query).map(str::to_owned);
-    let is_filler = |word: &String| FILLERS.contains(&format!(" {word} "));
+    let is_filler = |word: &String| FILLERS.contains(&word.as_str());
     let telling: Vec<String> = words().filter(|word| !is_filler(word)).collect();
     if telling.is_empty() {
         words().collect()
@@ -167,7 +176,12 @@ fn score(section: Section, words: &[&str], least: usize) -> Option<u32> {
 /// How often a text has a word, and how many of its words only begin so.
 fn count(text: &str, word: &str) -> (usize, usize) {
     let (mut whole, mut begun) = (0, 0);
-    for part in parts(text) {
+    // Whatever counts begins with the stem.
+    for (at, _) in text.match_indices(stem(word)) {
+        if text[..at].ends_with(char::is_alphanumeric) {
+            continue;
+        }
+        let part = parts(&text[at..]).next().unwrap_or_default();
         if whole_word(part, word) {
             whole += 1;
         } else if part.starts_with(word) {
@@ -207,7 +221,7 @@ mod tests {
             ("ci", "permissions › Run it in CI"),
             ("vim", "keys › Vim keys"),
             ("own keys", "keys › Your own keys"),
-            ("exit codes", "reference/exit-codes"),
+            ("exit codes", "scripting › Exit codes"),
             ("models.fallback", "reference/settings › models.fallback"),
             ("proxy", "models › Recipe: behind a corporate proxy"),
             ("keybindings", "keys › Your own keys"),

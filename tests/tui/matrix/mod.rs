@@ -48,7 +48,7 @@ fn a_popups_keys_do_nothing_in_other_popups() {
             (_, Scope::Tree) => &["tree"],
             (_, Scope::Sessions) => &["sessions"],
             (_, Scope::Selecting) => &["selecting"],
-            (_, Scope::Pager) => &["help", "status_"],
+            (_, Scope::Pager) => &["help", "status_", "docs_"],
             _ => continue,
         };
         for (scene, play) in overlays::SCENES {

@@ -28,6 +28,20 @@ pub const SCENES: &[Scene] = &[
         tui.key("f1");
         tui.write("copy");
     }),
+    ("docs_page", |tui| {
+        command(tui, "/help let it use the network");
+        tui.frame();
+        tui.wait(1000);
+        tui.key("enter");
+    }),
+    ("docs_page_search", |tui| {
+        command(tui, "/help let it use the network");
+        tui.frame();
+        tui.wait(1000);
+        tui.key("enter");
+        tui.frame();
+        tui.write("/allow");
+    }),
     ("status_cost", |tui| command(tui, "/stats")),
     ("status_context", |tui| {
         command(tui, "/context");

@@ -46,10 +46,21 @@ pub struct HelpEntry {
 }
 
 impl HelpEntry {
-    /// Whether Enter runs the entry: if it works outside popups. A habitual Enter must not send.
+    /// What Enter does: the action, or opening the list in which it works.
+    pub fn action(&self) -> Option<Action> {
+        let spec = self.spec?;
+        match spec.scope {
+            Scope::Everywhere => Some(spec.action),
+            Scope::Sessions => Some(Action::Resume),
+            Scope::Tree => Some(Action::Tree),
+            Scope::Selecting => Some(Action::SelectText),
+            Scope::Popup | Scope::List | Scope::Pager => None,
+        }
+    }
+
+    /// Whether Enter does something. A habitual Enter must not send.
     pub fn runs(&self) -> bool {
-        let spec = self.spec.filter(|spec| spec.action != Action::Submit);
-        spec.is_some_and(|spec| spec.scope == Scope::Everywhere)
+        self.action().is_some_and(|action| action != Action::Submit)
             || self.setting().is_some()
             || self.section.is_some()
     }
@@ -162,6 +173,9 @@ impl HelpList {
     pub fn search(&mut self) {
         self.rows.truncate(self.fixed);
         let typed = self.picker.query().trim().to_lowercase();
+        // A question may end in its mark.
+        let asked = typed.trim_end_matches(['?', '!', '.']);
+        let typed = if asked.is_empty() { &typed } else { asked };
         let found = if typed.is_empty() {
             let is_setting = |row: &HelpRow| match row {
                 HelpRow::Entry(entry) => entry.setting().is_some(),
@@ -172,7 +186,7 @@ impl HelpList {
                 .map(|(at, _)| at)
                 .collect()
         } else {
-            self.find(&typed)
+            self.find(typed)
         };
         let headings = self
             .rows

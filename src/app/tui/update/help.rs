@@ -5,7 +5,7 @@ use super::{completion, keys, settings, tree};
 use crate::app::tui::app::App;
 use crate::app::tui::completion::waits_for_argument;
 use crate::app::tui::effect::Effect;
-use crate::app::tui::overlay::{DocsPage, HelpList, Overlay};
+use crate::app::tui::overlay::{DocsPage, HelpEntry, HelpList, Overlay};
 
 /// Opens the help, searching for `words`.
 pub fn open(app: &mut App, words: &str) -> Vec<Effect> {
@@ -30,16 +30,20 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
             .push(Overlay::Docs(Box::new(DocsPage::new(section))));
         return Vec::new();
     }
-    let Some(spec) = chosen.and_then(|entry| entry.spec) else {
+    let Some(action) = chosen.and_then(HelpEntry::action) else {
         return Vec::new();
     };
     app.overlays.pop();
-    match spec.slash.filter(|slash| waits_for_argument(slash)) {
+    match action
+        .spec()
+        .slash
+        .filter(|slash| waits_for_argument(slash))
+    {
         Some(slash) => {
             tree::keep_draft(app);
             app.composer.set(&format!("/{slash} "));
             completion::typed(app)
         }
-        None => keys::act(app, spec.action, ""),
+        None => keys::act(app, action, ""),
     }
 }

@@ -30,7 +30,8 @@ pub fn draw(popup: &mut Popup<'_>, page: &DocsPage, cache: &mut DocsRows) -> Opt
     // Without the box: its edges and a blank column on both sides.
     let columns = popup.room.width.saturating_sub(4).clamp(1, MEASURE);
     cache.lay_out(page, usize::from(columns), &app.theme);
-    let height = popup.most_rows();
+    // The line of the search takes the last row.
+    let height = popup.most_rows() - usize::from(page.find.is_some() && popup.most_rows() > 1);
     let end = cache.rows.len().saturating_sub(height);
     let top = match page.seek {
         Some(byte) => {
@@ -47,8 +48,8 @@ pub fn draw(popup: &mut Popup<'_>, page: &DocsPage, cache: &mut DocsRows) -> Opt
         Some(_) => {
             let enter = key(Action::Accept);
             vec![
-                format!(" {enter}/↓ next · ↑ previous · {esc} end search "),
-                format!(" {esc} end search "),
+                format!(" {enter}/↓ later · ↑ earlier · {esc} close search "),
+                format!(" {esc} close search "),
             ]
         }
         None => vec![
@@ -63,6 +64,7 @@ pub fn draw(popup: &mut Popup<'_>, page: &DocsPage, cache: &mut DocsRows) -> Opt
     let text = Rect {
         x: area.x + (area.width - columns.min(area.width)) / 2,
         width: columns.min(area.width),
+        height: area.height.min(height as u16),
         ..area
     };
     for (line, row) in text.rows().zip(&cache.rows[top..]) {
@@ -75,7 +77,7 @@ pub fn draw(popup: &mut Popup<'_>, page: &DocsPage, cache: &mut DocsRows) -> Opt
         draw_find(popup, find, area);
     }
     Some(PopupDrawn {
-        list: area,
+        list: text,
         top,
         end,
         ..PopupDrawn::default()

@@ -52,6 +52,14 @@ pub fn draw(popup: &mut Popup<'_>, list: &HelpList) -> Option<PopupDrawn> {
             let line = StyledLine::of(section.page.topic, accent);
             return Some(line.with(&entry.text[section.page.topic.len()..], style));
         }
+        if let Some(key) = entry.setting() {
+            let mut line = StyledLine::of(key, on_row(theme, style, theme.accent));
+            line.push(
+                " ".repeat((field + 2).saturating_sub(line.width()).max(2)),
+                style,
+            );
+            return Some(line.with(&*entry.text, style));
+        }
         let key = entry.keys.split(", ").next().unwrap_or_default();
         let gap = if key.is_empty() { "" } else { " " };
         let command = ellipsis(&entry.command, field.saturating_sub(width(key) + 1).max(1));

@@ -1,0 +1,64 @@
+//! `tiller docs` in a pipe: pages, sections, the search, and names that don't exist.
+
+use crate::support::sandbox::Sandbox;
+
+#[test]
+fn a_page_or_a_section_is_printed_as_markdown() {
+    let sandbox = Sandbox::new();
+    for (name, start) in [
+        ("permissions", "# Permissions\n"),
+        ("commands", "# Commands\n"),
+        ("Keys.md", "# Keys\n"),
+        ("permissions#let-it-use-docker", "### Let it use docker\n"),
+        // Only one section has these words.
+        (
+            "corporate proxy recipe",
+            "## Recipe: behind a corporate proxy\n",
+        ),
+    ] {
+        let words: Vec<&str> = name.split(' ').collect();
+        let ran = sandbox.run(&[&["docs"], &words[..]].concat());
+        assert_eq!(ran.code, Some(0), "{name}: {ran:#?}");
+        assert!(ran.stdout.starts_with(start), "{name}: {}", ran.stdout);
+        assert!(!ran.stdout.contains('\u{1b}'), "{name}");
+    }
+    let ran = sandbox.run(&["docs", "permissions#let-it-use-docker"]);
+    assert!(!ran.stdout.contains("### Let it write"), "{}", ran.stdout);
+}
+
+#[test]
+fn words_list_the_sections_and_how_to_open_them() {
+    let sandbox = Sandbox::new();
+    for (words, first) in [
+        (
+            "ci",
+            "permissions › Run it in CI\n      tiller docs permissions#run-it-in-ci",
+        ),
+        ("json", "scripting › JSON"),
+        ("sandbox", "security › The sandbox"),
+        ("docker", "permissions › Let it use docker"),
+        ("mcp", "coming-from › "),
+    ] {
+        let ran = sandbox.run(&["docs", words]);
+        assert_eq!(ran.code, Some(0), "{words}: {ran:#?}");
+        let start = format!("Sections about '{words}':\n\n  {first}");
+        assert!(ran.stdout.starts_with(&start), "{words}: {}", ran.stdout);
+    }
+    let ran = sandbox.run(&["docs"]);
+    assert!(ran.stdout.contains("reference/commands"), "{}", ran.stdout);
+}
+
+#[test]
+fn unknown_words_get_the_nearest_sections_or_all_pages() {
+    let sandbox = Sandbox::new();
+    for (word, told) in [
+        ("netwrk", "tiller docs permissions#let-it-use-the-network"),
+        ("zzqqj", "troubleshooting"),
+    ] {
+        let ran = sandbox.run(&["docs", word]);
+        assert_eq!(ran.code, Some(2), "{ran:#?}");
+        let begins = format!("tiller: no page or section about '{word}'");
+        assert!(ran.stderr.starts_with(&begins), "{}", ran.stderr);
+        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    }
+}
