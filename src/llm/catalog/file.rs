@@ -157,6 +157,7 @@ pub fn parse(text: &str) -> Result<ModelsFile, String> {
 /// Checks what serde can't.
 fn check(at: &str, provider: &ProviderEntry) -> Result<(), String> {
     spoken(at, provider.api)?;
+    addressed(at, provider.base_url.as_deref())?;
     let bad = |name: &&String| HeaderName::from_bytes(name.as_bytes()).is_err();
     if let Some(name) = provider.headers.keys().find(bad) {
         return Err(format!("{at}.headers: '{name}' isn't a valid header name"));
@@ -168,6 +169,7 @@ fn check(at: &str, provider: &ProviderEntry) -> Result<(), String> {
             return Err(format!("{at}: 'id' is missing"));
         }
         spoken(&at, model.api)?;
+        addressed(&at, model.base_url.as_deref())?;
         free(&at, &model.options)?;
         let mut prices = model.prices.iter().flat_map(Prices::all);
         let wrong = prices.find(|(_, price)| !price.is_finite() || *price < 0.0);
@@ -185,6 +187,24 @@ fn spoken(at: &str, api: Option<Api>) -> Result<(), String> {
     match api {
         Some(Api::Scripted) => Err(format!("{at}.api: 'scripted' is only for tests")),
         _ => Ok(()),
+    }
+}
+
+/// Refuses an address without a scheme.
+fn addressed(at: &str, base_url: Option<&str>) -> Result<(), String> {
+    let has_scheme = |url: &str| {
+        let url = url.to_ascii_lowercase();
+        url.starts_with("http://") || url.starts_with("https://")
+    };
+    match base_url.filter(|url| !has_scheme(url)) {
+        Some(url) => {
+            let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+            Err(format!(
+                "{at}.base_url: '{url}' doesn't begin with http:// or https://. Write, for example, \
+                 base_url = \"http://{rest}\""
+            ))
+        }
+        None => Ok(()),
     }
 }
 

@@ -127,7 +127,13 @@ impl Resolver<'_> {
                 return Ok(model);
             }
             if let Some(unlisted) = self.snapshot.unlisted(provider, id) {
-                return self.within(provider, id).unwrap_or(Ok(unlisted));
+                let within = self.within(provider, id);
+                return within.unwrap_or_else(|| match self.misspelled(provider, id) {
+                    Some(meant) => Err(format!(
+                        "{provider} has no model {id}: did you mean {provider}/{meant}?"
+                    )),
+                    None => Ok(unlisted),
+                });
             }
         }
         // The user's own provider, exactly: part of another's name can't mean it.
@@ -213,6 +219,33 @@ impl Resolver<'_> {
         }
         let words = fitting(MatchQuality::Words);
         (!words.is_empty()).then(|| self.one_of(&format!("{provider}/{part}"), words))
+    }
+
+    /// The listed id of which `id` is a misspelling: one of its words has a wrong letter or two. A new id
+    /// differs by whole words or digits.
+    fn misspelled(&self, provider: &str, id: &str) -> Option<&str> {
+        let words = |id: &'_ str| -> Vec<String> { id.split('-').map(str::to_lowercase).collect() };
+        let typed = words(id);
+        let is_slip = |listed: &str| {
+            let listed = words(listed);
+            let mut wrong = listed
+                .iter()
+                .zip(&typed)
+                .filter(|(one, other)| one != other);
+            let word = wrong.next();
+            listed.len() == typed.len()
+                && wrong.next().is_none()
+                && word.is_some_and(|(listed, typed)| {
+                    let is_word = |word: &str| word.chars().all(char::is_alphabetic);
+                    listed.len() > 4
+                        && is_word(listed)
+                        && is_word(typed)
+                        && typo_of(typed, [listed.as_str()]).is_some()
+                })
+        };
+        let mut ids = self.snapshot.ids().filter(|(other, _)| *other == provider);
+        ids.find(|(_, listed)| is_slip(listed))
+            .map(|(_, listed)| listed)
     }
 
     /// The one model to choose among `ids`.
