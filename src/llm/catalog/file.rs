@@ -157,7 +157,6 @@ pub fn parse(text: &str) -> Result<ModelsFile, String> {
 /// Checks what serde can't.
 fn check(at: &str, provider: &ProviderEntry) -> Result<(), String> {
     spoken(at, provider.api)?;
-    addressed(at, provider.base_url.as_deref())?;
     let bad = |name: &&String| HeaderName::from_bytes(name.as_bytes()).is_err();
     if let Some(name) = provider.headers.keys().find(bad) {
         return Err(format!("{at}.headers: '{name}' isn't a valid header name"));
@@ -169,7 +168,6 @@ fn check(at: &str, provider: &ProviderEntry) -> Result<(), String> {
             return Err(format!("{at}: 'id' is missing"));
         }
         spoken(&at, model.api)?;
-        addressed(&at, model.base_url.as_deref())?;
         free(&at, &model.options)?;
         let mut prices = model.prices.iter().flat_map(Prices::all);
         let wrong = prices.find(|(_, price)| !price.is_finite() || *price < 0.0);
@@ -190,22 +188,24 @@ fn spoken(at: &str, api: Option<Api>) -> Result<(), String> {
     }
 }
 
-/// Refuses an address without a scheme.
-fn addressed(at: &str, base_url: Option<&str>) -> Result<(), String> {
-    let has_scheme = |url: &str| {
+/// Refuses addresses without a scheme.
+pub(super) fn check_addresses(id: &str, provider: &ProviderEntry) -> Result<(), String> {
+    let of_models = provider.models.iter().map(|model| &model.base_url);
+    let all = std::iter::once(&provider.base_url)
+        .chain(of_models)
+        .flatten();
+    let has_scheme = |url: &&String| {
         let url = url.to_ascii_lowercase();
         url.starts_with("http://") || url.starts_with("https://")
     };
-    match base_url.filter(|url| !has_scheme(url)) {
-        Some(url) => {
-            let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-            Err(format!(
-                "{at}.base_url: '{url}' doesn't begin with http:// or https://. Write, for example, \
-                 base_url = \"http://{rest}\""
-            ))
-        }
-        None => Ok(()),
-    }
+    let mut wrong = all.filter(|url| !has_scheme(url));
+    wrong.next().map_or(Ok(()), |url| {
+        let rest = url.split_once("://").map_or(&**url, |(_, rest)| rest);
+        Err(format!(
+            "providers.{id}: base_url = \"{url}\" doesn't begin with http:// or https://. Write, for example, \
+             base_url = \"http://{rest}\""
+        ))
+    })
 }
 
 /// Refuses the fields that tiller sets itself. Any other field is up to the API.
