@@ -579,8 +579,8 @@ fn config_set_names_tillers_own_setting_and_warns_of_what_it_means() {
 #[test]
 fn config_show_can_show_what_trust_would_change() {
     let sandbox = Sandbox::new();
-    sandbox.git_init();
     sandbox.write(".tiller/config.toml", "[agent]\nmax_iterations = 7\n");
+    sandbox.git_init();
     let shown = |flags: &[&str]| {
         let words = [
             &["config", "show", "--origin", "agent.max_iterations"],

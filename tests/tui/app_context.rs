@@ -30,6 +30,7 @@ pub(super) fn usage() -> ContextUsage {
         parts: parts.map(part).into(),
         after_compaction: Some(25_100),
         old_results: 31_000,
+        instructions: vec!["/home/me/shop/AGENTS.md".to_owned()],
     }
 }
 

@@ -314,8 +314,14 @@ impl Resolver<'_> {
                  To add a provider, write [providers.{provider}] with api, base_url and models there"
             );
         }
-        let ids = self.snapshot.ids();
-        let ids = ids.map(|(provider, id)| (id, format!("{provider}/{id}")));
+        // Without a version, only the newest of a family is worth a suggestion.
+        let all: Vec<(&str, &str)> = self.snapshot.ids().collect();
+        let is_open = !name.contains(|c: char| c.is_ascii_digit());
+        let is_newest = |(provider, id): &&(&str, &str)| {
+            !is_open || newest(&all, provider, &Name::parse(id).family) == Some(*id)
+        };
+        let ids = all.iter().filter(is_newest);
+        let ids = ids.map(|(provider, id)| (*id, format!("{provider}/{id}")));
         let aliases = self
             .snapshot
             .aliases()

@@ -30,6 +30,8 @@ pub struct ContextUsage {
     pub after_compaction: Option<u64>,
     /// Size of old tool results that could be pruned.
     pub old_results: u64,
+    /// The paths of the instruction files.
+    pub instructions: Vec<String>,
 }
 
 /// A part of a request.
@@ -88,6 +90,7 @@ impl ContextUsage {
             overhead(prompt) + summary + size(&messages[kept..], messages.len() - kept)
         });
         Self {
+            instructions: std::mem::take(&mut parts.instructions),
             model: model.full_id(),
             window: window.tokens,
             limit: window.limit().filter(|_| compacts),
@@ -100,11 +103,14 @@ impl ContextUsage {
 }
 
 #[derive(Default)]
-struct Parts(BTreeMap<ContextKind, (u64, usize)>);
+struct Parts {
+    sizes: BTreeMap<ContextKind, (u64, usize)>,
+    instructions: Vec<String>,
+}
 
 impl Parts {
     fn add(&mut self, kind: ContextKind, tokens: u64, count: usize) {
-        let part = self.0.entry(kind).or_default();
+        let part = self.sizes.entry(kind).or_default();
         part.0 += tokens;
         part.1 += count;
     }
@@ -122,6 +128,10 @@ impl Parts {
         for file in rendered_in(text) {
             self.add(ContextKind::Instructions, of_bytes(file.len()), 1);
             bytes += file.len();
+            let path = file.split('"').nth(1).unwrap_or_default();
+            if !path.is_empty() && !self.instructions.iter().any(|known| known == path) {
+                self.instructions.push(path.to_owned());
+            }
         }
         bytes
     }
@@ -160,9 +170,12 @@ impl Parts {
     }
 
     fn scaled_to(self, total: u64) -> Vec<ContextPart> {
-        let sum: u64 = self.0.values().map(|(tokens, _)| tokens).sum();
+        let sum: u64 = self.sizes.values().map(|(tokens, _)| tokens).sum();
         let scale = total as f64 / sum.max(1) as f64;
-        let parts = self.0.into_iter().filter(|(_, (tokens, _))| *tokens > 0);
+        let parts = self
+            .sizes
+            .into_iter()
+            .filter(|(_, (tokens, _))| *tokens > 0);
         let part = |(kind, (tokens, count)): (ContextKind, (u64, usize))| ContextPart {
             kind,
             tokens: (tokens as f64 * scale).round() as u64,
@@ -221,6 +234,7 @@ mod tests {
         );
         let sum: u64 = usage.parts.iter().map(|part| part.tokens).sum();
         assert_eq!(usage.total, 100_000);
+        assert_eq!(usage.instructions, ["/p/AGENTS.md"]);
         assert!(sum.abs_diff(100_000) < 10, "{sum}");
         assert_eq!(usage.limit, Some(160_000));
         assert!(usage.after_compaction.is_some_and(|left| left < 10_000));

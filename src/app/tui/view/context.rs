@@ -117,6 +117,12 @@ fn ways_out(usage: &ContextUsage) -> Vec<String> {
         let old = short(usage.old_results);
         texts.push(format!("Old tool output: {old} tokens"));
     }
+    if !usage.instructions.is_empty() {
+        texts.push(format!(
+            "Instruction files: {}",
+            usage.instructions.join(", ")
+        ));
+    }
     match usage.limit {
         Some(limit) => texts.push(format!("Compacts automatically at {} tokens", short(limit))),
         None if usage.window == 0 => {
