@@ -259,9 +259,7 @@ impl Models {
                 catalog.file().display()
             ),
             Ok(KeyLocation::Stored(_)) | Err(_) => {
-                format!(
-                    "Stored the key for {provider} in {place}. To test it: tiller auth check {provider}"
-                )
+                format!("Stored the key for {provider} in {place}")
             }
             Ok(other) => format!(
                 "Stored the key for {provider} in {place}, but another one takes precedence: {other}"

@@ -312,7 +312,18 @@ impl Plan {
         if let (true, Some((model, _)), []) = (silent, model, chosen.fallback.as_slice())
             && let Some(error) = chosen.models.missing_key(&model.provider)
         {
-            return Err(StartError::failed(error.to_string()));
+            let id = model.full_id();
+            let why = match (&args.model, &loaded.resumed) {
+                (Some(_), _) => String::new(),
+                (None, Some(_)) => {
+                    format!("\nThe session uses {id}. To continue with another model: add -m MODEL")
+                }
+                (None, None) if loaded.settings.model.is_empty() => String::new(),
+                (None, None) => {
+                    format!("\n{id} is your models.default. To use another model: add -m MODEL")
+                }
+            };
+            return Err(StartError::failed(format!("{error}{why}")));
         }
         Ok(Self {
             loaded,

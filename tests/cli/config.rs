@@ -557,7 +557,10 @@ fn config_set_names_tillers_own_setting_and_warns_of_what_it_means() {
         (["statusLine", "x"], "status line can't be changed"),
         (["editorMode", "vim"], "did you mean ui.vim?"),
         (["theme", "dark"], "did you mean ui.theme?"),
-        (["permission.mode", "acceptEdits"], "use permission.mode auto"),
+        (
+            ["permission.mode", "acceptEdits"],
+            "use permission.mode auto",
+        ),
     ] {
         let ran = sandbox.run(&[&["config", "set"], &words[..]].concat());
         assert_eq!(ran.code, Some(2), "{ran:#?}");
@@ -576,10 +579,14 @@ fn config_set_names_tillers_own_setting_and_warns_of_what_it_means() {
 #[test]
 fn config_show_can_show_what_trust_would_change() {
     let sandbox = Sandbox::new();
-    sandbox.git_init();
     sandbox.write(".tiller/config.toml", "[agent]\nmax_iterations = 7\n");
+    sandbox.git_init();
     let shown = |flags: &[&str]| {
-        let words = [&["config", "show", "--origin", "agent.max_iterations"], flags].concat();
+        let words = [
+            &["config", "show", "--origin", "agent.max_iterations"],
+            flags,
+        ]
+        .concat();
         sandbox.run(&words).stdout
     };
     assert!(shown(&[]).contains("# default"), "{}", shown(&[]));

@@ -81,6 +81,7 @@ fn auth_lists_every_source_of_a_key() {
         "a       ***wxyz    models.toml\n\
          b       ***wxyz    models.toml, variable B_KEY\n\
          c       -          models.toml, a command\n\
+         d       -          needs no key\n\
          openai  ***        environment variable OPENAI_API_KEY\n"
     );
     assert!(
@@ -96,8 +97,8 @@ fn auth_lists_every_source_of_a_key() {
     sandbox.run_with(&["auth", "add", "openai"], Some(KEY));
     let list = sandbox.run(&["auth", "list"]).stdout;
     for line in [
-        "a       ***wxyz    models.toml (ignored: auth.toml)\n",
-        "openai  ***wxyz    auth.toml (ignored: OPENAI_API_KEY)\n",
+        "a       ***wxyz    models.toml; not used: auth.toml\n",
+        "openai  ***wxyz    auth.toml; not used: OPENAI_API_KEY\n",
     ] {
         assert!(list.contains(line), "{list}");
     }
@@ -125,8 +126,14 @@ fn an_invalid_key_or_provider_is_rejected_with_the_reason() {
         (
             &["auth", "add", "claude"],
             Some(KEY),
-            &["did you mean 'anthropic'?"],
+            &["did you mean 'anthropic'?", "subscription"],
         ),
+        (
+            &["auth", "add", "ChatGPT"],
+            None,
+            &["did you mean 'openai'?"],
+        ),
+        (&["auth", "add"], None, &["Providers: anthropic, openai"]),
         (
             &["auth", "add", "antropic"],
             Some(KEY),

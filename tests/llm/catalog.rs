@@ -266,6 +266,14 @@ fn an_ambiguous_name_lists_the_candidates() {
             "models.toml",
         ],
     );
+    check(
+        "anthropic/claude-sonet-5-5",
+        &["did you mean anthropic/claude-sonnet-5-5?"],
+    );
+    // New models differ by a number or a whole word.
+    for new in ["anthropic/claude-sonnet-7-5", "anthropic/claude-mythos-5-5"] {
+        assert!(none.resolve(new, &keys(&[])).is_ok(), "{new}");
+    }
     check("", &["no model given"]);
     check("anthropic/", &["has no model id"]);
 }
@@ -453,6 +461,10 @@ fn an_invalid_file_is_named() {
         (
             "[providers.lab]\nbase_ur = 'x'\n",
             "did you mean 'base_url'?",
+        ),
+        (
+            "[providers.lab]\napi = 'openai-chat'\nbase_url = 'localhost:8080/v1'\n",
+            "base_url = \"http://localhost:8080/v1\"",
         ),
         (
             "[providers.lab]\nbase_url = 'x'\n",

@@ -69,7 +69,7 @@ fn typing_finds_an_entry_by_its_command_alias_key_or_words() {
         // Synonyms and typos.
         ("dark", Action::Theme),
         ("sandbox", Action::PermissionMode),
-        ("rule", Action::PermissionMode),
+        ("rule", command("/permissions")),
         ("plan", Action::PermissionMode),
         ("memory", command("/init")),
         ("resume", Action::Resume),

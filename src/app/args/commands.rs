@@ -238,7 +238,7 @@ pub enum AuthCommand {
     #[command(alias = "login")]
     Add {
         /// anthropic, openai, google, ... or a provider from your models.toml.
-        provider: String,
+        provider: Option<String>,
         /// A key, which tiller refuses here.
         #[arg(hide = true, allow_hyphen_values = true)]
         rest: Vec<String>,

@@ -103,7 +103,7 @@ pub struct RunArgs {
     pub no_session: bool,
 
     /// pi's clients name the provider on its own.
-    #[arg(long, hide = true, requires = "model")]
+    #[arg(long, hide = true)]
     pub provider: Option<String>,
 
     /// Model, as provider/id or part of its name.

@@ -63,10 +63,13 @@ pub fn run() -> ExitCode {
             };
         }
     };
-    if let (Some(provider), Some(model)) = (args.run.provider.take(), &mut args.run.model)
-        && !model.starts_with(&format!("{provider}/"))
-    {
-        *model = format!("{provider}/{model}");
+    if let Some(provider) = args.run.provider.take() {
+        args.run.model = Some(match args.run.model.take() {
+            // Its name alone means its default model.
+            None => provider,
+            Some(model) if model.starts_with(&format!("{provider}/")) => model,
+            Some(model) => format!("{provider}/{model}"),
+        });
     }
     args.run.find_separator(std::env::args_os());
     let refusal = args.run.mistyped_command();

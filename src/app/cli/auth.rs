@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::password_prompt;
 use crate::app::args::AuthCommand;
-use crate::app::keys::{check_key, looks_like_a_key};
+use crate::app::keys::{check_key, key_page, looks_like_a_key, provider_of_product};
 use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
@@ -35,7 +35,11 @@ impl AuthContext {
             out::eprint_line(&format!("tiller: {notice}"));
         }
         match what {
-            AuthCommand::Add { provider, rest } => self.add(provider, rest).await,
+            AuthCommand::Add { provider: None, .. } => Err(self.no_provider()),
+            AuthCommand::Add {
+                provider: Some(provider),
+                rest,
+            } => self.add(provider, rest).await,
             AuthCommand::List { json } => self.list(*json).await,
             AuthCommand::Remove { provider } => self.remove(provider),
             AuthCommand::Check { provider } => self.check(provider.as_deref()).await,
@@ -123,7 +127,8 @@ impl AuthContext {
                 continue;
             };
             let key = match &location {
-                KeyLocation::None => continue,
+                KeyLocation::None if !self.is_own(&provider) => continue,
+                KeyLocation::None => None,
                 // It may need a touch on a reader, so it runs only when its key is needed.
                 KeyLocation::Command(..) => None,
                 _ => self.keys.fetch(&provider, &location).await.transpose(),
@@ -159,7 +164,11 @@ impl AuthContext {
                     let ignored = self.ignored(provider, location);
                     let ignored = match ignored.as_slice() {
                         [] => String::new(),
-                        ignored => format!(" (ignored: {})", ignored.join(", ")),
+                        ignored => format!("; not used: {}", ignored.join(", ")),
+                    };
+                    let location = match location {
+                        KeyLocation::None => "needs no key".to_owned(),
+                        location => location.to_string(),
                     };
                     let _ = writeln!(text, "{provider:width$}  {shown:9}  {location}{ignored}");
                 }
@@ -188,7 +197,12 @@ impl AuthContext {
         for provider in providers {
             let verdict = check_key(&self.catalog, &self.keys, &http, &provider).await;
             let (message, result) = match verdict {
-                Verdict::Accepted => ("ok".to_owned(), Outcome::Done),
+                Verdict::Accepted
+                    if self.key_location(&provider).ok() == Some(KeyLocation::None) =>
+                {
+                    ("ok: answers, and needs no key".to_owned(), Outcome::Done)
+                }
+                Verdict::Accepted => ("ok: accepts the key".to_owned(), Outcome::Done),
                 Verdict::Refused(why) => (format!("refused: {why}"), Outcome::Failed),
                 Verdict::Unclear(why) => (
                     format!(
@@ -208,6 +222,20 @@ impl AuthContext {
             }
         }
         Ok(outcome)
+    }
+
+    fn no_provider(&self) -> StartError {
+        let models = self.catalog.current();
+        let all: Vec<&str> = models.providers().collect();
+        StartError::usage(format!(
+            "name a provider, for example: tiller auth add anthropic\nProviders: {}",
+            all.join(", ")
+        ))
+    }
+
+    /// Whether the user's models.toml describes this provider.
+    fn is_own(&self, provider: &str) -> bool {
+        self.catalog.current().user().contains_key(provider)
     }
 
     fn key_location(&self, provider: &str) -> Result<KeyLocation, crate::llm::LlmError> {
@@ -246,7 +274,14 @@ impl AuthContext {
                  in your shell history: replace it",
             ));
         }
-        // The maker of a model: `claude`, `gpt`.
+        if let Some(provider) = provider_of_product(name) {
+            let page = key_page(provider).map_or(String::new(), |page| format!(": {page}"));
+            return Err(StartError::usage(format!(
+                "no provider '{name}': did you mean '{provider}'? tiller needs an API key; a subscription \
+                 has none. Create one{page}"
+            )));
+        }
+        // The maker of a model.
         let begins = |id: &str| id.starts_with(&format!("{name}-"));
         let maker = models.ids().find(|(_, id)| begins(id));
         let maker = maker.map(|(provider, _)| provider);

@@ -25,6 +25,11 @@ fn run<'a>(host: &'a Host, _: &'a str) -> Running<'a> {
         lines.extend(session.name.as_ref().map(|name| format!("Name: {name}")));
         let tokens = short(now.usage.context_tokens());
         lines.push(format!("Spent: {}, {tokens} tokens", dollars(now.usage.cost.total)));
+        let files = context.iter().flat_map(|it| &it.files);
+        let files: Vec<&str> = files.map(String::as_str).collect();
+        if !files.is_empty() {
+            lines.push(format!("Instruction files: {}", files.join(", ")));
+        }
         if let Some(context) = context.filter(|context| context.window > 0) {
             let (used, window) = (short(context.total), short(context.window));
             lines.push(format!("Context: {used} of {window} tokens"));

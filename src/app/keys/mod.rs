@@ -14,5 +14,5 @@ pub use check::check_key;
 pub use commands::run_in_shell;
 pub use known::{KnownSecrets, looks_like_a_key, without_keys};
 pub(crate) use load::load;
-pub(crate) use pages::{key_of_another, key_page};
+pub(crate) use pages::{key_of_another, key_page, provider_of_product};
 pub use scrub::scrub_environ;

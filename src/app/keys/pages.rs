@@ -22,6 +22,26 @@ const PAGES: [(&str, &str, &str); 14] = [
     ("zai", "", "z.ai/manage-apikey/apikey-list"),
 ];
 
+/// Names of products, each with the provider of its models.
+const PRODUCTS: [(&str, &str); 9] = [
+    ("chatgpt", "openai"),
+    ("gpt", "openai"),
+    ("codex", "openai"),
+    ("claude", "anthropic"),
+    ("claude-code", "anthropic"),
+    ("gemini", "google"),
+    ("grok", "xai"),
+    ("kimi", "moonshotai"),
+    ("glm", "zai"),
+];
+
+/// The provider of a product that users name instead, such as `chatgpt`.
+pub(crate) fn provider_of_product(name: &str) -> Option<&'static str> {
+    let name = name.to_lowercase();
+    let found = PRODUCTS.iter().find(|(product, _)| *product == name)?;
+    Some(found.1)
+}
+
 /// The page where users get a key of this provider.
 pub(crate) fn key_page(provider: &str) -> Option<String> {
     let page = PAGES.iter().find(|(name, ..)| *name == provider);

@@ -114,13 +114,17 @@ fn store_key(
     if stored.is_ok() {
         let (models, results) = (Arc::clone(models), results.clone());
         tokio::spawn(async move {
-            if let Verdict::Refused(why) = models.check_key(&provider).await {
-                let text = format!(
+            let result = match models.check_key(&provider).await {
+                Verdict::Accepted => EffectResult::Said(format!("{provider} accepts the key")),
+                Verdict::Refused(why) => EffectResult::Failed(format!(
                     "{provider} rejected the key: {why}\n/login {provider} to add another, or remove it: \
                      tiller auth remove {provider}"
-                );
-                let _ = results.send(EffectResult::Failed(text));
-            }
+                )),
+                Verdict::Unclear(why) | Verdict::Unreachable(why) => EffectResult::Said(format!(
+                    "Couldn't check the key with {provider}: {why}. To try again: tiller auth check {provider}"
+                )),
+            };
+            let _ = results.send(result);
         });
     }
     EffectResult::KeyStored(stored)

@@ -188,6 +188,26 @@ fn spoken(at: &str, api: Option<Api>) -> Result<(), String> {
     }
 }
 
+/// Refuses addresses without a scheme.
+pub(super) fn check_addresses(id: &str, provider: &ProviderEntry) -> Result<(), String> {
+    let of_models = provider.models.iter().map(|model| &model.base_url);
+    let all = std::iter::once(&provider.base_url)
+        .chain(of_models)
+        .flatten();
+    let has_scheme = |url: &&String| {
+        let url = url.to_ascii_lowercase();
+        url.starts_with("http://") || url.starts_with("https://")
+    };
+    let mut wrong = all.filter(|url| !has_scheme(url));
+    wrong.next().map_or(Ok(()), |url| {
+        let rest = url.split_once("://").map_or(&**url, |(_, rest)| rest);
+        Err(format!(
+            "providers.{id}: base_url = \"{url}\" doesn't begin with http:// or https://. Write, for example, \
+             base_url = \"http://{rest}\""
+        ))
+    })
+}
+
 /// Refuses the fields that tiller sets itself. Any other field is up to the API.
 fn free(at: &str, options: &Map<String, Json>) -> Result<(), String> {
     match options.keys().find(|key| OWN.contains(&key.as_str())) {

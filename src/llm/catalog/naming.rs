@@ -127,7 +127,13 @@ impl Resolver<'_> {
                 return Ok(model);
             }
             if let Some(unlisted) = self.snapshot.unlisted(provider, id) {
-                return self.within(provider, id).unwrap_or(Ok(unlisted));
+                let within = self.within(provider, id);
+                return within.unwrap_or_else(|| match self.misspelled(provider, id) {
+                    Some(meant) => Err(format!(
+                        "{provider} has no model {id}: did you mean {provider}/{meant}?"
+                    )),
+                    None => Ok(unlisted),
+                });
             }
         }
         // The user's own provider, exactly: part of another's name can't mean it.
@@ -215,6 +221,33 @@ impl Resolver<'_> {
         (!words.is_empty()).then(|| self.one_of(&format!("{provider}/{part}"), words))
     }
 
+    /// The listed id of which `id` is a misspelling: one of its words has a wrong letter or two. A new id
+    /// differs by whole words or digits.
+    fn misspelled(&self, provider: &str, id: &str) -> Option<&str> {
+        let words = |id: &'_ str| -> Vec<String> { id.split('-').map(str::to_lowercase).collect() };
+        let typed = words(id);
+        let is_slip = |listed: &str| {
+            let listed = words(listed);
+            let mut wrong = listed
+                .iter()
+                .zip(&typed)
+                .filter(|(one, other)| one != other);
+            let word = wrong.next();
+            listed.len() == typed.len()
+                && wrong.next().is_none()
+                && word.is_some_and(|(listed, typed)| {
+                    let is_word = |word: &str| word.chars().all(char::is_alphabetic);
+                    listed.len() > 4
+                        && is_word(listed)
+                        && is_word(typed)
+                        && typo_of(typed, [listed.as_str()]).is_some()
+                })
+        };
+        let mut ids = self.snapshot.ids().filter(|(other, _)| *other == provider);
+        ids.find(|(_, listed)| is_slip(listed))
+            .map(|(_, listed)| listed)
+    }
+
     /// The one model to choose among `ids`.
     fn one_of(&self, name: &str, mut ids: Vec<(&str, &str)>) -> Result<Model, String> {
         // Only a name with a colon means a reseller's variant (`:batch`, `:free`).
@@ -281,8 +314,14 @@ impl Resolver<'_> {
                  To add a provider, write [providers.{provider}] with api, base_url and models there"
             );
         }
-        let ids = self.snapshot.ids();
-        let ids = ids.map(|(provider, id)| (id, format!("{provider}/{id}")));
+        // Without a version, only the newest of a family is worth a suggestion.
+        let all: Vec<(&str, &str)> = self.snapshot.ids().collect();
+        let is_open = !name.contains(|c: char| c.is_ascii_digit());
+        let is_newest = |(provider, id): &&(&str, &str)| {
+            !is_open || newest(&all, provider, &Name::parse(id).family) == Some(*id)
+        };
+        let ids = all.iter().filter(is_newest);
+        let ids = ids.map(|(provider, id)| (*id, format!("{provider}/{id}")));
         let aliases = self
             .snapshot
             .aliases()

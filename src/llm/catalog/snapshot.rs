@@ -59,6 +59,7 @@ impl Snapshot {
             if options.built_in.provider(id).is_none() {
                 reachable(id, entry)?;
             }
+            file::check_addresses(id, entry)?;
         }
         Ok(Self {
             file: file.to_owned(),

@@ -4,6 +4,7 @@
 use zeroize::Zeroizing;
 
 use super::picker::Picker;
+use crate::app::keys::provider_of_product;
 use crate::app::models::ProviderKey;
 use crate::llm::Secret;
 
@@ -27,6 +28,7 @@ impl Login {
         self.providers = Some(providers);
         self.search();
         if let Some(named) = self.named.take() {
+            let named = provider_of_product(&named).map_or(named, str::to_owned);
             let known = self.providers.iter().flatten().any(|it| it.name == named);
             if known {
                 self.typing = Some((named, Secret::new("")));

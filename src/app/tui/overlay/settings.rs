@@ -10,7 +10,7 @@ use crate::app::synonyms::{begins_one, plain, words_for};
 
 /// Words of a question that name no setting.
 const FILLERS: WordList = WordList(
-    "a an and can change default disable do enable for how i in is it my of set setting settings switch the to \
+    "a an and can change default disable do enable for how i in is it my of off on set setting settings switch the to \
      turn use what",
 );
 
@@ -136,9 +136,9 @@ fn fit(row: &SettingRow, typed: &str, words: &[&str]) -> Option<Fit> {
     let all = words.concat();
     let last = row.key.rsplit('.').next().unwrap_or_default();
     let mut others = words_for(&row.key).split(' ');
-    if !all.is_empty() && (plain(row.name()) == plain(&all) || plain(last) == plain(&all))
-        || others.any(|word| word == plain(&all))
-    {
+    let all = plain(&all);
+    let is_whole = plain(row.name()) == all || plain(last) == all || others.any(|it| it == all);
+    if !all.is_empty() && is_whole {
         return Some(Fit::Name);
     }
     let named = [&row.key, row.name(), row.group(), words_for(&row.key)].join(" ");

@@ -112,7 +112,10 @@ pub fn cycle(app: &mut App, favorites: Vec<FoundModel>, direction: Direction) ->
 
 pub fn saved(app: &mut App, saved: Result<std::path::PathBuf, String>) {
     match saved {
-        Ok(file) => drop(app.say(format!("Saved as the default model in {}", file.display()))),
+        Ok(file) => drop(app.say(format!(
+            "Saved as the default model for new sessions in {}",
+            file.display()
+        ))),
         Err(error) => {
             let text = format!("Couldn't save the default model: {error}");
             app.transcript.push_notice(NoticeLevel::Error, text);

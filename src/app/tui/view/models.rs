@@ -30,9 +30,15 @@ pub fn draw(popup: &mut Popup<'_>, models: &ModelPicker) -> Option<PopupDrawn> {
     if all > 0 {
         popup.count(&models.picker, all, "", area);
     }
-    if let Some(error) = app.models.error.as_ref().filter(|_| below.height > 1) {
-        let style = popup.style(app.theme.warning);
-        let lines = StyledLine::wrapped(error, style, usize::from(below.width));
+    // The box may cover the place of hints.
+    let said = app
+        .hint
+        .as_ref()
+        .map(|hint| (&hint.text, app.theme.popup_title));
+    let error = app.models.error.as_ref();
+    let error = error.map(|error| (error, popup.style(app.theme.warning)));
+    if let Some((text, style)) = error.or(said).filter(|_| below.height > 1) {
+        let lines = StyledLine::wrapped(text, style, usize::from(below.width));
         let height = below.height.min(lines.len() as u16).min(below.height / 2);
         let (of_error, rest) = split(below, height);
         popup.text(&lines, of_error);
