@@ -245,7 +245,7 @@ pub enum Separator {
     Missing,
     /// Before the whole prompt, so that it is text even if it looks like a command.
     Before,
-    /// Behind its first word, as in a command line of another program.
+    /// After its first word, as in a command line of another program.
     Within,
 }
 
