@@ -407,7 +407,7 @@ fn an_unknown_command_stays_in_the_editor() {
                 ),
                 ("/cots", "No command /cots: did you mean /cost?"),
                 ("/prompts:u x", "type @ and the path of the file"),
-                ("/frontend:fix", "tiller has no command files"),
+                ("/frontend:fix", "type @ and the path of the file"),
                 ("logout", "logout: run `tiller auth remove PROVIDER`"),
                 ("/memory", "/memory: edit AGENTS.md; /init writes one"),
                 ("/doctor", "/doctor: run `tiller doctor` in a shell"),

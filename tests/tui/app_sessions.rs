@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tiller::agent::session::{Found, HistoryFacts, SessionState};
 use tiller::agent::tool::CommandDetails;
+use tiller::agent::undo::Direction;
 use tiller::agent::{AgentEvent, RunOutcome, RunState};
 use tiller::app::host::CommandEnd;
 use tiller::app::sessions::{
@@ -74,6 +75,15 @@ fn enter_resumes_the_last_session_only_while_the_screen_offers_it() {
     assert!(frame.contains("Ctrl+J   new line"), "{frame}");
     let open = SessionEffect::Open(Choice::Open("/s/b.jsonl".into()));
     assert_eq!(tui.key("enter"), [session(open)]);
+    // Its changes may be those to undo.
+    let mut tui = stored();
+    tui.send(result(recent()));
+    tui.send(Msg::Done(EffectResult::Undo(Direction::Undo, None)));
+    let frame = tui.frame();
+    assert!(
+        frame.contains("Nothing to undo in this new session"),
+        "{frame}"
+    );
     let mut tui = stored();
     tui.send(result(recent()));
     tui.send(Msg::Done(EffectResult::Failed("No such thing".into())));

@@ -3,6 +3,7 @@
 use tiller::agent::tool::FileChange;
 use tiller::agent::undo::{Direction, FilePreview, Preview, RewindPoint};
 use tiller::app::tui::effect::{Effect, UndoEffect};
+use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, Msg};
 
 use super::app_kit::TestTui;
@@ -100,6 +101,10 @@ fn only_enter_undoes_but_not_right_after_another_key() {
     tui.write("yes");
     assert_eq!(tui.text(), "yes");
     assert!(tui.app.overlays.is_empty());
+    assert!(tui.frame().contains("Not undone"), "{}", tui.frame());
+    let mut tui = asks();
+    tui.send(Msg::Input(InputEvent::Paste("pasted".to_owned())));
+    assert_eq!(tui.text(), "pasted");
     assert!(tui.frame().contains("Not undone"), "{}", tui.frame());
 }
 

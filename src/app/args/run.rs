@@ -12,6 +12,7 @@ use crate::agent::permission::PermissionMode;
 use crate::agent::word_list::WordList;
 use crate::app::outcome::exit_codes;
 use crate::llm::ThinkingLevel;
+use crate::llm::os_error::plain;
 
 /// A full-screen terminal coding agent.
 ///
@@ -245,7 +246,7 @@ pub enum Separator {
     Missing,
     /// Before the whole prompt, so that it is text even if it looks like a command.
     Before,
-    /// Behind its first word, as in a command line of another program.
+    /// After its first word, as in a command line of another program.
     Within,
 }
 
@@ -286,7 +287,7 @@ pub fn existing_folder(path: &Path) -> Result<PathBuf, String> {
     match path.canonicalize() {
         Ok(path) if path.is_dir() => Ok(path),
         Ok(_) => Err("not a folder".to_owned()),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(plain(error)),
     }
 }
 
@@ -369,6 +370,7 @@ mod tests {
                 error.exit_code() == 2 && error.to_string().contains(why),
                 "{error}"
             );
+            assert!(!error.to_string().contains("os error"), "{error}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Editing: keys, pastes, the external editor, and restoring the draft of an earlier run.
 
 use super::dropped::dropped_files;
-use super::{keys, list, search, selecting, sessions, stop};
+use super::{keys, list, questions, search, selecting, sessions, stop, undo};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -51,9 +51,10 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
         return Vec::new();
     }
     // A question must not swallow it: pasted text is typed text.
-    if let Some(digit) = app.strip.answers.write(app.now) {
-        app.composer.insert(digit);
-    }
+    let offer = questions::offer(app);
+    let digit = app.strip.answers.write(app.now);
+    questions::write_digit(app, digit, offer, text.chars().next());
+    undo::tell_closed(app);
     let effects = sessions::stop_waiting(app);
     if let Some(Overlay::Selecting(_)) = app.overlays.last() {
         selecting::close(app);

@@ -66,7 +66,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<V
     }
     // It uses the keys of all lists.
     let action = app.keymap.resolve(press, Scope::List).or(action);
-    let offer = app.strip.offer(question);
+    let offer = offer(app);
     let has_rule = offer == Some(Offer::Rule);
     match action {
         Some(action @ (Action::Left | Action::Right | Action::Complete)) if has_rule => {
@@ -90,12 +90,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<V
                 }
                 Pressed::Selected => app.hint = None,
                 Pressed::Text(digit) => {
-                    // After "No, and say why" the text is the reason; `3 files` is text from its start.
-                    let is_reason = offer == Some(Offer::Refuse)
-                        && press.text().is_some_and(char::is_alphabetic);
-                    if let Some(digit) = digit.filter(|_| !is_reason) {
-                        app.composer.insert(digit);
-                    }
+                    write_digit(app, digit, offer, press.text());
                     return None;
                 }
                 Pressed::NotYet | Pressed::Nothing => return None,
@@ -103,6 +98,20 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<V
         }
     }
     Some(Vec::new())
+}
+
+/// The selected answer of the first question, if it asks for permission.
+pub fn offer(app: &App) -> Option<Offer> {
+    app.strip.offer(app.questions.first()?)
+}
+
+/// Writes the digit that selected an answer, because text that begins with `first` follows. After "No, and
+/// say why" the text is the reason, unless it is one such as `3 files`.
+pub fn write_digit(app: &mut App, digit: Option<char>, offer: Option<Offer>, first: Option<char>) {
+    let is_reason = offer == Some(Offer::Refuse) && first.is_some_and(char::is_alphabetic);
+    if let Some(digit) = digit.filter(|_| !is_reason) {
+        app.composer.insert(digit);
+    }
 }
 
 fn confirm(app: &mut App, at: usize) -> Vec<Effect> {

@@ -70,17 +70,22 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
             question.pager = Pager::default();
         }
         None if press.text().is_some() => {
-            let not = match question.preview.direction {
-                Direction::Undo => "Not undone: you typed on instead",
-                Direction::Redo => "Not redone: you typed on instead",
-            };
-            let effects = overlay::write_on(app, None, press);
-            app.transcript.push_notice(NoticeLevel::Info, not);
-            return effects;
+            tell_closed(app);
+            return overlay::write_on(app, None, press);
         }
         action => question.pager.press(action, page, end),
     }
     Vec::new()
+}
+
+/// Says that nothing is undone when text closes the question.
+pub fn tell_closed(app: &mut App) {
+    let question = topmost!(app, Undo);
+    let not = match question.preview.direction {
+        Direction::Undo => "Not undone: you typed on instead",
+        Direction::Redo => "Not redone: you typed on instead",
+    };
+    app.transcript.push_notice(NoticeLevel::Info, not);
 }
 
 pub fn prompts_read(app: &mut App, points: Vec<RewindPoint>) {

@@ -77,7 +77,7 @@ fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
     if !status.is_demo() && status.permission != PermissionMode::Full {
         lines.extend(mode(app, columns));
     }
-    let help = format!("help (or ?) · {} quit", app.key(Action::Quit));
+    let help = format!("help · {} quit", app.key(Action::Quit));
     let mut keys: Vec<(String, &str)> = Vec::new();
     if status.is_demo() {
         lines.extend(no_model(app, columns));
