@@ -16,7 +16,7 @@ models: switch select pick cheap
 session_remove: delete erase
 copy_reply: answer response message
 budget: cost limit money dollars spending
-help: keybindings keybinding shortcuts hotkeys bindings documentation manual
+help: documentation manual
 export: save share markdown
 resume: continue history previous
 submit: resume continue retry
