@@ -387,3 +387,29 @@ fn a_newer_catalogue_is_downloaded_checked_and_kept() {
     );
     assert_eq!(listed(), "Claude Anew");
 }
+
+/// A model without a key is an error that says which setting chose it, and how to use another.
+#[test]
+fn a_model_without_a_key_says_how_to_use_another() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("Hi.")]);
+    let with_key = lab(&server, "[[providers.lab.models]]\nid = 'm'");
+    models_toml(&sandbox, &with_key);
+    // The name of a provider alone means its default model.
+    let ran = sandbox.run(&["-p", "--provider", "lab", "hi"]);
+    assert_eq!(ran.stdout, "Hi.\n", "{ran:#?}");
+    models_toml(&sandbox, &with_key.replace("'k'", "'$NOT_SET'"));
+    let ran = sandbox.run(&["-p", "-c", "more"]);
+    assert_eq!(ran.code, Some(1), "{ran:#?}");
+    for part in [
+        "$NOT_SET",
+        "The session uses lab/m. To continue",
+        "-m MODEL",
+    ] {
+        assert!(ran.stderr.contains(part), "{ran:#?}");
+    }
+    let ran = sandbox.run(&["-p", "--config", "models.default=lab/m", "hi"]);
+    assert!(
+        ran.stderr.contains("lab/m is your models.default"),
+        "{ran:#?}"
+    );
+}

@@ -385,7 +385,7 @@ fn values_can_be_typed() {
         assert_eq!(tui.key("enter"), []);
     }
     // Esc returns to the list, then closes it.
-    let mut tui = opened("models.default");
+    let mut tui = opened("max_iter");
     tui.key("enter");
     tui.key("esc");
     assert!(tui.frame().contains("Settings"));

@@ -1,8 +1,8 @@
 //! Flags on the other side of a sub-command than it takes them: before it, or after a command to check.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
-use clap::{CommandFactory, Error, Parser};
+use clap::{Command, CommandFactory, Error, Parser};
 
 use super::{Args, PolicyCheckArgs, PolicyCommand, SubCommand};
 
@@ -27,6 +27,10 @@ impl Args {
         let names: Vec<OsString> = words.iter().take(count).map(OsString::from).collect();
         let at = rest.windows(count).position(|those| those == names)?;
         let flags = rest.get(..at).filter(|flags| !flags.is_empty())?;
+        let target = nested.unwrap_or(command);
+        if !flags.iter().all(|flag| has_flag(target, flag)) {
+            return None;
+        }
         let all = [
             std::slice::from_ref(program),
             &names,
@@ -36,6 +40,20 @@ impl Args {
         .concat();
         let moved = Self::try_parse_from(all).ok()?;
         moved.command.is_some().then_some(moved)
+    }
+}
+
+/// Whether `word` is the value of a flag, or a flag that `command` has.
+fn has_flag(command: &Command, word: &OsStr) -> bool {
+    let Some(word) = word.to_str() else {
+        return true;
+    };
+    let name = word.split('=').next().unwrap_or_default();
+    let mut known = command.get_arguments();
+    match (name.strip_prefix("--"), name.strip_prefix('-')) {
+        (Some(long), _) => known.any(|it| it.get_long() == Some(long)),
+        (None, Some(short)) => known.any(|it| it.get_short() == short.chars().next()),
+        (None, None) => true,
     }
 }
 

@@ -108,9 +108,10 @@ fn line(app: &App, row: &SettingRow, columns: usize, base: Style) -> StyledLine 
     let name_columns = NAME.min(columns / 2);
     let name = ellipsis(row.name(), name_columns);
     let pad = name_columns.saturating_sub(width(&name));
-    let value = match row.is_no_limit() {
-        true => "no limit".to_owned(),
-        false => shown(&row.value),
+    let value = if row.is_no_limit() {
+        "no limit".to_owned()
+    } else {
+        shown(&row.value)
     };
     let style = if row.is_set {
         tone(theme.accent)
