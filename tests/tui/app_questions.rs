@@ -325,9 +325,10 @@ fn typed_text_never_answers_and_stays_complete() {
             }
             // The number of "No, and say why" is not part of the reason.
             let refuses = [("permission", '2'), ("rule", '3'), ("change", '2')];
-            let text = match refuses.contains(&(name, first)) {
-                true => text[1..].to_owned(),
-                false => text,
+            let text = if refuses.contains(&(name, first)) {
+                text[1..].to_owned()
+            } else {
+                text
             };
             assert_eq!(tui.text(), text, "{name}");
             // `/` and `!` still start commands.

@@ -41,9 +41,11 @@ pub fn draw(popup: &mut Popup<'_>, question: &UndoQuestion) -> Option<PopupDrawn
             (format!(" {lines} · ↑↓ {page} scroll ·"), short)
         }
     };
-    let diff = match preview.files.iter().any(|file| !file.diff.is_empty()) {
-        true => format!(" {} diff ·", app.key(Action::ToggleOutput)),
-        false => String::new(),
+    let has_diff = preview.files.iter().any(|file| !file.diff.is_empty());
+    let diff = if has_diff {
+        format!(" {} diff ·", app.key(Action::ToggleOutput))
+    } else {
+        String::new()
     };
     let notes = if question.delay.is_over(app.now) {
         [
