@@ -1,6 +1,7 @@
 //! `tiller docs`: the pages of the documentation and the search in them. A terminal gets them laid out
 //! and in a pager, a pipe gets the Markdown.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
@@ -59,7 +60,7 @@ pub fn docs(words: &[String], terminal: Option<&DocsTerminal<'_>>) -> Result<Out
                 list(sections, MAX_LISTED)
             );
             if let Some(more @ 1..) = sections.len().checked_sub(MAX_LISTED) {
-                text.push_str(&format!("\n{more} more: add a word to see fewer.\n"));
+                let _ = writeln!(text, "\n{more} more: add a word to see fewer.");
             }
             Ok(out::print(&text))
         }

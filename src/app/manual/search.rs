@@ -100,15 +100,13 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 
 /// The word without its usual endings.
 fn stem(word: &str) -> &str {
-    const SHORTEST: usize = 2;
-    let cut = |word: &'_ str, end: &str| {
-        let kept = word.len().saturating_sub(end.len());
-        word.ends_with(end) && !word.ends_with("ss") && kept >= SHORTEST
-    };
     let mut kept = word;
     for end in ["s", "ing", "ed"] {
-        if cut(kept, end) {
-            kept = &kept[..kept.len() - end.len()];
+        // Of two endings a longer word must be left.
+        let shortest = if kept == word { 2 } else { 4 };
+        match kept.strip_suffix(end) {
+            Some(rest) if rest.len() >= shortest && !kept.ends_with("ss") => kept = rest,
+            _ => {}
         }
     }
     kept.trim_end_matches('e')

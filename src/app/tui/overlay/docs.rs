@@ -64,10 +64,8 @@ impl DocsPage {
     pub fn next(&mut self, is_back: bool) {
         let Some(find) = &mut self.find else { return };
         let count = find.hits.len().max(1);
-        find.current = match is_back {
-            true => find.current + count - 1,
-            false => find.current + 1,
-        } % count;
+        let step = if is_back { count - 1 } else { 1 };
+        find.current = (find.current + step) % count;
         self.seek = find.hits.get(find.current).copied();
     }
 }

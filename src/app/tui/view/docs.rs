@@ -140,9 +140,10 @@ fn mark(popup: &mut Popup<'_>, find: &PageFind, row: &Row, area: Rect) {
     let current = find.hits.get(find.current).copied();
     let is_here = |byte| row.source.start as usize <= byte && byte < row.source.end as usize;
     let theme = &popup.app.theme;
-    let style = match current.is_some_and(is_here) {
-        true => theme.pill,
-        false => theme.popup_selected,
+    let style = if current.is_some_and(is_here) {
+        theme.pill
+    } else {
+        theme.popup_selected
     };
     let text = row.text.to_ascii_lowercase();
     for (at, found) in text.match_indices(&*typed) {
