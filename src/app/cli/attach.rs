@@ -96,17 +96,16 @@ fn talk(stream: UnixStream) -> io::Result<()> {
     thread::spawn(move || {
         for line in io::stdin().lock().lines() {
             let Ok(line) = line else { break };
-            let open = typed.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let command = match (open, line.trim()) {
-                (_, "/stop") => json!({"type": "abort"}),
-                (Some(dialog), text) if !text.is_empty() => dialog.answer(text),
-                (open, "") => {
-                    *typed.lock().unwrap_or_else(PoisonError::into_inner) = open;
-                    continue;
-                }
-                (_, text) => {
-                    json!({"type": "prompt", "message": text, "streamingBehavior": "steer"})
-                }
+            let text = line.trim();
+            if text.is_empty() {
+                continue;
+            }
+            // A command is no answer.
+            let open = &mut *typed.lock().unwrap_or_else(PoisonError::into_inner);
+            let dialog = open.take_if(|_| !text.starts_with('/'));
+            let command = match dialog {
+                Some(dialog) => dialog.answer(text),
+                None => json!({"type": "prompt", "message": text, "streamingBehavior": "steer"}),
             };
             if send(&mut to, &command).is_err() {
                 return;

@@ -23,5 +23,5 @@ macro_rules! commands {
 }
 
 commands! {
-    budget compact discard export help keep model name new permission permissions redo status thinking uncompact undo
+    budget compact discard export help keep model name new permission permissions redo status stop thinking uncompact undo
 }
