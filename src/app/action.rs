@@ -165,7 +165,7 @@ actions! {
 }
 
 /// Names of these commands in other agents, some with an argument.
-pub(crate) const ALIASES: [(&str, &str); 24] = [
+pub(crate) const ALIASES: [(&str, &str); 31] = [
     ("clear", "new"),
     ("reset", "new"),
     ("exit", "quit"),
@@ -190,6 +190,13 @@ pub(crate) const ALIASES: [(&str, &str); 24] = [
     ("hotkeys", "help"),
     ("keymap", "help"),
     ("share", "export"),
+    ("allowed-tools", "permissions"),
+    ("connect", "login"),
+    ("models", "model"),
+    ("q", "quit"),
+    ("sessions", "resume"),
+    ("summarize", "compact"),
+    ("themes", "theme"),
 ];
 
 /// Commands that other agents have and tiller doesn't, and what to do instead.
@@ -198,7 +205,8 @@ save: tiller saves each session itself; /export writes it to a file
 image attach: type @ and the path of the picture, or paste it
 upgrade update: install tiller again, as you did before
 tools: /permission shows what runs without asking; --tools chooses tools at the start
-allowed-tools: write rules into config.toml; in a shell, `tiller policy check COMMAND` explains one
+editor: Ctrl+G opens the prompt in your editor
+reload: quit, then run `tiller -c`
 keybindings: change keys in keymap.toml next to config.toml; /help lists them
 release-notes changelog: see CHANGELOG.md where you got tiller
 goal: write the goal into your prompt; /todo shows the steps

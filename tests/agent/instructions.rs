@@ -348,6 +348,7 @@ async fn a_fallback_reads_its_vendors_file() {
         ..Setup::default()
     }
     .start();
+    fs::write(agent.cwd.join("AGENTS.md"), "For all.").unwrap();
     fs::write(agent.cwd.join("CLAUDE.md"), "For Claude.").unwrap();
     fs::write(agent.cwd.join("GEMINI.md"), "For Gemini.").unwrap();
     ask(&mut agent).await;

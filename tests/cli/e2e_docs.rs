@@ -9,7 +9,7 @@ fn a_page_or_a_section_is_printed_as_markdown() {
         ("permissions", "# Permissions\n"),
         ("commands", "# Commands\n"),
         ("Keys.md", "# Keys\n"),
-        ("permissions#let-it-use-docker", "### Let it use docker\n"),
+        ("permissions#let-it-use-docker-ssh-or-gh", "### Let it use docker, ssh or gh\n"),
         // Only one section has these words.
         ("psql", "### Let it use the network\n"),
     ] {
@@ -33,7 +33,7 @@ fn words_list_the_sections_and_how_to_open_them() {
         ),
         ("json", "scripting › JSON"),
         ("sandbox", "security › The sandbox"),
-        ("docker", "permissions › Let it use docker"),
+        ("docker", "permissions › Let it use docker, ssh or gh"),
         ("mcp", "coming-from › "),
     ] {
         let ran = sandbox.run(&["docs", words]);

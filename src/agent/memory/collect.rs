@@ -2,7 +2,7 @@
 //! folder, and from the repository root down to the working folder.
 //!
 //! In each folder it takes `AGENTS.override.md` or else `AGENTS.md`, then the file named by the
-//! model's vendor if it says something else. It includes folders below the working folder once a
+//! model's vendor if it says something else. If there are none, it takes another vendor's. It includes folders below the working folder once a
 //! tool has read in them. A word `@path` imports a file, relative to the importing one; see
 //! `imports`. It reads nothing outside the project, not even through a link, and nothing that may
 //! contain secrets. The caller decides whether the project is trusted; an untrusted one isn't read.
@@ -136,7 +136,11 @@ impl Collector<'_> {
     fn files_of(&self, (folder, found): &Looked) -> Vec<PathBuf> {
         let there = |name: &&str| found.contains(name);
         let own = NAMES.into_iter().find(there);
-        let names = own.into_iter().chain(self.vendor.filter(there));
+        let vendor = self.vendor.filter(there);
+        // A project may have written them for another agent only.
+        let others = found.first().copied();
+        let others = others.filter(|_| own.is_none() && vendor.is_none());
+        let names = own.into_iter().chain(vendor).chain(others);
         names.map(|name| folder.join(name)).collect()
     }
 
@@ -355,7 +359,8 @@ mod tests {
             ("claude-sonnet-5-5", " repo/CLAUDE.md repo/a/CLAUDE.md"),
             // The one at the root says what AGENTS.md says.
             ("google/gemini-4-pro", " repo/a/GEMINI.md"),
-            ("gpt-6", ""),
+            // No other file is there.
+            ("gpt-6", " repo/a/CLAUDE.md"),
         ] {
             let expected = format!(
                 "user/AGENTS.md repo/AGENTS.md{vendor} repo/a/b/AGENTS.override.md \

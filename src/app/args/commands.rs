@@ -54,7 +54,7 @@ pub enum SubCommand {
     /// Shows the context window, output limit, prices in dollars per million tokens, inputs, thinking
     /// levels, and whether you have a key.
     Models(ModelsArgs),
-    /// Explain permission rules.
+    /// Check commands, and list, add and remove permission rules.
     Policy {
         #[command(subcommand)]
         what: PolicyCommand,

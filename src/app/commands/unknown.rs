@@ -69,7 +69,7 @@ mod tests {
             assert_eq!(word_of(text).map(Unknown::of), expected, "{text}");
         }
         for word in
-            "save image upgrade tools keybindings release-notes allowed-tools goal vim doctor bug \
+            "save image upgrade tools keybindings release-notes editor reload goal vim doctor bug \
                      terminal-setup output-style agents hooks plugin memory logout"
                 .split_whitespace()
         {

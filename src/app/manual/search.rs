@@ -220,7 +220,7 @@ mod tests {
             ),
             ("permissions", "permissions"),
             ("permission rules", "permissions › Rules"),
-            ("docker", "permissions › Let it use docker"),
+            ("docker", "permissions › Let it use docker, ssh or gh"),
             ("ci", "permissions › Run it in CI"),
             ("vim", "keys › Vim keys"),
             ("own keys", "keys › Your own keys"),
