@@ -9,7 +9,10 @@ fn a_page_or_a_section_is_printed_as_markdown() {
         ("permissions", "# Permissions\n"),
         ("commands", "# Commands\n"),
         ("Keys.md", "# Keys\n"),
-        ("permissions#let-it-use-docker-ssh-or-gh", "### Let it use docker, ssh or gh\n"),
+        (
+            "permissions#let-it-use-docker-ssh-or-gh",
+            "### Let it use docker, ssh or gh\n",
+        ),
         // Only one section has these words.
         ("psql", "### Let it use the network\n"),
     ] {

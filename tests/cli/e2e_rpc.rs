@@ -237,7 +237,7 @@ fn models_levels_and_modes_can_be_changed() {
         "type": "set_model", "provider": "anthropic", "modelId": "claude-sonet-5-5",
     }));
     assert!(
-        refused.contains("the nearest is anthropic/claude-sonnet-5-5"),
+        refused.contains("did you mean anthropic/claude-sonnet-5-5?"),
         "{refused}"
     );
     let set = client.data(json!({"type": "set_model", "provider": provider, "modelId": id}));

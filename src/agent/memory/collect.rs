@@ -2,10 +2,11 @@
 //! folder, and from the repository root down to the working folder.
 //!
 //! In each folder it takes `AGENTS.override.md` or else `AGENTS.md`, then the file named by the
-//! model's vendor if it says something else. If there are none, it takes another vendor's. It includes folders below the working folder once a
-//! tool has read in them. A word `@path` imports a file, relative to the importing one; see
-//! `imports`. It reads nothing outside the project, not even through a link, and nothing that may
-//! contain secrets. The caller decides whether the project is trusted; an untrusted one isn't read.
+//! model's vendor if it says something else. If there are none, it takes another vendor's. It
+//! includes folders below the working folder once a tool has read in them. A word `@path` imports a
+//! file, relative to the importing one; see `imports`. It reads nothing outside the project, not
+//! even through a link, and nothing that may contain secrets. The caller decides whether the project
+//! is trusted; an untrusted one isn't read.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -137,11 +138,10 @@ impl Collector<'_> {
         let there = |name: &&str| found.contains(name);
         let own = NAMES.into_iter().find(there);
         let vendor = self.vendor.filter(there);
-        // A project may have written them for another agent only.
-        let others = found.first().copied();
-        let others = others.filter(|_| own.is_none() && vendor.is_none());
-        let names = own.into_iter().chain(vendor).chain(others);
-        names.map(|name| folder.join(name)).collect()
+        // A project may have them for another agent only.
+        let names = own.into_iter().chain(vendor).chain(found.first().copied());
+        let most = 1 + usize::from(own.is_some() && vendor.is_some());
+        names.take(most).map(|name| folder.join(name)).collect()
     }
 
     fn add(&mut self, file: &Path, scope: &[PathBuf]) {
@@ -338,7 +338,6 @@ mod tests {
         paths.join(" ")
     }
 
-    // M4
     #[test]
     fn the_files_of_each_folder_from_the_user_down() {
         let files = [
@@ -359,7 +358,6 @@ mod tests {
             ("claude-sonnet-5-5", " repo/CLAUDE.md repo/a/CLAUDE.md"),
             // The one at the root says what AGENTS.md says.
             ("google/gemini-4-pro", " repo/a/GEMINI.md"),
-            // No other file is there.
             ("gpt-6", " repo/a/CLAUDE.md"),
         ] {
             let expected = format!(

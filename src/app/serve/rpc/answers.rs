@@ -18,7 +18,6 @@ use crate::app::sessions::Choice;
 use crate::app::steer::MAX_MESSAGE;
 use crate::llm::Content;
 use crate::llm::message::Image;
-use crate::llm::nearest::typo_of;
 
 /// The data of a response, or the error.
 pub(super) type Answer = Result<Option<Box<RawValue>>, String>;
@@ -101,24 +100,9 @@ pub(super) async fn set_model(host: &Host, provider: &str, id: &str) -> Answer {
             "Model not found: {wanted} (the nearest is {nearest})"
         ));
     }
-    check_typo(host, provider, id).await?;
     let shown = shapes::model(&model);
     host.handle.set_model(model);
     data(shown)
-}
-
-/// Refuses an id that is a typo of a listed one. Others may be new, such as another version.
-async fn check_typo(host: &Host, provider: &str, id: &str) -> Result<(), String> {
-    let listed = host.usable_models().await?;
-    let ids = listed.iter().filter(|model| model.provider == provider);
-    let ids: Vec<&str> = ids.map(|model| &*model.id).collect();
-    let name = |id: &str| id.replace(|c: char| !c.is_alphabetic(), "");
-    match typo_of(id, ids.iter().copied()) {
-        Some(near) if !ids.contains(&id) && name(near) != name(id) => Err(format!(
-            "Model not found: {provider}/{id} (the nearest is {provider}/{near})"
-        )),
-        _ => Ok(()),
-    }
 }
 
 /// Switches to the next favorite model, or without favorites to the next one that has a key.
