@@ -304,7 +304,6 @@ mod tests {
         assert_eq!(error, "list must be an array, not a string");
     }
 
-    // I1, I3
     #[test]
     fn all_violations_are_listed() {
         for (args, expected) in [

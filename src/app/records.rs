@@ -354,7 +354,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
     }
 
-    // E1: tests of the whole program check the rest of the record about a call.
+    // Tests of the whole program check the rest of the record about a call.
     #[test]
     fn progress_is_told_with_the_calls_name_and_arguments() {
         let details = Arc::new(Details::Command(CommandDetails {

@@ -136,7 +136,6 @@ mod tests {
         trips
     }
 
-    // M1, M3
     #[test]
     fn trips_on_short_patterns_and_identical_results() {
         for (window, early_trip, calls, expected) in [

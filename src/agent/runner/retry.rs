@@ -168,7 +168,6 @@ mod tests {
         delays
     }
 
-    // G2
     #[test]
     fn five_retries_with_growing_delays() {
         assert_eq!(delays(&rules(), 0.9), [1000, 2000, 4000, 8000, 16_000]);
@@ -187,7 +186,6 @@ mod tests {
         assert_eq!(delays[6..], [60_000; 94]);
     }
 
-    // G3
     #[test]
     fn a_servers_delay_is_kept_exactly_up_to_a_minute() {
         for (asked, expected) in [

@@ -1,6 +1,6 @@
 //! Entries about runs. A `usage` entry records a failed summary's cost. A `custom` entry
 //! `tiller.event` records each start and end of a run, model call or tool call. It also records
-//! each retry, error and compaction (E4). `tiller.run` records a run's totals. They contain only
+//! each retry, error and compaction. `tiller.run` records a run's totals. They contain only
 //! times and outcomes, and neither models nor conversations need them.
 
 use indexmap::IndexMap;

@@ -299,7 +299,6 @@ mod tests {
         layers.add_text(origin, text.to_owned()).map(|_| ())
     }
 
-    // A5, A6
     #[test]
     fn precedence_is_the_order_of_origins_whatever_the_order_of_reading() {
         let mut layers = Layers::defaults();

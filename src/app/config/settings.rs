@@ -176,7 +176,6 @@ mod tests {
         assert_eq!(settings.min_context_window, window_check::MIN_CONTEXT);
     }
 
-    // A10, A11, C1, D3, J8
     #[test]
     fn changed_values_arrive() {
         let mut layers = Layers::defaults();

@@ -1,4 +1,4 @@
-//! Steering by file and signal (D8): on SIGUSR1, tiller sends the content of a file as a message. It
+//! Steering by file and signal: on SIGUSR1, tiller sends the content of a file as a message. It
 //! renames the file before reading it, so that a later writer starts a new one, and removes it once
 //! the message is accepted.
 //!

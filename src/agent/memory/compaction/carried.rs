@@ -261,7 +261,6 @@ mod tests {
     use super::super::test_messages::{answer, result, summary, user};
     use super::*;
 
-    // F14
     #[test]
     fn files_and_the_users_words_are_carried_over() {
         let before = json!({
@@ -323,7 +322,6 @@ mod tests {
         }
     }
 
-    // F14
     #[test]
     fn of_many_files_the_latest_stay_over_many_compactions() {
         let mut details = Value::Null;

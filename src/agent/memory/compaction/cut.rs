@@ -217,7 +217,6 @@ mod tests {
         cut(window, &prompt, messages, &model(tokens), (room, 0))
     }
 
-    // F13
     #[test]
     fn it_never_parts_a_call_from_its_result() {
         let read = || answer(&[("read", json!({}))], 0);

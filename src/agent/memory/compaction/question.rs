@@ -40,7 +40,6 @@ pub(crate) fn question(own: &str, focus: Option<&str>) -> String {
 mod tests {
     use super::*;
 
-    // F9
     #[test]
     fn it_asks_for_what_must_be_kept() {
         for word in [

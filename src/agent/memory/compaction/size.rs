@@ -168,7 +168,6 @@ mod tests {
     use super::super::test_messages::{answer, model, user};
     use super::*;
 
-    // F8, F16
     #[test]
     fn a_window_is_full_at_its_share_or_at_the_reserve() {
         let own = |threshold| CompactionRules {

@@ -194,7 +194,6 @@ fn in_order(shown: &str, edits: &[Edit]) -> Result<Vec<(Range<usize>, usize)>, T
     Ok(places)
 }
 
-// K2
 fn not_found(shown: &str, wanted: &TextEdits, number: usize) -> String {
     format!(
         "Could not find the exact text in {shown}. The {} must match exactly including all \
@@ -232,7 +231,6 @@ fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-// K5
 fn report(shown: &str, count: usize, edits: &[Edit], stale: bool, wanted: &TextEdits) -> String {
     let (old, new) = wanted.names;
     let replaced = counted(count, "replacement");
