@@ -38,7 +38,7 @@ retry.max: attempts maxattempts retries maxretries
 tools.bash.timeout_seconds: timeout
 tools.set: tool toolset
 ui.notify: notification notifications sound bell
-ui.vim: vi vimmode mode modal editormode editingmode keybindingmode
+ui.vim: vi vimmode modal editormode editingmode keybindingmode
 ui.theme: dark light darkmode lightmode color colors colour colours colorscheme
 ui.title: tmux
 `tiller auth add PROVIDER` stores API keys: key keys apikey apikeys token

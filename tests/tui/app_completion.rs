@@ -266,12 +266,12 @@ fn command_names_of_other_agents_work() {
         ("exit", Action::Quit),
         ("status", Action::Status),
         ("config", Action::Settings),
-        ("permissions", Action::PermissionMode),
+        ("models", Action::Models),
         ("rename", command("/name")),
         ("effort", Action::Thinking),
         ("resume", Action::Resume),
         ("continue", Action::Resume),
-        ("approvals", Action::PermissionMode),
+        ("approvals", command("/permissions")),
         ("hotkeys", Action::Help),
         ("branch", Action::CloneSession),
     ] {
@@ -305,7 +305,8 @@ fn an_alias_can_have_an_argument() {
     }
     let mut tui = test_tui();
     tui.write("/p");
-    assert_eq!(labels(&tui)[..2], ["/permission", "/permission plan"]);
+    let first = ["/permission", "/permissions", "/permission plan"];
+    assert_eq!(labels(&tui)[..3], first);
     let mut tui = test_tui();
     tui.write("/plan the work");
     assert_eq!(tui.key("enter"), []);

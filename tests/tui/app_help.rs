@@ -65,7 +65,7 @@ fn typing_finds_an_entry_by_its_command_alias_key_or_words() {
         ("api key", Action::Login),
         ("clipboard image", Action::PasteImage),
         ("budget", command("/budget")),
-        ("stop", Action::Cancel),
+        ("stop", command("/stop")),
         // Synonyms and typos.
         ("dark", Action::Theme),
         ("sandbox", Action::PermissionMode),
@@ -167,7 +167,7 @@ fn a_search_in_other_words_finds_the_row_at_the_top() {
         ("vim mode", "/settings ui.vim"),
         ("auto accept", "/permission"),
         ("cost limit", "/budget"),
-        ("keybindings", "keys › Your own keys"),
+        ("keybindings", "change keys in keymap.toml"),
         ("allow rules", "/permission"),
         ("allow bash without asking", "/permission"),
         ("stop asking", "/permission"),

@@ -118,11 +118,12 @@ fn talk(stream: UnixStream) -> io::Result<()> {
         let Ok(record) = serde_json::from_str::<Value>(&line?) else {
             continue;
         };
-        let text = view.show(&record);
-        out::write(for_terminal(&text).as_bytes())?;
+        // Before it is shown, so that no answer comes too early.
         if let Some(asked) = Dialog::of(&record) {
             *dialog.lock().unwrap_or_else(PoisonError::into_inner) = Some(asked);
         }
+        let text = view.show(&record);
+        out::write(for_terminal(&text).as_bytes())?;
     }
     Ok(())
 }

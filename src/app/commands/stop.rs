@@ -8,7 +8,7 @@ pub(super) static COMMAND: SlashCommand = SlashCommand {
     spec: ActionSpec {
         action: Action::Command(&COMMAND),
         name: "stop_run",
-        help: "Stop the agent",
+        help: "Stop the agent (also Esc)",
         scope: Scope::Everywhere,
         group: Group::Stopping,
         slash: Some("stop"),

@@ -221,7 +221,7 @@ mod tests {
             ("permissions", "permissions"),
             ("permission rules", "permissions › Rules"),
             ("docker", "permissions › Let it use docker, ssh or gh"),
-            ("ci", "permissions › Run it in CI"),
+            ("ci", "scripting › CI: GitHub Actions"),
             ("vim", "keys › Vim keys"),
             ("own keys", "keys › Your own keys"),
             ("exit codes", "scripting › Exit codes"),

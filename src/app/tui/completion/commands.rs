@@ -54,7 +54,10 @@ pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
     let candidate = |(_, word, spec): (_, &str, &ActionSpec)| Candidate {
         insert: format!("/{word}"),
         label: match spec.argument {
-            Some(argument) if !word.contains(' ') => format!("/{word} {argument}"),
+            // Arguments that can be left out don't fit beside long explanations.
+            Some(argument) if !word.contains(' ') && !argument.starts_with('[') => {
+                format!("/{word} {argument}")
+            }
             _ => format!("/{word}"),
         },
         detail: match word.split_once(' ') {
