@@ -1,5 +1,7 @@
 //! The records of an attached session as plain text.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::app::humanize::cut;
@@ -56,7 +58,7 @@ impl AttachedView {
             "extension_ui_request" => {
                 let mut asked = format!("? {}", text("title"));
                 for (number, option) in (1..).zip(options(record)) {
-                    asked.push_str(&format!("\n  {number}. {option}"));
+                    let _ = write!(asked, "\n  {number}. {option}");
                 }
                 self.paragraph(&format!("{asked}\nType a number or a text."))
             }

@@ -16,11 +16,10 @@ const FILLERS: [&str; 43] = [
 ];
 
 /// Words that the documentation has another word for.
-const SYNONYMS: [(&str, &str); 8] = [
-    ("keybinding", "own keys"),
-    ("keymap", "own keys"),
+const SYNONYMS: [(&str, &str); 7] = [
+    ("keybinding", "keymap"),
     ("shortcut", "keys"),
-    ("rebind", "own keys"),
+    ("rebind", "keymap"),
     ("cheap", "cost"),
     ("money", "cost"),
     ("allowlist", "rules"),
@@ -223,14 +222,15 @@ mod tests {
             ("docker", "permissions › Let it use docker, ssh or gh"),
             ("ci", "scripting › CI: GitHub Actions"),
             ("vim", "keys › Vim keys"),
-            ("own keys", "keys › Your own keys"),
+            ("keymap", "keys › Change keys: keymap.toml"),
             ("exit codes", "scripting › Exit codes"),
             (
                 "models.max_output",
                 "reference/settings › models.max_output",
             ),
             ("proxy", "models › Recipe: behind a corporate proxy"),
-            ("keybindings", "keys › Your own keys"),
+            ("keybindings", "keys › Change keys: keymap.toml"),
+            ("api key", "models › API keys"),
             ("netwrk", "permissions › Let it use the network"),
         ] {
             let names = names(query);
