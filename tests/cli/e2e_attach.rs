@@ -97,7 +97,7 @@ fn a_screen_is_watched_and_steered_as_text() {
     let mut lines = BufReader::new(attached.stdout.take().unwrap()).lines();
     let mut until = |end: &str| -> Vec<String> {
         let mut read = Vec::new();
-        while !read.last().is_some_and(|line| line == end) {
+        while read.last().is_none_or(|line| line != end) {
             read.push(lines.next().unwrap().unwrap());
         }
         read
