@@ -1,4 +1,4 @@
-//! THE TABLE of everything a user can trigger on the screen. The rows of [`commands`](super::commands),
+//! THE TABLE of everything a user can trigger on the screen. The rows of [`commands`],
 //! which every front end runs, follow it.
 //!
 //! Keys, slash commands, the help and the key table of the docs all come from both. The default keys are
