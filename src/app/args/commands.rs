@@ -270,8 +270,8 @@ pub enum AuthCommand {
 /// The message and its session.
 #[derive(Clone, Debug, Args)]
 pub struct SteerArgs {
-    /// SESSION is an id, its first or last characters, or a file (default: the session running in this
-    /// folder). TEXT is the message; `-` reads it from stdin.
+    /// SESSION is an id, its first or last characters (at least four), or a file (default: the session running in
+    /// this folder). TEXT is the message; `-` reads it from stdin.
     #[arg(value_names = ["SESSION", "TEXT"], num_args = 1.., required = true)]
     pub words: Vec<String>,
 

@@ -13,11 +13,11 @@ use super::attached_view::{AttachedView, Dialog};
 use super::running_session::{PATIENCE, choose, connect, unreachable};
 use crate::agent::session::live_sessions;
 use crate::app::args::AttachArgs;
-use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::short_id;
 use crate::app::steer::{AttachRequest, AttachResponse, to_line};
+use crate::app::{commands, out};
 
 /// Attaches until the session or stdin ends.
 pub fn attach(what: &AttachArgs, root: &Path, home: Option<&Path>) -> Result<Outcome, StartError> {
@@ -100,6 +100,10 @@ fn talk(stream: UnixStream) -> io::Result<()> {
             if text.is_empty() {
                 continue;
             }
+            if let Some(word) = unknown_command(text) {
+                out::eprint_line(&format!("No command /{word} here"));
+                continue;
+            }
             // A command is no answer.
             let open = &mut *typed.lock().unwrap_or_else(PoisonError::into_inner);
             let dialog = open.take_if(|_| !text.starts_with('/'));
@@ -126,6 +130,12 @@ fn talk(stream: UnixStream) -> io::Result<()> {
         out::write(for_terminal(&text).as_bytes())?;
     }
     Ok(())
+}
+
+/// The name of a command that front ends without a screen don't have.
+fn unknown_command(text: &str) -> Option<&str> {
+    let word = commands::word_of(text.strip_prefix('/')?)?;
+    commands::find(text).is_none().then_some(word)
 }
 
 fn send(to: &mut UnixStream, command: &Value) -> io::Result<()> {

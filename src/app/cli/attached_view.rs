@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use crate::agent::is_from_user;
 use crate::app::humanize::cut;
 
 /// Longest line about a call, in characters.
@@ -39,8 +40,11 @@ impl AttachedView {
                     _ => String::new(),
                 }
             }
-            "message_start" if record["message"]["role"] == "user" => {
-                self.paragraph(&format!("> {}", words(&record["message"]["content"])))
+            "message_start" if is_users(&record["message"]) => {
+                let content = &record["message"]["content"];
+                // Files that it mentions follow it.
+                let typed = content.get(0).map_or_else(|| words(content), words);
+                self.paragraph(&format!("> {typed}"))
             }
             "tool_execution_start" => {
                 let call = format!("• {} {}", text("toolName"), object(&record["args"]));
@@ -116,9 +120,14 @@ fn object(args: &Value) -> &str {
         .unwrap_or_default()
 }
 
-/// The text of a message's content.
+/// Whether a user wrote it, here or in another program.
+fn is_users(message: &Value) -> bool {
+    message["role"] == "user" && is_from_user(message["origin"].as_str())
+}
+
+/// The text of a message's content, or of a block.
 fn words(content: &Value) -> String {
-    if let Some(text) = content.as_str() {
+    if let Some(text) = content.as_str().or(content["text"].as_str()) {
         return text.to_owned();
     }
     let blocks = content.as_array().into_iter().flatten();
@@ -135,7 +144,9 @@ mod tests {
         let mut view = AttachedView::default();
         let mut shown = String::new();
         for record in [
-            json!({"type": "message_start", "message": {"role": "user", "content": "Fix it"}}),
+            json!({"type": "message_start", "message": {"role": "user", "content": [
+                {"type": "text", "text": "Fix it"}, {"type": "text", "text": "<file>"}]}}),
+            json!({"type": "message_start", "message": {"role": "user", "origin": "context", "content": "No."}}),
             json!({"type": "message_update", "assistantMessageEvent": {"type": "text_delta", "delta": "I look."}}),
             json!({"type": "tool_execution_start", "toolName": "bash", "args": {"command": "make"}}),
             json!({"type": "tool_execution_end", "toolName": "bash", "isError": true,
