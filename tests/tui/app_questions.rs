@@ -972,6 +972,10 @@ fn enter_on_the_empty_editor_runs_a_plan() {
     tui.key("shift+tab");
     assert!(!tui.frame().contains(offer), "{}", tui.frame());
     assert_eq!(tui.key("enter"), []);
+    // Back in plan mode it is offered again.
+    tui.key("shift+tab");
+    tui.key("shift+tab");
+    assert!(tui.frame().contains(offer), "{}", tui.frame());
     let mut tui = planned(RunOutcome::Done);
     tui.wait(500);
     tui.write("not so");

@@ -19,7 +19,7 @@ use super::picture::TerminalGraphics;
 use super::pointer::Pointer;
 use super::question_strip::QuestionStrip;
 use super::rule_draft::RuleDraft;
-use super::run_facts::{Resume, RunStats};
+use super::run_facts::{Proposal, Resume, RunStats};
 use super::screen_mode::ScreenMode;
 pub use super::session_info::SessionInfo;
 use super::session_switch::SessionSwitch;
@@ -129,6 +129,8 @@ pub struct App {
     pub(crate) switch: SessionSwitch,
     /// Why Enter on the empty editor resumes the last run, if it does.
     pub(crate) resume: Option<Resume>,
+    /// What the last reply proposes to run.
+    pub(crate) proposal: Option<Proposal>,
     /// What to do at the start.
     pub start: Start,
     /// Set while the next key is a character to jump to: the direction, and until when (Unix ms).
@@ -295,6 +297,7 @@ impl App {
             hint: None,
             switch: SessionSwitch::default(),
             resume: None,
+            proposal: None,
             start: Start::default(),
             jump: None,
             chord: (Vec::new(), now),

@@ -28,3 +28,12 @@ pub(crate) enum Resume {
     /// Steps without the heading of a plan; the first Enter offers to run them.
     Listed,
 }
+
+/// What Enter on the empty prompt runs after a reply in plan mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Proposal {
+    /// A plan under its heading.
+    Plan,
+    /// At least two numbered steps.
+    Steps,
+}

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::plan::{Proposal, proposal};
+use super::plan::proposal;
 use super::{permission, questions, sessions, tree, trials};
-use crate::agent::permission::PermissionMode;
 use crate::agent::session::{HistoryFacts, SessionBranch};
 use crate::agent::tool::Details;
 use crate::agent::{
@@ -16,7 +15,6 @@ use crate::app::attachments::{as_command_block, typed_text};
 use crate::app::commands::message_as_typed;
 use crate::app::notify::Notify;
 use crate::app::sessions::title_of;
-use crate::app::tui::answer_delay::AnswerDelay;
 use crate::app::tui::app::{App, SessionInfo, Status};
 use crate::app::tui::effect::{Effect, TerminalEffect, TrialEffect};
 use crate::app::tui::overlay::Overlay;
@@ -160,6 +158,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         AgentEvent::AgentEnd {
             outcome, messages, ..
         } => {
+            app.proposal = proposal(messages.end()).filter(|_| *outcome == RunOutcome::Done);
             app.resume = match outcome {
                 RunOutcome::LimitReached { .. } => Some(Resume::AtLimit),
                 RunOutcome::BudgetReached(reached) => Some(Resume::AtBudget(reached.next)),
@@ -167,14 +166,9 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 RunOutcome::Failed { .. } if messages.is_settled() => None,
                 RunOutcome::Failed { .. } => Some(Resume::Failed),
                 RunOutcome::Aborted if app.run.is_retrying() => Some(Resume::Stopped),
-                RunOutcome::Done if app.status.permission == PermissionMode::Plan => {
-                    proposal(messages.end()).map(|found| match found {
-                        Proposal::Plan => Resume::Planned(AnswerDelay::starting(app.now)),
-                        Proposal::Steps => Resume::Listed,
-                    })
-                }
                 RunOutcome::Aborted | RunOutcome::Done | RunOutcome::Truncated => None,
             };
+            permission::offer_plan(app);
         }
         AgentEvent::TurnEnd { .. } if app.transcript.asks_for_branch() => {
             return vec![Effect::ReadEntries(app.transcript.generation())];
@@ -245,6 +239,8 @@ fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
         Resume::Unanswered
     };
     app.resume = facts.is_cut_off().then_some(resume);
+    app.proposal = proposal(&facts.last);
+    permission::offer_plan(app);
 }
 
 fn show_transcript(app: &mut App, transcript: Transcript, facts: &HistoryFacts) {

@@ -4,10 +4,11 @@ use super::settings;
 use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
 use crate::app::commands::permission;
+use crate::app::tui::answer_delay::AnswerDelay;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, Overlay};
-use crate::app::tui::run_facts::Resume;
+use crate::app::tui::run_facts::{Proposal, Resume};
 
 pub const SETTING: &str = "permission.mode";
 
@@ -57,6 +58,20 @@ pub fn show(app: &mut App, mode: PermissionMode) {
     {
         app.resume = None;
     }
+    if !app.is_running() {
+        offer_plan(app);
+    }
+}
+
+/// Offers to run the plan of the last reply, in plan mode.
+pub(super) fn offer_plan(app: &mut App) {
+    if app.status.permission != PermissionMode::Plan || app.resume.is_some() {
+        return;
+    }
+    app.resume = app.proposal.map(|found| match found {
+        Proposal::Plan => Resume::Planned(AnswerDelay::starting(app.now)),
+        Proposal::Steps => Resume::Listed,
+    });
 }
 
 fn set(app: &mut App, mode: PermissionMode) -> Vec<Effect> {

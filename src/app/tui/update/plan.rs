@@ -4,19 +4,11 @@
 
 use std::sync::Arc;
 
+use crate::app::tui::run_facts::Proposal;
 use crate::llm::message::content_text;
 use crate::llm::{Message, StopReason};
 
 const MOST_WORDS: usize = 8;
-
-/// What Enter on the empty prompt runs after a reply in plan mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Proposal {
-    /// A plan under its heading.
-    Plan,
-    /// At least two numbered steps.
-    Steps,
-}
 
 pub fn proposal(messages: &[Arc<Message>]) -> Option<Proposal> {
     let answer = match messages.last().map(AsRef::as_ref) {

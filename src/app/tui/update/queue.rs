@@ -222,6 +222,7 @@ pub fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
         app.transcript.push_prompt(&content);
         app.screen = app.screen.closed();
         app.resume = None;
+        app.proposal = None;
         app.start.recent = None;
         if app.work.todo.is_done() || app.work.todo == app.todo_before {
             // The todo list belongs to earlier work.
