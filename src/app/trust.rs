@@ -139,16 +139,6 @@ impl Trust {
                 let _ = write!(text, "\n{when}: {}", what.join(", "));
             }
         }
-        let for_claude = self.brings.iter().filter_map(|path| {
-            let own = format!("{}AGENTS.md", path.strip_suffix("CLAUDE.md")?);
-            (!self.brings.contains(&own)).then_some((path, own))
-        });
-        for (path, own) in for_claude {
-            let _ = write!(
-                text,
-                "\n{path} goes only to Claude models. For others: mv {path} {own}"
-            );
-        }
         Ok(text)
     }
 
@@ -269,22 +259,5 @@ mod tests {
             assert_eq!(trust().verdict, verdict);
             assert_eq!(trust().undecided(), None);
         }
-    }
-
-    #[test]
-    fn a_file_only_for_claude_is_named_as_such() {
-        let dir = tempfile::tempdir().unwrap();
-        let (file, cwd) = (dir.path().join("projects.toml"), dir.path().join("p/a"));
-        std::fs::create_dir_all(&cwd).unwrap();
-        std::fs::create_dir_all(dir.path().join("p/.git")).unwrap();
-        for name in ["p/AGENTS.md", "p/CLAUDE.md", "p/a/CLAUDE.md"] {
-            std::fs::write(dir.path().join(name), "").unwrap();
-        }
-        let trust = Trust::load(&file, &cwd).unwrap().with_verdict(true);
-        let told = trust.keep().unwrap();
-        let (_, about) = told.split_once("a/CLAUDE.md\n").unwrap();
-        let expected =
-            "a/CLAUDE.md goes only to Claude models. For others: mv a/CLAUDE.md a/AGENTS.md";
-        assert_eq!(about, expected);
     }
 }

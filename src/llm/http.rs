@@ -215,13 +215,7 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Durati
             CONNECT_TIMEOUT.as_secs()
         )
     } else if error.is_connect() {
-        // Only the last error, after all retries, shows the hint.
-        let check = if is_loopback(target) {
-            "check that the server runs, and base_url"
-        } else {
-            "check the network and base_url"
-        };
-        format!("cannot reach {target}: {cause} ({check})")
+        format!("cannot reach {target}: {cause}")
     } else if error.is_timeout() {
         let seconds = idle.unwrap_or_default().as_secs_f32();
         format!("{target} sent nothing for {seconds} s")

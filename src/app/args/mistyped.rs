@@ -24,7 +24,7 @@ const VERBS: WordList = WordList(
 const GREETINGS: WordList = WordList("hello hey hi ping");
 
 /// Sub-commands of others whose typos are refused too: few words of English are near.
-const OFTEN_MISTYPED: [&str; 5] = ["help", "login", "logout", "upgrade", "version"];
+const OFTEN_MISTYPED: [&str; 6] = ["help", "login", "logout", "settings", "upgrade", "version"];
 
 impl RunArgs {
     /// Notes where the first `--` of the command line stands.
@@ -93,14 +93,19 @@ fn is_bare(word: &str) -> bool {
 
 /// The command that `word` is a typo of.
 fn near<'a>(program: &'a Command, word: &str, rest: &[String]) -> Option<&'a str> {
-    if word.len() < 4 {
+    if word.len() < 3 {
         return None;
     }
-    let own = program.get_subcommands().map(Command::get_name);
-    let near = typo_of(word, own.chain(["help"]));
+    let own = || program.get_subcommands().map(Command::get_name);
+    // `config-set` and the like.
+    let joined = word.split_once('-').map(|(first, _)| first);
+    if let Some(own) = own().find(|own| joined == Some(own) && rest.is_empty()) {
+        return Some(own);
+    }
+    let near = typo_of(word, own().chain(["help"]));
     let nested = near.and_then(|near| program.find_subcommand(near));
     let nested = nested.and_then(|it| it.find_subcommand(rest.first()?));
-    let others = || typo_of(word, OFTEN_MISTYPED).filter(|_| rest.is_empty());
+    let others = || typo_of(word, OFTEN_MISTYPED);
     match rest {
         [] => near.or_else(others),
         [one] if is_bare(one) => near,
@@ -156,6 +161,11 @@ mod tests {
             (&["lgoin"], "use tiller auth add PROVIDER."),
             (&["logotu"], "use tiller auth remove PROVIDER."),
             (&["verison"], "use tiller --version."),
+            (&["doc", "keys"], "try tiller docs."),
+            (&["hel"], "use tiller --help."),
+            (&["setings"], "use tiller config"),
+            (&["config-set"], "try tiller config."),
+            (&["models-list"], "try tiller models."),
         ] {
             let why = refused(words).unwrap_or_default();
             assert!(why.contains(expected), "{words:?}: {why}");

@@ -286,8 +286,11 @@ fn folder(text: &str) -> Result<PathBuf, String> {
 pub fn existing_folder(path: &Path) -> Result<PathBuf, String> {
     match path.canonicalize() {
         Ok(path) if path.is_dir() => Ok(path),
-        Ok(_) => Err("not a folder".to_owned()),
-        Err(error) => Err(plain(error)),
+        Ok(_) => Err("it's a file, not a folder".to_owned()),
+        Err(error) => Err(format!(
+            "{}; check the path, or make the folder first",
+            plain(error)
+        )),
     }
 }
 

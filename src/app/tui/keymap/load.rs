@@ -209,6 +209,9 @@ fn unknown_action(name: &str) -> String {
              press Enter. Remove this line"
         );
     }
+    if name.parse::<KeyPress>().is_ok() {
+        return format!("`{name}` is a key; write the action first: ACTION = \"{name}\"");
+    }
     let names = actions().map(|spec| spec.name);
     match nearest(name, names) {
         Some(near) => format!("unknown action `{name}`: did you mean `{near}`?"),

@@ -65,7 +65,7 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
         figures.millis += call.duration_ms.unwrap_or(0);
     }
     let in_tools: u64 = tools.values().map(|figures| figures.millis).sum();
-    let since = "  here and below: since you opened or rewound it";
+    let since = "  counted since you opened or rewound it";
     let since = if is_part { since } else { "" };
     row("prompts", prompts.to_string(), since.to_owned());
     let (all, of_tools) = (time(millis), time(in_tools));
