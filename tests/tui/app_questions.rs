@@ -1153,3 +1153,27 @@ fn a_wrapped_line_is_marked() {
     );
     assert_ne!(one, two);
 }
+
+/// The word alone runs nothing, but leads to the answer.
+#[test]
+fn yes_selects_the_first_answer_and_no_denies_without_a_reason() {
+    for typed in ["y", "Yes ", "ok"] {
+        let mut tui = asked(&[with_rule(1, "make")]);
+        tui.now += 2000;
+        tui.write(typed);
+        tui.now += 2000;
+        assert_eq!(tui.key("enter"), [], "{typed}");
+        assert_eq!(tui.app.composer.text(), "");
+        let says = "Press Enter again to allow this call once";
+        assert!(tui.frame().contains(says), "{}", tui.frame());
+        assert_eq!(tui.key("enter"), [], "too early");
+        tui.now += 2000;
+        assert_eq!(tui.key("enter"), [Effect::Answer(1, Answer::once())]);
+    }
+    let mut tui = asked(&[with_rule(1, "make")]);
+    tui.now += 2000;
+    tui.write("no");
+    tui.now += 2000;
+    let refused = Answer::Refuse { reason: None };
+    assert_eq!(tui.key("enter"), [Effect::Answer(1, refused)]);
+}

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::rule;
+use crate::agent::word_list::WordList;
 use crate::agent::{Answer, Question, Subject};
 use crate::app::action::{Action, Scope};
 use crate::app::notify::Notify;
@@ -15,6 +16,10 @@ use crate::app::tui::layout::editor_size;
 use crate::app::tui::overlay::{Overlay, Pager};
 use crate::app::tui::question_strip::{Offer, QuestionStrip, count};
 use crate::llm::message::Text;
+
+/// Texts that mean the first answer to a request for permission, and those that give no reason.
+const YES: WordList = WordList("y yes ok okay sure allow");
+const NO: WordList = WordList("n no nope deny");
 
 pub fn set(app: &mut App, open: &[Arc<Question>]) -> Vec<Effect> {
     let newest = |questions: &[Arc<Question>]| questions.iter().map(|question| question.id).max();
@@ -164,12 +169,18 @@ pub fn answer_in_words(app: &mut App, take: impl Fn(&mut App) -> Text) -> Option
     }
     let is_choice = matches!(app.questions.first()?.subject, Subject::Choice(_));
     let text = take(app).text;
-    let answer = if is_choice {
-        Answer::Reply(text)
-    } else {
-        Answer::Refuse { reason: Some(text) }
-    };
-    Some(give(app, answer))
+    if is_choice {
+        return Some(give(app, Answer::Reply(text)));
+    }
+    let word = text.trim().to_lowercase();
+    if YES.contains(&word) {
+        // A word that was typed blindly must not run anything.
+        app.strip.answers.select(0);
+        app.strip.answers.settle(app.now);
+        return Some(app.say_for("Press Enter again to allow this call once", 5000));
+    }
+    let reason = (!NO.contains(&word)).then_some(text);
+    Some(give(app, Answer::Refuse { reason }))
 }
 
 pub fn give(app: &mut App, answer: Answer) -> Vec<Effect> {
