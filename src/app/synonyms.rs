@@ -1,5 +1,5 @@
-//! Words that users type for tiller's actions and settings, often from other programs. F1, `/settings`
-//! and the errors about unknown settings share them.
+//! Words that users type for tiller's actions, settings and pages, often from other programs. F1,
+//! `/settings`, `tiller docs` and the errors about unknown settings share them.
 
 /// Rows of a name and its other words, without blanks, `_` and `-`. A name without a dot is an action's,
 /// one with blanks says what to do instead of a setting.
@@ -47,12 +47,34 @@ set the variable VISUAL or EDITOR instead: editor visual
 keys are in keymap.toml, next to config.toml: keymap keybindings keybinding bindings
 write providers into models.toml, next to config.toml: providers modelproviders baseurl";
 
+/// Rows of a section of the documentation, as a link names it, and other words for its subject.
+const SECTIONS: &str = "\
+scripting: headless noninteractive unattended automation automate batch oneshot cron
+permissions#rules: whitelist allowlist blacklist denylist
+permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove
+acp: ide vscode neovim nvim emacs jetbrains intellij
+terminal#vs-code-and-alt-on-a-mac: vscode
+terminal#copy-text-to-the-clipboard: osc52
+context#secrets: secret
+models#api-keys: vault secret 1password keychain
+security#what-leaves-your-machine: privacy telemetry analytics tracking phonehome
+settings: managedsettings enterprise policyfile
+keys: shortcut newline multiline
+keys#change-keys-keymaptoml: keybinding rebind
+sessions#see-cost-context-and-model-calls: money spending
+models#what-it-may-cost: money cheap";
+
 /// The shortest beginning of a word that finds it.
 const MIN: usize = 3;
 
 /// The rows of the table.
 pub(crate) fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
     TABLE.lines().filter_map(|line| line.split_once(": "))
+}
+
+/// The links to sections, and the other words for each.
+pub(crate) fn section_rows() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SECTIONS.lines().filter_map(|line| line.split_once(": "))
 }
 
 /// The other words for `name`, or an empty text.
