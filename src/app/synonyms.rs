@@ -32,11 +32,12 @@ models.max_output: maxtokens maxoutputtokens
 models.thinking: thinking reasoning effort thinkingeffort reasoningeffort modelreasoningeffort
 models.servers.ollama: ollama local
 permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits
-permission.rules: allow deny ask allowlist denylist allowedtools disallowedtools network
+permission.rules: allow deny ask allowlist denylist whitelist blacklist allowedtools disallowedtools network
 permission.writable: additionaldirectories writableroots adddir
 retry.max: attempts maxattempts retries maxretries
 tools.bash.timeout_seconds: timeout
 tools.set: tool toolset
+ui.motion: animation animations flicker flickering ssh slow
 ui.notify: notification notifications sound bell
 ui.vim: vi vimmode modal editormode editingmode keybindingmode
 ui.theme: dark light darkmode lightmode color colors colour colours colorscheme
@@ -44,6 +45,8 @@ ui.title: tmux
 `tiller auth add PROVIDER` stores API keys: key keys apikey apikeys token
 tiller's status line can't be changed; ui.title sets the window title: statusline status
 set the variable VISUAL or EDITOR instead: editor visual
+set the variable HTTPS_PROXY instead: proxy httpproxy httpsproxy
+set the variable TILLER_LOG to tiller=debug, and read ~/.local/state/tiller/log: log logs logging loglevel verbose debug
 keys are in keymap.toml, next to config.toml: keymap keybindings keybinding bindings
 write providers into models.toml, next to config.toml: providers modelproviders baseurl";
 
@@ -75,6 +78,14 @@ pub(crate) fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// The links to sections, and the other words for each.
 pub(crate) fn section_rows() -> impl Iterator<Item = (&'static str, &'static str)> {
     SECTIONS.lines().filter_map(|line| line.split_once(": "))
+}
+
+/// What to do instead of a setting that the user looks for.
+pub(crate) fn instead_of(typed: &str) -> Option<&'static str> {
+    let typed = plain(typed);
+    let mut rows = rows().filter(|(name, _)| name.contains(' '));
+    let found = rows.find(|(_, words)| words.split(' ').any(|word| word == typed));
+    found.map(|(advice, _)| advice)
 }
 
 /// The other words for `name`, or an empty text.
