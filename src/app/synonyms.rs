@@ -1,5 +1,5 @@
-//! Words that users type for tiller's actions and settings, often from other programs. F1, `/settings`
-//! and the errors about unknown settings share them.
+//! Words that users type for tiller's actions, settings and pages, often from other programs. F1,
+//! `/settings`, `tiller docs` and the errors about unknown settings share them.
 
 /// Rows of a name and its other words, without blanks, `_` and `-`. A name without a dot is an action's,
 /// one with blanks says what to do instead of a setting.
@@ -32,11 +32,12 @@ models.max_output: maxtokens maxoutputtokens
 models.thinking: thinking reasoning effort thinkingeffort reasoningeffort modelreasoningeffort
 models.servers.ollama: ollama local
 permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits
-permission.rules: allow deny ask allowlist denylist allowedtools disallowedtools network
+permission.rules: allow deny ask allowlist denylist whitelist blacklist allowedtools disallowedtools network
 permission.writable: additionaldirectories writableroots adddir
 retry.max: attempts maxattempts retries maxretries
 tools.bash.timeout_seconds: timeout
 tools.set: tool toolset
+ui.motion: animation animations flicker flickering ssh slow
 ui.notify: notification notifications sound bell
 ui.vim: vi vimmode modal editormode editingmode keybindingmode
 ui.theme: dark light darkmode lightmode color colors colour colours colorscheme
@@ -44,8 +45,27 @@ ui.title: tmux
 `tiller auth add PROVIDER` stores API keys: key keys apikey apikeys token
 tiller's status line can't be changed; ui.title sets the window title: statusline status
 set the variable VISUAL or EDITOR instead: editor visual
+set the variable HTTPS_PROXY instead: proxy httpproxy httpsproxy
+set the variable TILLER_LOG to tiller=debug, and read ~/.local/state/tiller/log: log logs logging loglevel verbose debug
 keys are in keymap.toml, next to config.toml: keymap keybindings keybinding bindings
 write providers into models.toml, next to config.toml: providers modelproviders baseurl";
+
+/// Rows of a section of the documentation, as a link names it, and other words for its subject.
+const SECTIONS: &str = "\
+scripting: headless noninteractive unattended automation automate batch oneshot cron
+permissions#rules: whitelist allowlist blacklist denylist
+permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove
+acp: ide vscode neovim nvim emacs jetbrains intellij
+terminal#vs-code-and-alt-on-a-mac: vscode
+terminal#copy-text-to-the-clipboard: osc52
+context#secrets: secret
+models#api-keys: vault secret 1password keychain
+security#what-leaves-your-machine: privacy telemetry analytics tracking phonehome
+settings: managedsettings enterprise policyfile
+keys: shortcut newline multiline
+keys#change-keys-keymaptoml: keybinding rebind
+sessions#see-cost-context-and-model-calls: money spending
+models#what-it-may-cost: money cheap";
 
 /// The shortest beginning of a word that finds it.
 const MIN: usize = 3;
@@ -53,6 +73,19 @@ const MIN: usize = 3;
 /// The rows of the table.
 pub(crate) fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
     TABLE.lines().filter_map(|line| line.split_once(": "))
+}
+
+/// The links to sections, and the other words for each.
+pub(crate) fn section_rows() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SECTIONS.lines().filter_map(|line| line.split_once(": "))
+}
+
+/// What to do instead of a setting that the user looks for.
+pub(crate) fn instead_of(typed: &str) -> Option<&'static str> {
+    let typed = plain(typed);
+    let mut rows = rows().filter(|(name, _)| name.contains(' '));
+    let found = rows.find(|(_, words)| words.split(' ').any(|word| word == typed));
+    found.map(|(advice, _)| advice)
 }
 
 /// The other words for `name`, or an empty text.

@@ -15,6 +15,8 @@ fn a_page_or_a_section_is_printed_as_markdown() {
         ),
         // Only one section has these words.
         ("mosh", "## Inline mode: keep the scrollback\n"),
+        ("headless", "# Scripting\n"),
+        ("telemetry", "## What leaves your machine\n"),
     ] {
         let words: Vec<&str> = name.split(' ').collect();
         let ran = sandbox.run(&[&["docs"], &words[..]].concat());
@@ -38,6 +40,7 @@ fn words_list_the_sections_and_how_to_open_them() {
         ("sandbox", "security › The sandbox"),
         ("docker", "permissions › Let it use docker, ssh or gh"),
         ("mcp", "coming-from › "),
+        ("network access", "permissions › Let it use the network"),
     ] {
         let ran = sandbox.run(&["docs", words]);
         assert_eq!(ran.code, Some(0), "{words}: {ran:#?}");
@@ -60,5 +63,28 @@ fn unknown_words_get_the_nearest_sections_or_all_pages() {
         let begins = format!("tiller: no page or section about '{word}'");
         assert!(ran.stderr.starts_with(&begins), "{}", ran.stderr);
         assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn an_unknown_section_of_a_page_gets_the_nearest_ones() {
+    let sandbox = Sandbox::new();
+    for (link, told) in [
+        (
+            "permissions#network",
+            "The nearest are:\n  permissions › Let it use the network",
+        ),
+        (
+            "permissions#foo",
+            "Its sections are:\n  permissions › Modes",
+        ),
+    ] {
+        let ran = sandbox.run(&["docs", link]);
+        assert_eq!((ran.code, &*ran.stdout), (Some(2), ""), "{ran:#?}");
+        let begins = format!(
+            "tiller: permissions has no section '{}'. {told}",
+            &link[12..]
+        );
+        assert!(ran.stderr.starts_with(&begins), "{}", ran.stderr);
     }
 }

@@ -137,6 +137,9 @@ fn a_search_finds_settings_and_pages() {
         ("docs", "reference/cli › tiller docs"),
         ("bubblewrap", "troubleshooting › "),
         ("netwrk", "permissions › Let it use the network"),
+        ("headless", "scripting"),
+        ("yolo", "permissions › Modes"),
+        ("phone home", "security › What leaves your machine"),
         ("zzqqj network", "permissions › Let it use the network"),
     ] {
         let frame = opened(query).frame();

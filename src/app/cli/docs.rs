@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use crate::app::manual::{PAGES, Section, find_page, search};
+use crate::app::manual::{PAGES, Page, Section, find_page, search};
 use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 
@@ -38,22 +38,24 @@ pub fn docs(words: &[String], terminal: Option<&DocsTerminal<'_>>) -> Result<Out
     if let Some((page, anchor)) = query.split_once('#')
         && let Some(page) = find_page(page)
     {
+        let anchor = anchor.to_lowercase();
         let mut sections = Section::of(page);
-        let found = sections.find(|section| section.anchor() == anchor);
-        let found = found.or_else(|| Section::of(page).next());
-        if let Some(section) = found {
-            return Ok(print_section(section, terminal));
-        }
+        return match sections.find(|section| section.anchor() == anchor) {
+            Some(section) => Ok(print_section(section, terminal)),
+            None if anchor.is_empty() => Ok(print_page(page, terminal)),
+            None => Err(no_section(page, &anchor)),
+        };
     }
     if let Some(page) = find_page(&query) {
-        return Ok(match terminal {
-            Some(terminal) => terminal.show(&page.readable()),
-            None => out::print(page.text),
-        });
+        return Ok(print_page(page, terminal));
     }
     let hits = search(&query);
     match &hits.sections[..] {
-        [section] if hits.is_exact => Ok(print_section(*section, terminal)),
+        // The top of a page leads to the rest of it.
+        [section] if hits.is_exact && section.number == 0 => Ok(print_page(section.page, terminal)),
+        [section] if hits.is_exact && !section.page.is_about_others() => {
+            Ok(print_section(*section, terminal))
+        }
         sections if hits.is_exact => {
             let mut text = format!(
                 "Sections about '{query}':\n\n{}",
@@ -75,6 +77,24 @@ pub fn docs(words: &[String], terminal: Option<&DocsTerminal<'_>>) -> Result<Out
     }
 }
 
+/// The error about a section that isn't on the page, with those that the user may mean.
+fn no_section(page: &'static Page, anchor: &str) -> StartError {
+    let mut sections = search(anchor).sections;
+    sections.retain(|section| section.page == page && section.number > 0);
+    let (which, most) = match &sections[..] {
+        [] => ("Its sections are", usize::MAX),
+        _ => ("The nearest are", MAX_NEAR),
+    };
+    if sections.is_empty() {
+        sections = Section::of(page).skip(1).collect();
+    }
+    let topic = page.topic;
+    StartError::usage(format!(
+        "{topic} has no section '{anchor}'. {which}:\n{}",
+        list(&sections, most).trim_end()
+    ))
+}
+
 fn pages() -> String {
     let lines = PAGES
         .iter()
@@ -93,6 +113,13 @@ fn list(sections: &[Section], most: usize) -> String {
         )
     });
     lines.collect()
+}
+
+fn print_page(page: &Page, terminal: Option<&DocsTerminal<'_>>) -> Outcome {
+    match terminal {
+        Some(terminal) => terminal.show(&page.readable()),
+        None => out::print(page.text),
+    }
 }
 
 fn print_section(section: Section, terminal: Option<&DocsTerminal<'_>>) -> Outcome {

@@ -57,6 +57,11 @@ impl Page {
         !self.topic.contains('/') && self.topic != "internals"
     }
 
+    /// Whether it is for users of other agents, and names their words.
+    pub fn is_about_others(&self) -> bool {
+        self.topic == "coming-from"
+    }
+
     fn last_name(&self) -> &'static str {
         self.topic.rsplit('/').next().unwrap_or_default()
     }

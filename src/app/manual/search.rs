@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 
 use super::pages::readable;
 use super::sections::Section;
+use crate::app::synonyms::section_rows;
 use crate::llm::nearest::typo_of;
 
 /// Words of a question that say nothing about its subject.
@@ -15,16 +16,11 @@ const FILLERS: [&str; 43] = [
     "with", "without", "you", "your",
 ];
 
-/// Words that the documentation has another word for.
-const SYNONYMS: [(&str, &str); 7] = [
-    ("keybinding", "keymap"),
-    ("shortcut", "keys"),
-    ("rebind", "keymap"),
-    ("cheap", "cost"),
-    ("money", "cost"),
-    ("allowlist", "rules"),
-    ("multiline", "new line"),
-];
+/// The most words of a query that are one word in the table of synonyms: `non-interactive`.
+const MAX_JOINED: usize = 3;
+
+/// The nearest sections that a search adds to those about other agents.
+const MAX_NEAR: usize = 5;
 
 /// How much less a page of the reference counts: it names everything, and explains little.
 const REFERENCE: u32 = 24;
@@ -37,33 +33,26 @@ pub(crate) struct Hits {
     pub is_exact: bool,
 }
 
-/// The sections about `query`. If none has all words, those with most of them; if none has any, those
-/// with the words that the query is a typo of.
+/// The sections about `query`, first those with another word for it. If none has all words, those with
+/// most of them; if none has any, those with the words that the query is a typo of.
 pub(crate) fn search(query: &str) -> Hits {
     let words = search_words(query);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let own = |word: &str| SYNONYMS.iter().find(|(of, _)| whole_word(of, word));
     let all = find(&words, words.len());
-    let is_exact = !all.is_empty() || words.is_empty();
-    let mut sections = if words.iter().any(|word| own(word).is_some()) {
-        let words = words
-            .iter()
-            .flat_map(|word| own(word).map_or(*word, |(_, own)| own).split(' '));
-        let words: Vec<&str> = words.collect();
-        find(&words, words.len())
-    } else {
-        Vec::new()
-    };
-    for section in all {
-        if !sections.contains(&section) {
-            sections.push(section);
-        }
+    let (named, has_rest) = by_synonym(&words);
+    let is_exact = !all.is_empty() || words.is_empty() || has_rest;
+    let mut sections = named;
+    let near = || find(&words, words.len().div_ceil(2));
+    if sections.is_empty() && all.iter().all(|it| is_foreign(*it, &words)) {
+        // What other agents call it is seldom the answer.
+        let near = near().into_iter().filter(|it| !is_foreign(*it, &words));
+        sections.extend(near.take(if is_exact { MAX_NEAR } else { usize::MAX }));
     }
-    if !sections.is_empty() || is_exact {
-        return Hits { sections, is_exact };
+    add(&mut sections, all);
+    if !is_exact {
+        add(&mut sections, near());
     }
-    sections = find(&words, words.len().div_ceil(2));
-    if sections.is_empty() {
+    if sections.is_empty() && !words.is_empty() {
         let known = known_words();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let meant = words.iter().copied();
@@ -72,6 +61,47 @@ pub(crate) fn search(query: &str) -> Hits {
         sections = find(&meant, meant.len());
     }
     Hits { sections, is_exact }
+}
+
+/// Adds the sections that aren't there yet.
+fn add(sections: &mut Vec<Section>, more: Vec<Section>) {
+    for section in more {
+        if !sections.contains(&section) {
+            sections.push(section);
+        }
+    }
+}
+
+/// The sections that the table of synonyms has for some of the words, and whether their pages have the
+/// other words too.
+fn by_synonym(words: &[&str]) -> (Vec<Section>, bool) {
+    let windows = (1..=MAX_JOINED.min(words.len())).rev();
+    let mut windows = windows.flat_map(|len| (0..=words.len() - len).map(move |at| (at, at + len)));
+    let found = windows.find_map(|(from, to)| {
+        let typed = words[from..to].concat();
+        let is_one = |others: &str| others.split(' ').any(|it| whole_word(it, &typed));
+        let rows = section_rows().filter(|(_, others)| is_one(others));
+        let named: Vec<_> = rows.filter_map(|(link, _)| Section::linked(link)).collect();
+        (!named.is_empty()).then_some((named, from, to))
+    });
+    let Some((named, from, to)) = found else {
+        return (Vec::new(), false);
+    };
+    let rest = [&words[..from], &words[to..]].concat();
+    if rest.is_empty() {
+        return (named, true);
+    }
+    let mut sections = find(&rest, rest.len());
+    sections.retain(|it| named.iter().any(|of| of.page == it.page));
+    let has_rest = !sections.is_empty();
+    add(&mut sections, named);
+    (sections, has_rest)
+}
+
+/// Whether the section is about another agent, and the query isn't.
+fn is_foreign(section: Section, words: &[&str]) -> bool {
+    let title = section.page.title().to_lowercase();
+    section.page.is_about_others() && !words.iter().any(|word| parts(&title).any(|it| it == *word))
 }
 
 /// The words of a query in lower case, without fillers unless there is nothing else.
@@ -129,7 +159,7 @@ fn find(words: &[&str], least: usize) -> Vec<Section> {
     let mut found: Vec<(u32, Section)> = Section::all()
         .filter_map(|section| Some((score(section, words, least)?, section)))
         .collect();
-    found.sort_by_key(|(score, _)| Reverse(*score));
+    found.sort_by_key(|(score, section)| (is_foreign(*section, words), Reverse(*score)));
     found.into_iter().map(|(_, section)| section).collect()
 }
 
@@ -232,7 +262,39 @@ mod tests {
             ("keybindings", "keys › Change keys: keymap.toml"),
             ("api key", "models › API keys"),
             ("netwrk", "permissions › Let it use the network"),
+            ("network access", "permissions › Let it use the network"),
+            ("codex", "coming-from › From Codex"),
+            ("headless", "scripting"),
+            ("non-interactive", "scripting"),
+            ("unattended", "scripting"),
+            ("automation", "scripting"),
+            ("batch", "scripting"),
+            ("one shot", "scripting"),
+            ("cron", "scripting"),
+            ("headless json", "scripting › JSON"),
+            ("whitelist", "permissions › Rules"),
+            ("yolo", "permissions › Modes"),
+            ("yolo mode", "permissions › Modes"),
+            ("approve automatically", "permissions › Modes"),
+            ("How do I auto-approve?", "permissions › Modes"),
+            ("vscode", "acp"),
+            ("neovim", "acp"),
+            ("emacs", "acp"),
+            ("JetBrains", "acp"),
+            ("ide", "acp"),
+            ("osc52", "terminal › Copy text to the clipboard"),
+            ("vault", "models › API keys"),
+            ("1password", "models › API keys"),
+            ("secrets", "context › Secrets"),
+            ("privacy", "security › What leaves your machine"),
+            ("telemetry", "security › What leaves your machine"),
+            ("phone home", "security › What leaves your machine"),
+            ("managed settings", "settings"),
+            ("enterprise", "settings"),
+            ("policy file", "settings"),
+            ("shortcuts", "keys"),
         ] {
+            assert!(search(query).is_exact || query == "netwrk", "{query}");
             let names = names(query);
             assert_eq!(
                 names.first().map(String::as_str),
@@ -257,6 +319,29 @@ mod tests {
         let some = search("network zzqqj");
         assert!(!some.is_exact && !some.sections.is_empty());
         assert_eq!(search("zzqqj").sections, []);
+    }
+
+    #[test]
+    fn every_synonym_is_one_for_a_section() {
+        for (link, words) in section_rows() {
+            assert!(Section::linked(link).is_some(), "{link}");
+            for word in words.split(' ') {
+                let found = search(word).sections;
+                assert!(found.iter().any(|it| it.link() == link), "{word}");
+            }
+        }
+        let secret = names("secret");
+        assert!(secret[..2].contains(&"models › API keys".to_owned()));
+    }
+
+    #[test]
+    fn sections_about_other_agents_come_last() {
+        for query in ["network access", "sandbox", "auto approve"] {
+            let found = search(query).sections;
+            let is_other = |it: &Section| it.page.is_about_others();
+            let first = found.iter().position(is_other).unwrap_or(found.len());
+            assert!(first > 0 && found[first..].iter().all(is_other), "{query}");
+        }
     }
 
     #[test]

@@ -73,6 +73,13 @@ impl Section {
         }
     }
 
+    /// The section with this name for `tiller docs`.
+    pub fn linked(link: &str) -> Option<Self> {
+        let topic = link.split('#').next();
+        let page = PAGES.iter().find(|page| Some(page.topic) == topic)?;
+        Self::of(page).find(|section| section.link() == link)
+    }
+
     /// The section after it on its page.
     pub fn next(&self) -> Option<Self> {
         Self::of(self.page).nth(self.number + 1)

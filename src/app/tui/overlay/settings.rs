@@ -6,7 +6,7 @@ use super::picker::Picker;
 use crate::agent::word_list::WordList;
 pub use crate::app::config::{SettingOverride, SettingRow};
 use crate::app::config::{TYPED, typed_value, words_of};
-use crate::app::synonyms::{begins_one, plain, words_for};
+use crate::app::synonyms::{begins_one, instead_of, plain, words_for};
 
 /// Words of a question that name no setting.
 const FILLERS: WordList = WordList(
@@ -54,6 +54,12 @@ impl SettingsPicker {
         found.sort_unstable();
         let found = found.into_iter().map(|(_, at)| at).collect();
         self.picker.set_matches(found, 0);
+    }
+
+    /// What to do instead if the query names no setting.
+    pub fn advice(&self) -> Option<&'static str> {
+        let typed = self.picker.query().to_lowercase();
+        instead_of(&telling_words(&typed).concat())
     }
 
     pub fn chosen(&self) -> Option<&SettingRow> {

@@ -43,10 +43,13 @@ pub fn draw(popup: &mut Popup<'_>, list: &SettingsPicker) -> Option<PopupDrawn> 
     let (below, foot) = split(below, below.height - about);
     let none = match list.rows {
         None => "Reading…".to_owned(),
-        Some(_) => format!(
-            "No match. {} searches commands and documentation too",
-            app.key(Action::Help)
-        ),
+        Some(_) => match list.advice() {
+            Some(advice) => format!("Not a setting: {advice}"),
+            None => format!(
+                "No match. {} searches commands and documentation too",
+                app.key(Action::Help)
+            ),
+        },
     };
     let columns = usize::from(area.width);
     let left = if columns < GROUP + 2 * NAME { 0 } else { GROUP };
