@@ -50,11 +50,7 @@ impl StoredRules<'_> {
 pub fn listed(rules: &[Rule]) -> String {
     let mut text = String::new();
     for (at, rule) in rules.iter().enumerate() {
-        let how = match (rule.action, rule.sandbox, rule.network) {
-            (Action::Allow, false, _) => ", outside the sandbox",
-            (Action::Allow, true, true) => ", with the network",
-            _ => "",
-        };
+        let how = place_of(rule);
         let _ = writeln!(
             text,
             "{:>3}  {}{how} ({})",
@@ -68,6 +64,16 @@ pub fn listed(rules: &[Rule]) -> String {
     }
     text.push_str("tiller's own rules: tiller docs permissions\n");
     text
+}
+
+/// Where a rule lets commands run, to follow its description.
+pub fn place_of(rule: &Rule) -> &'static str {
+    match (rule.action, rule.sandbox, rule.network) {
+        (Action::Allow, false, _) => ", outside the sandbox",
+        (Action::Allow, true, true) => ", with the network",
+        (Action::Allow, true, false) if rule.tool == "bash" => ", in the sandbox",
+        _ => "",
+    }
 }
 
 /// The rule that a user names: by its number in the list, by its command, or in its words.

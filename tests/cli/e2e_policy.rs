@@ -116,7 +116,7 @@ fn rules_are_added_listed_and_removed() {
     }
     let listed = sandbox.run(&["policy", "list"]).stdout;
     for part in [
-        "  1  allow bash \"npm test\" (",
+        "  1  allow bash \"npm test\", in the sandbox (",
         "config.toml:",
         "  2  deny bash \"git push\"",
     ] {
@@ -141,6 +141,77 @@ fn rules_are_added_listed_and_removed() {
     assert_eq!(ran.code, Some(2), "{ran:#?}");
     assert!(
         ran.stderr.contains("sudo") && !ran.stderr.contains("append"),
+        "{ran:#?}"
+    );
+}
+
+#[test]
+fn a_rule_that_would_do_nothing_is_refused_or_named() {
+    let sandbox = Sandbox::new();
+    for (words, part) in [
+        (&["deny", "Bash(rm:*)"][..], "tiller policy deny rm"),
+        (&["deny", "--sandbox", "rm", "-rf"], "no option --sandbox"),
+        (&["deny", "--network", "rm"], "no option --network"),
+        (
+            &["allow", "--network", "--project", "npm"],
+            "no option --project",
+        ),
+        (
+            &["allow", "npm", "test", "--network"],
+            "put --network before",
+        ),
+    ] {
+        let ran = sandbox.run(&[&["policy"], words].concat());
+        assert_eq!(ran.code, Some(2), "{ran:#?}");
+        assert!(ran.stderr.contains(part), "{part}: {ran:#?}");
+    }
+    assert!(!sandbox.config().join("config.toml").exists());
+    for (words, part) in [
+        (
+            &["docker"][..],
+            "\"docker\", in the sandbox\ndocker likely can't work in the sandbox: ",
+        ),
+        (
+            &["npm", "install"],
+            "Try: tiller policy allow --network npm install\n",
+        ),
+        (
+            &["--network", "npm", "install"],
+            "\"npm install\", with the network\n",
+        ),
+        (
+            &["gh"],
+            "still asks before commands such as gh pr create --fill: ",
+        ),
+        (
+            &["--exact", "--network", "curl", "a b"],
+            "exactly \"curl a b\", with the network\n",
+        ),
+    ] {
+        let ran = sandbox.run(&[&["policy", "allow"], words].concat());
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        assert!(ran.stdout.contains(part), "{part}: {ran:#?}");
+        assert!(!ran.stdout.contains("Running sessions"), "{ran:#?}");
+    }
+    assert_eq!(
+        sandbox.run(&["policy", "check", "curl", "a b"]).code,
+        Some(0)
+    );
+    assert_eq!(
+        sandbox.run(&["policy", "check", "curl", "a b", "c"]).code,
+        Some(1)
+    );
+    sandbox.run(&["policy", "deny", "make"]);
+    let told = sandbox.run(&["policy", "check", "make"]).stdout;
+    assert_eq!(told.matches("deny bash \"make\"").count(), 1, "{told}");
+    let ran = sandbox.run(&[
+        "policy",
+        "check",
+        "--config",
+        "permission.rules=[{tool=bash}]",
+    ]);
+    assert!(
+        ran.stderr.contains("put words in quotes: tool=\"bash\""),
         "{ran:#?}"
     );
 }

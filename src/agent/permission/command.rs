@@ -453,7 +453,7 @@ impl Judging<'_> {
 }
 
 /// How much freedom a rule gives a command: the sandbox, the network, or neither limit.
-fn freedom(rule: &Rule) -> u8 {
+pub(super) fn freedom(rule: &Rule) -> u8 {
     match (rule.sandbox, rule.network) {
         (false, _) => 2,
         (true, true) => 1,
@@ -463,7 +463,7 @@ fn freedom(rule: &Rule) -> u8 {
 
 /// Whether a rule of the user is at least as specific as a built-in one. In network rules, the words
 /// after the prefix only distinguish addresses from folders.
-fn is_more_exact(own: &Rule, built_in: &Rule) -> bool {
+pub(super) fn is_more_exact(own: &Rule, built_in: &Rule) -> bool {
     let with = !built_in.network && !built_in.with.is_empty();
     let needed = built_in.prefix.len() + usize::from(with);
     own.prefix.len() + usize::from(!own.with.is_empty()) >= needed

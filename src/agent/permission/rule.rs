@@ -198,10 +198,10 @@ impl Rule {
             let _ = write!(text, "{exactly} {:?}", self.prefix.join(" "));
         }
         if !self.with.is_empty() {
-            let _ = write!(text, " with {}", self.with.join(" or "));
+            let _ = write!(text, " with {}", few(&self.with));
         }
         if !self.unless.is_empty() {
-            let _ = write!(text, " unless {}", self.unless.join(" or "));
+            let _ = write!(text, " unless {}", few(&self.unless));
         }
         if !self.remotes.is_empty() {
             let _ = write!(text, " with the remote {}", self.remotes.join(" or "));
@@ -210,6 +210,15 @@ impl Rule {
             let _ = write!(text, " {path}");
         }
         text
+    }
+}
+
+/// The first of these words, for a description.
+fn few(words: &[String]) -> String {
+    const MOST: usize = 3;
+    match words.get(..MOST) {
+        Some(first) if words.len() > MOST => format!("{} or …", first.join(" or ")),
+        _ => words.join(" or "),
     }
 }
 

@@ -165,11 +165,11 @@ pub enum PolicyCommand {
         config: Vec<String>,
     },
     /// Allow commands that begin with these words.
-    Allow(PolicyAddArgs),
+    Allow(PolicyAllowArgs),
     /// Ask before commands that begin with these words.
-    Ask(PolicyAddArgs),
+    Ask(PolicyAskArgs),
     /// Deny commands that begin with these words.
-    Deny(PolicyAddArgs),
+    Deny(PolicyWords),
     /// Remove a rule from your files.
     #[command(aliases = ["rm", "delete"])]
     Remove {
@@ -182,9 +182,9 @@ pub enum PolicyCommand {
     },
 }
 
-/// A rule to add to your config.toml.
+/// The commands of a rule to add to your config.toml.
 #[derive(Clone, Debug, Args)]
-pub struct PolicyAddArgs {
+pub struct PolicyWords {
     /// The first words of the commands.
     #[arg(
         value_name = "COMMAND",
@@ -193,6 +193,13 @@ pub struct PolicyAddArgs {
         trailing_var_arg = true
     )]
     pub command: Vec<String>,
+}
+
+/// The commands to ask about, and how they run after a yes.
+#[derive(Clone, Debug, Args)]
+pub struct PolicyAskArgs {
+    #[command(flatten)]
+    pub words: PolicyWords,
 
     /// The commands may use the network.
     #[arg(long)]
@@ -201,6 +208,17 @@ pub struct PolicyAddArgs {
     /// The commands run outside the sandbox.
     #[arg(long)]
     pub no_sandbox: bool,
+}
+
+/// The commands to allow, and how they run.
+#[derive(Clone, Debug, Args)]
+pub struct PolicyAllowArgs {
+    #[command(flatten)]
+    pub rule: PolicyAskArgs,
+
+    /// Allow only this command, without more words.
+    #[arg(long)]
+    pub exact: bool,
 }
 
 /// What to decide about, and how.

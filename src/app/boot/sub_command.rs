@@ -10,7 +10,7 @@ use super::doctor::doctor;
 use super::run_context::permission_options;
 use super::runtime::current_thread;
 use crate::agent;
-use crate::agent::permission::{Action, Policy};
+use crate::agent::permission::Policy;
 use crate::agent::process::Processes;
 use crate::app::args::{self, AuthCommand, PolicyCheckArgs, PolicyCommand, SubCommand};
 use crate::app::cli::{self, AuthContext, DocsTerminal};
@@ -90,16 +90,17 @@ fn policy(what: &PolicyCommand, dirs: &Dirs) -> Result<Outcome, StartError> {
         rules.extend(Trust::load(&dirs.projects_file(), &cwd)?.rules);
         Ok::<_, StartError>(rules)
     };
-    let add = |action, what| cli::add_rule(&dirs.config_file(), action, what);
+    let (file, sessions) = (dirs.config_file(), dirs.sessions());
     match what {
         PolicyCommand::Check(what) => policy_check(what, dirs),
         PolicyCommand::List { json, config } => Ok(cli::list_rules(&rules(config)?, *json)),
-        PolicyCommand::Allow(what) => add(Action::Allow, what),
-        PolicyCommand::Ask(what) => add(Action::Ask, what),
-        PolicyCommand::Deny(what) => add(Action::Deny, what),
+        PolicyCommand::Allow(_) | PolicyCommand::Ask(_) | PolicyCommand::Deny(_) => {
+            cli::add_rule(&file, &sessions, what)
+        }
         PolicyCommand::Remove { rule, json } => {
             let stored = StoredRules { dirs, cwd: &cwd };
-            cli::remove_stored_rule(&stored, &rules(&[])?, &rule.join(" "), *json)
+            let name = rule.join(" ");
+            cli::remove_stored_rule(&stored, &sessions, &rules(&[])?, &name, *json)
         }
     }
 }

@@ -16,6 +16,7 @@ mod docs;
 mod policy;
 mod running_session;
 mod policy_notes;
+mod typed_rule;
 mod rules;
 mod steer;
 mod attached_view;

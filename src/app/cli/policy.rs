@@ -86,7 +86,9 @@ fn as_text(judged: &JudgedCommand, notes: &[String], cwd: &Path) -> String {
         let rule = judged
             .rule
             .as_ref()
-            .map(|rule| format!("  [{}]", rule.summary()));
+            .map(|rule| rule.summary())
+            .filter(|rule| !judged.reason.contains(rule))
+            .map(|rule| format!("  [{rule}]"));
         let _ = writeln!(
             text,
             "{:<6} {}\n       {}{}",

@@ -1,16 +1,19 @@
 //! `tiller policy list`, `allow`, `ask`, `deny` and `remove`: the user's permission rules.
 
+use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::typed_rule::{check_words, warning};
 use crate::agent::permission::{Action, Origin, Rule, rules_to_toml};
-use crate::app::args::PolicyAddArgs;
+use crate::agent::session::live_sessions;
+use crate::app::args::PolicyCommand;
 use crate::app::config::{append_rules, parse_checked_rules};
 use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
-use crate::app::stored_rules::{StoredRules, listed, named};
+use crate::app::stored_rules::{StoredRules, listed, named, place_of};
 
 /// Prints the rules in force.
 pub fn list_rules(rules: &[Rule], json: bool) -> Outcome {
@@ -22,38 +25,73 @@ pub fn list_rules(rules: &[Rule], json: bool) -> Outcome {
     out::print(&for_terminal(&listed(rules)))
 }
 
-/// Adds a rule about commands to the user's file.
-pub fn add_rule(file: &Path, action: Action, what: &PolicyAddArgs) -> Result<Outcome, StartError> {
-    let words = what.command.iter().flat_map(|word| word.split_whitespace());
+/// Adds a rule about commands to the user's file. `sessions` is the root of all sessions.
+pub fn add_rule(file: &Path, sessions: &Path, what: &PolicyCommand) -> Result<Outcome, StartError> {
+    let (action, words, free, exact) = match what {
+        PolicyCommand::Allow(what) => (
+            Action::Allow,
+            &what.rule.words,
+            Some(&what.rule),
+            what.exact,
+        ),
+        PolicyCommand::Ask(what) => (Action::Ask, &what.words, Some(what), false),
+        PolicyCommand::Deny(words) => (Action::Deny, words, None, false),
+        _ => return Ok(Outcome::Done),
+    };
+    let typed = &words.command;
+    check_words(action, typed).map_err(StartError::usage)?;
+    let prefix: Vec<String> = if exact && typed.len() > 1 {
+        typed.clone()
+    } else {
+        let words = typed.iter().flat_map(|word| word.split_whitespace());
+        words.map(str::to_owned).collect()
+    };
     let rule = Rule {
-        prefix: words.map(str::to_owned).collect(),
-        network: what.network,
-        sandbox: !what.no_sandbox,
+        prefix,
+        exact,
+        network: free.is_some_and(|it| it.network),
+        sandbox: !free.is_some_and(|it| it.no_sandbox),
         ..Rule::of_tool("bash", action, Origin::Session)
     };
     let rules = rules_to_toml(std::slice::from_ref(&rule));
     let checked = parse_checked_rules(&rules, |_| Origin::Session);
     checked.map_err(|(_, why)| StartError::usage(why))?;
     append_rules(file, std::slice::from_ref(&rule)).map_err(StartError::usage)?;
-    let text = format!("Added to {}: {}\n", file.display(), rule.what());
+    let (what, place) = (rule.what(), place_of(&rule));
+    let mut text = format!("Added to {}: {what}{place}\n", file.display());
+    let running = of_running_sessions(sessions).map(str::to_owned);
+    let notes = [warning(&rule), running];
+    for note in notes.into_iter().flatten() {
+        let _ = writeln!(text, "{note}");
+    }
     Ok(out::print(&for_terminal(&text)))
 }
 
 /// Removes one of `rules` from the user's files.
 pub fn remove_stored_rule(
     stored: &StoredRules,
+    sessions: &Path,
     rules: &[Rule],
     typed: &str,
     json: bool,
 ) -> Result<Outcome, StartError> {
     let rule = named(rules, typed).map_err(StartError::usage)?;
     let file = stored.remove(rule).map_err(StartError::usage)?;
-    let text = if json {
-        format!("{}\n", json!({"removed": rule.what(), "file": file}))
-    } else {
-        format!("Removed from {}: {}\n", file.display(), rule.what())
-    };
+    if json {
+        let text = format!("{}\n", json!({"removed": rule.what(), "file": file}));
+        return Ok(out::print(&for_terminal(&text)));
+    }
+    let mut text = format!("Removed from {}: {}\n", file.display(), rule.what());
+    if let Some(note) = of_running_sessions(sessions) {
+        let _ = writeln!(text, "{note}");
+    }
     Ok(out::print(&for_terminal(&text)))
+}
+
+/// A sentence about the sessions that don't see a change of the files.
+fn of_running_sessions(root: &Path) -> Option<&'static str> {
+    let is_running = !live_sessions(root).is_empty();
+    is_running.then_some("Running sessions keep their old rules until you restart them.")
 }
 
 fn row(number: usize, rule: &Rule) -> Value {

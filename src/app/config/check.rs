@@ -85,9 +85,37 @@ fn check_rules(given: &Value, place: &str) -> Result<(), String> {
     if given.as_array().is_some_and(is_right) {
         return Ok(());
     }
+    if let Some(quoted) = given.as_str().and_then(with_quotes) {
+        return Err(format!(
+            "setting {RULES} ({place}): put words in quotes: {quoted}"
+        ));
+    }
     Err(format!(
         "setting {RULES} ({place}): write each rule as a table in config.toml, for example:\n{EXAMPLE_RULE}"
     ))
+}
+
+/// The first key of a rule whose word has no quotes, with quotes: a shell removes them.
+fn with_quotes(text: &str) -> Option<String> {
+    text.match_indices('=').find_map(|(at, _)| {
+        let is_word = |c: char| c.is_alphanumeric() || "_-".contains(c);
+        let (key, value) = (text[..at].trim_end(), text[at + 1..].trim_start());
+        let key = key
+            .rsplit(|c| !is_word(c))
+            .next()
+            .filter(|key| !key.is_empty())?;
+        let list = value.starts_with('[');
+        let value = value.trim_start_matches('[').trim_start();
+        let word = value.split(|c| !is_word(c)).next()?;
+        let is_bare = word.starts_with(char::is_alphabetic) && !matches!(word, "true" | "false");
+        is_bare.then(|| {
+            if list {
+                format!("{key}=[\"{word}\"]")
+            } else {
+                format!("{key}=\"{word}\"")
+            }
+        })
+    })
 }
 
 /// What `text` means as a value like `expected`: `off`, `$5`, or `a, b` for a list.
@@ -291,6 +319,27 @@ fn find_key(table: &DeTable, prefix: &str, wanted: &str) -> Option<(usize, usize
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_without_quotes_is_shown_with_them() {
+        for (text, expected) in [
+            ("[{tool=bash}]", Some("tool=\"bash\"")),
+            (
+                "[{tool=\"bash\", network = true, action= ask}]",
+                Some("action=\"ask\""),
+            ),
+            ("[{tool=\"bash\", prefix=[npm]}]", Some("prefix=[\"npm\"]")),
+            ("off", None),
+        ] {
+            assert_eq!(with_quotes(text).as_deref(), expected, "{text}");
+        }
+        let given = Value::from("[{tool=bash}]");
+        let error = check_rules(&given, "--config").unwrap_err();
+        assert!(
+            error.ends_with("put words in quotes: tool=\"bash\""),
+            "{error}"
+        );
+    }
 
     #[test]
     fn a_key_is_found_on_its_line() {

@@ -1,0 +1,161 @@
+//! The words that users type for a rule. Refuses those that can't begin a command, and warns about a rule
+//! that likely does nothing.
+
+use std::path::Path;
+
+use crate::agent::permission::{Action, Rule, Unmet, unmet};
+use crate::agent::word_list::WordList;
+use crate::app::humanize::shell_word;
+
+/// Options that only count before the words.
+const OPTIONS: WordList = WordList("--network --no-sandbox --exact");
+
+/// Tools of other agents that run commands, as they begin a rule.
+const SHELLS: WordList = WordList("Bash bash Shell shell run_shell_command");
+
+/// Other tools of other agents.
+const TOOLS: WordList = WordList(
+    "Read Write Edit MultiEdit NotebookEdit Glob Grep LS WebFetch WebSearch Task TodoWrite \
+     read_file write_file web_fetch mcp__*",
+);
+
+/// Checks that `typed` can be the first words of commands.
+pub(super) fn check_words(action: Action, typed: &[String]) -> Result<(), String> {
+    let verb = action.name();
+    let form = |words: &[&str]| {
+        let words = words.iter().map(|word| shell_word(Path::new(word)));
+        let words: Vec<String> = words.collect();
+        format!("tiller policy {verb} {}", words.join(" "))
+    };
+    let words: Vec<&str> = typed.iter().map(String::as_str).collect();
+    let is_option = |word: &&&str| OPTIONS.contains(word);
+    let first = words.first().copied().unwrap_or_default();
+    let known = match action {
+        Action::Allow => ", only --network, --no-sandbox and --exact",
+        Action::Ask => ", only --network and --no-sandbox",
+        Action::Deny => "",
+    };
+    let lacks = |option| format!("policy {verb} has no option {option}{known}");
+    if first.starts_with('-') {
+        return Err(lacks(first));
+    }
+    let count = words.iter().rev().take_while(is_option).count();
+    let (words, options) = words.split_at(words.len() - count);
+    if let Some(option) = options.first() {
+        return Err(if known.contains(option) {
+            format!(
+                "put {option} before the words: {}",
+                form(&[options, words].concat())
+            )
+        } else {
+            lacks(option)
+        });
+    }
+    let text = words.join(" ");
+    let of_tool = text.strip_suffix(')').and_then(|text| text.split_once('('));
+    let (tool, inner) = of_tool.unwrap_or((&text, ""));
+    if of_tool.is_some() && SHELLS.contains(tool) || tool == "Bash" {
+        let inner = inner
+            .split_whitespace()
+            .map(|word| word.trim_end_matches(":*"));
+        let inner: Vec<&str> = inner.filter(|word| !matches!(*word, "" | "*")).collect();
+        let inner = if inner.is_empty() {
+            &["npm", "test"]
+        } else {
+            inner.as_slice()
+        };
+        return Err(format!(
+            "{text} is how another agent writes it; write: {}",
+            form(inner)
+        ));
+    }
+    if TOOLS.matches(tool) {
+        return Err(format!(
+            "{tool} is a tool, and policy {verb} takes the first words of commands, such as: {}. \
+             For rules of another agent, see tiller docs coming-from",
+            form(&["curl"])
+        ));
+    }
+    Ok(())
+}
+
+/// A warning if `rule` likely doesn't allow what its author wants.
+pub(super) fn warning(rule: &Rule) -> Option<String> {
+    let words = rule.prefix.join(" ");
+    Some(match unmet(rule)? {
+        Unmet::Freedom(built_in) => {
+            let (how, option) = if built_in.sandbox {
+                ("without the network", "--network")
+            } else {
+                ("in the sandbox", "--no-sandbox")
+            };
+            format!(
+                "{words} likely can't work {how}: {}. Try: tiller policy allow {option} {words}",
+                built_in.reason
+            )
+        }
+        Unmet::Asks(built_in, example) => format!(
+            "tiller still asks before commands such as {example}: {}. For those, name more words",
+            built_in.reason
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_begin_no_command_are_refused() {
+        for (action, typed, expected) in [
+            (Action::Deny, "Bash(rm:*)", "tiller policy deny rm"),
+            (
+                Action::Allow,
+                "Bash(npm run test:*)",
+                "tiller policy allow npm run test",
+            ),
+            (Action::Allow, "Bash", "tiller policy allow npm test"),
+            (Action::Deny, "WebFetch", "WebFetch is a tool"),
+            (Action::Deny, "Read(./secrets/**)", "Read is a tool"),
+            (
+                Action::Deny,
+                "--sandbox rm -rf",
+                "policy deny has no option --sandbox",
+            ),
+            (
+                Action::Allow,
+                "--project npm test",
+                "has no option --project, only --network",
+            ),
+            (
+                Action::Ask,
+                "--exact npm test",
+                "has no option --exact, only --network",
+            ),
+            (
+                Action::Allow,
+                "npm test --network",
+                "words: tiller policy allow --network npm test",
+            ),
+            (
+                Action::Deny,
+                "npm test --network",
+                "policy deny has no option --network",
+            ),
+        ] {
+            let typed: Vec<String> = typed.split(' ').map(str::to_owned).collect();
+            let error = check_words(action, &typed).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+        for typed in [
+            "npm test",
+            "rm -rf",
+            "docker run --network host",
+            "Rscript",
+            "bash",
+        ] {
+            let typed: Vec<String> = typed.split(' ').map(str::to_owned).collect();
+            assert_eq!(check_words(Action::Deny, &typed), Ok(()));
+        }
+    }
+}
