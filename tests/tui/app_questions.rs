@@ -975,6 +975,7 @@ fn enter_on_the_empty_editor_runs_a_plan() {
     // Back in plan mode it is offered again.
     tui.key("shift+tab");
     tui.key("shift+tab");
+    tui.wait(10_000);
     assert!(tui.frame().contains(offer), "{}", tui.frame());
     let mut tui = planned(RunOutcome::Done);
     tui.wait(500);

@@ -138,7 +138,7 @@ mod tests {
             (&["sandbox", "ls"], "policy check"),
             (&["features", "list"], "tiller config list"),
             (&["setup"], "tiller auth add PROVIDER"),
-            (&["commit"], "type /commit"),
+            (&["commit"], "tiller -p /commit"),
             (&["Doctor"], "try tiller doctor."),
             (&["exec", "hi"], "tiller -p PROMPT"),
             (&["exec", "--", "hi"], "tiller -p PROMPT"),
