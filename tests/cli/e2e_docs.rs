@@ -26,6 +26,14 @@ fn a_page_or_a_section_is_printed_as_markdown() {
     }
     let ran = sandbox.run(&["docs", "permissions#let-it-use-docker-ssh-or-gh"]);
     assert!(!ran.stdout.contains("### Let it write"), "{}", ran.stdout);
+    // A section has its parts.
+    let ran = sandbox.run(&["docs", "coming-from#from-codex"]);
+    let (from, to) = ("### Codex: command line", "## From pi");
+    assert!(
+        ran.stdout.contains(from) && !ran.stdout.contains(to),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]

@@ -123,15 +123,10 @@ fn print_page(page: &Page, terminal: Option<&DocsTerminal<'_>>) -> Outcome {
 }
 
 fn print_section(section: Section, terminal: Option<&DocsTerminal<'_>>) -> Outcome {
-    let Some(terminal) = terminal else {
-        return out::print(section.text);
-    };
-    let page = section.page.readable();
-    let start = section.start_in(&page);
-    let end = section
-        .next()
-        .map_or(page.len(), |next| next.start_in(&page));
-    terminal.show(&page[start..end.max(start)])
+    match terminal {
+        Some(terminal) => terminal.show(section.whole(&section.page.readable())),
+        None => out::print(section.whole(section.page.text)),
+    }
 }
 
 impl DocsTerminal<'_> {

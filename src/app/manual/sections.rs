@@ -80,9 +80,13 @@ impl Section {
         Self::of(page).find(|section| section.link() == link)
     }
 
-    /// The section after it on its page.
-    pub fn next(&self) -> Option<Self> {
-        Self::of(self.page).nth(self.number + 1)
+    /// Itself and its subsections in `text`, which may be another version of its page.
+    pub fn whole<'a>(&self, text: &'a str) -> &'a str {
+        let level = |section: &Self| section.text.bytes().take_while(|it| *it == b'#').count();
+        let mut later = Self::of(self.page).skip(self.number + 1);
+        let after = later.find(|section| level(section) <= level(self));
+        let end = after.map_or(text.len(), |after| after.start_in(text));
+        text.get(self.start_in(text)..end).unwrap_or_default()
     }
 
     /// The byte of `text` where it starts. The text may be another version of its page.
