@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::details::Details;
-use super::permission::Rule;
+use super::permission::{ByHand, Rule};
 
 /// A question to the user. Its call waits for the answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -56,6 +56,9 @@ pub struct PermissionSubject {
     /// The rules that would allow it next time. Empty if no general rule fits.
     #[serde(skip)]
     pub suggestions: Vec<Rule>,
+    /// How users can allow it by hand, without a suggestion.
+    #[serde(skip)]
+    pub by_hand: Option<ByHand>,
 }
 
 /// A question from the model.

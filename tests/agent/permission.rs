@@ -196,9 +196,11 @@ async fn a_refusal_that_no_rule_can_lift_says_what_to_do() {
     let command = ("bash", json!({"command": "eval \"$X\""}));
     let own = Rule::of_tool("write", Action::Ask, Origin::Session);
     let full = "or use --permission full.";
+    let compound = ("bash", json!({"command": "make && ssh host"}));
     for (call, rules, way_out) in [
         (command, Vec::new(), full),
         (write(".git/hooks/x"), Vec::new(), full),
+        (compound, Vec::new(), "Run it alone: ssh host"),
         (write("a.txt"), vec![own], "The user can change that rule,"),
     ] {
         let policy = Policy::new(PermissionMode::Ask, rules);

@@ -200,9 +200,10 @@ fn a_denied_network_names_the_narrow_way_out_once() {
     assert_eq!(
         String::from_utf8(output.stderr).unwrap(),
         format!(
-            "tiller: refused: curl https://example.org/a ({reason}; to allow it, add a rule with \
-             network = true to config.toml)\n\
-             tiller: refused: curl https://example.org/b ({reason})\n"
+            "tiller: refused: curl https://example.org/a ({reason}. To allow it: tiller policy allow \
+             --exact --network curl 'https://example.org/a')\n\
+             tiller: refused: curl https://example.org/b ({reason}. To allow it: tiller policy allow \
+             --exact --network curl 'https://example.org/b')\n"
         )
     );
     let file = sandbox.config().join("config.toml");

@@ -217,6 +217,46 @@ fn a_rule_that_would_do_nothing_is_refused_or_named() {
 }
 
 #[test]
+fn policy_check_names_the_line_that_allows_a_command() {
+    let sandbox = Sandbox::new();
+    let check = |line| sandbox.run(&["policy", "check", line]).stdout;
+    for (line, part) in [
+        (
+            "docker ps",
+            "The same: tiller policy allow --exact --no-sandbox docker ps\n",
+        ),
+        (
+            "curl -s https://x.org | head",
+            "To allow it: tiller policy allow --exact --network curl -s 'https://x.org'\n",
+        ),
+        (
+            "make && ssh host",
+            "needs a line with only that command. Run it alone: ssh host\n",
+        ),
+    ] {
+        let told = check(line);
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    for line in ["curl -s https://x.org && make", "rm -rf .git"] {
+        assert!(!check(line).contains("policy allow"), "{line}");
+    }
+    let words = [
+        "policy",
+        "allow",
+        "--exact",
+        "--network",
+        "curl",
+        "-s",
+        "https://x.org",
+    ];
+    assert_eq!(sandbox.run(&words).code, Some(0));
+    assert!(
+        check("curl -s https://x.org | head")
+            .contains("auto mode: allow, in the sandbox with network")
+    );
+}
+
+#[test]
 fn policy_check_names_the_files_that_the_sandbox_hides() {
     let sandbox = Sandbox::with(&[("secrets/key.txt", "k"), ("a.txt", "a")]);
     let secrets = sandbox.path().join("secrets");

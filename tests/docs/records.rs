@@ -184,6 +184,7 @@ fn events() -> Vec<AgentEvent> {
             details: command(""),
             network: false,
             flagged: Vec::new(),
+            by_hand: None,
             suggestions: Vec::new(),
         }),
     };

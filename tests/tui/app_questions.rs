@@ -51,6 +51,7 @@ fn command_with(id: u64, command: &str, suggestions: Vec<Rule>) -> Arc<Question>
             })),
             network: false,
             flagged: Vec::new(),
+            by_hand: None,
             suggestions,
         }),
     })

@@ -23,9 +23,11 @@ mod suggest;
 mod needs;
 mod decision;
 mod command;
+mod by_hand;
 mod decide;
 mod folders;
 
+pub use by_hand::ByHand;
 pub use check::tightened;
 pub use decide::decide;
 pub use decision::{Confinement, Decision, Judged, PathUse, Request, Verdict};

@@ -7,7 +7,7 @@ use super::allowed::{Allowed, CallScope, Refusal};
 use super::execution::reason;
 use super::redaction;
 use crate::event::AgentEvent;
-use crate::permission::{Confinement, Decision, Origin, Rule, Verdict, rules_to_toml};
+use crate::permission::{ByHand, Confinement, Decision, Origin, Rule, Verdict, rules_to_toml};
 use crate::question::{Answer, PermissionSubject, Subject};
 use crate::tool::{Progress, Rehearsal, ToolError};
 
@@ -22,6 +22,8 @@ pub(super) async fn ask(
     let (link, turn, call) = (scope.link, scope.turn, scope.call);
     let mut why = decision.reason.clone();
     let mut agreed = None;
+    let command = allowed.effects.command.as_deref();
+    let by_hand = command.and_then(|command| decision.by_hand(command));
     loop {
         let rehearsal = rehearse(scope, allowed).await?;
         let fingerprint = rehearsal.as_ref().map(|rehearsal| rehearsal.fingerprint);
@@ -55,6 +57,7 @@ pub(super) async fn ask(
             network: decision.verdict == Verdict::Ask(NETWORK),
             flagged: decision.flagged(),
             suggestions: decision.suggestions.clone(),
+            by_hand: by_hand.clone(),
         });
         let answer = link
             .asker
@@ -71,7 +74,7 @@ pub(super) async fn ask(
                 return Err(text.into());
             }
             None if turn.interrupt.is_cancelled() => return Err(Refusal::CutShort),
-            None => return Err(nobody_to_ask(decision).into()),
+            None => return Err(nobody_to_ask(decision, by_hand.as_ref()).into()),
         }
     }
 }
@@ -109,13 +112,23 @@ async fn may_read(scope: CallScope<'_>, allowed: &Allowed) -> Result<bool, Refus
 }
 
 /// The refusal if there is no user to ask, and how the user can allow the call.
-fn nobody_to_ask(decision: &Decision) -> String {
+fn nobody_to_ask(decision: &Decision, by_hand: Option<&ByHand>) -> String {
     let why = format!(
         "Not permitted: {}. This run can't ask the user.",
         decision.reason
     );
     let own = |rule: &Arc<Rule>| rule.origin != Origin::BuiltIn;
-    match &*decision.suggestions {
+    let suggestions = match by_hand {
+        Some(ByHand::Rule(rule)) => std::slice::from_ref(&**rule),
+        Some(ByHand::RunAlone(command)) => {
+            return format!(
+                "{why} A rule with sandbox = false needs a line with only that command, in plain words. \
+                 Run it alone: {command}. The user can also run tiller without -p and allow the call there."
+            );
+        }
+        None => &decision.suggestions,
+    };
+    match suggestions {
         [] if decision.rule.as_ref().is_some_and(own) => format!(
             "{why} The user can change that rule, or run tiller without -p and allow the call there."
         ),

@@ -79,6 +79,7 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
         network: confined == Confined::Network,
         flagged: Vec::new(),
         suggestions: suggest_wider(&call.name, command, confinement),
+        by_hand: None,
     });
     let answer = link
         .asker

@@ -2,6 +2,7 @@
 //! and the terminal write to stdout.
 
 mod headless;
+mod one_liner;
 mod refusal;
 mod print;
 mod json;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::one_liner::{by_hand, one_liner};
 use super::policy_notes::notes;
 use crate::agent::JudgedCommand;
 use crate::agent::permission::{
@@ -66,7 +67,10 @@ pub fn explain_command(
     json: bool,
 ) -> Outcome {
     let rules: Vec<&Rule> = policy.rules().map(|rule| &**rule).collect();
-    let notes = notes(&rules, judged);
+    let mut notes = notes(&rules, judged);
+    let is_explained = notes.iter().any(|note| note.starts_with("Your rule"));
+    let how = judged.decision.by_hand(command).filter(|_| !is_explained);
+    notes.extend(how.as_ref().and_then(by_hand));
     let text = if json {
         format!("{}\n", as_json(command, judged, &notes))
     } else {
@@ -125,6 +129,9 @@ fn as_text(judged: &JudgedCommand, notes: &[String], cwd: &Path) -> String {
             "\nTo run it without asking, add to your config.toml:\n\n{}",
             rules.trim_end()
         );
+        if let Some(line) = one_liner(&decision.suggestions) {
+            let _ = writeln!(text, "\nThe same: {line}");
+        }
     }
     text
 }

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
+use super::one_liner::{by_hand, one_liner};
 use crate::agent::Details;
-use crate::agent::permission::{Rule, rules_to_toml};
+use crate::agent::permission::{ByHand, Rule, rules_to_toml};
 use crate::agent::question::{Question, Subject};
 use crate::agent::tool::DiffDetails;
 use crate::app::humanize::shell_word;
@@ -26,17 +27,26 @@ pub fn refusal(question: &Question, told: &mut HashSet<String>) -> Option<String
     if !told.insert(format!("{what}{again}")) {
         return None;
     }
-    let allow = match &*subject.suggestions {
-        [] if !told.insert(subject.reason.clone()) => subject.reason.clone(),
-        [] if subject.network => format!(
-            "{}; to allow it, add a rule with network = true to config.toml",
-            subject.reason
+    let reason = &subject.reason;
+    let is_rule = matches!(subject.by_hand, Some(ByHand::Rule(_)));
+    let by_hand = subject.by_hand.as_ref().and_then(by_hand);
+    let allow = match (&*subject.suggestions, by_hand) {
+        ([], by_hand) if !told.insert(reason.clone()) => match by_hand.filter(|_| is_rule) {
+            Some(how) => format!("{reason}. {how}"),
+            None => reason.clone(),
+        },
+        ([], Some(how)) => format!("{reason}. {how}"),
+        ([], None) if subject.network => {
+            format!("{reason}; to allow it, add a rule with network = true to config.toml")
+        }
+        ([], None) => format!(
+            "{reason}; tiller has no rule to suggest: write your own, or use --permission full"
         ),
-        [] => format!(
-            "{}; tiller has no rule to suggest: write your own, or use --permission full",
-            subject.reason
-        ),
-        rules => format!("allow it with --config {}", as_word(rules)),
+        (rules, _) => {
+            let always = one_liner(rules);
+            let always = always.map_or_else(String::new, |line| format!("; for all runs: {line}"));
+            format!("allow it with --config {}{always}", as_word(rules))
+        }
     };
     Some(format!("refused: {what}{again} ({allow})"))
 }
