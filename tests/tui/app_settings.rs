@@ -8,7 +8,7 @@ use tiller::app::tui::overlay::{Overlay, SettingOverride, SettingRow};
 use tiller::llm::ThinkingLevel;
 use toml::Value;
 
-use super::app_kit::TestTui;
+use super::app_kit::{TestTui, run_command};
 
 fn row(key: &str, value: impl Into<Value>, is_set: bool, about: &str) -> SettingRow {
     SettingRow {
@@ -124,6 +124,8 @@ fn a_setting_that_is_changed_elsewhere_leads_there() {
     let mut tui = opened("models.default");
     assert_eq!(tui.key("enter"), [Effect::ListModels]);
     assert!(matches!(tui.app.overlays.last(), Some(Overlay::Models(_))));
+    let mut tui = opened("permission.rules");
+    assert_eq!(tui.key("enter"), [run_command("/permissions")]);
     let frame = opened("budget").frame();
     assert!(
         frame.contains("no limit") && !frame.contains("0.0"),

@@ -28,7 +28,8 @@ fn run<'a>(host: &'a Host, argument: &'a str) -> Running<'a> {
         let Some((verb, name)) = argument.split_once(' ') else {
             return match argument {
                 "" => Ok(format!(
-                    "Permission mode {mode}. Your rules:\n{}To remove one: /permissions remove NUMBER",
+                    "Permission mode {mode}. Your rules:\n{}To remove one: /permissions remove NUMBER\n\
+                     To add one, in a shell: tiller policy allow COMMAND",
                     listed(&rules)
                 )),
                 _ => Err(usage(argument)),
@@ -58,5 +59,6 @@ async fn in_force(host: &Host, stored: Vec<Rule>) -> Result<Vec<Rule>, String> {
 }
 
 fn usage(argument: &str) -> String {
-    format!("/permissions has no '{argument}'. Use /permissions, or /permissions remove NUMBER")
+    format!("/permissions has no '{argument}'. Use /permissions, or /permissions remove NUMBER. To \
+             add a rule, in a shell: tiller policy allow COMMAND")
 }

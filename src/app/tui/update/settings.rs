@@ -9,6 +9,7 @@ use super::{list, models, permission, pictures, themes};
 use crate::agent::NoticeLevel;
 use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
+use crate::app::commands;
 use crate::app::config::SettingRow;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
@@ -84,11 +85,10 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
             return effects;
         }
         Some("permission.rules") => {
-            let list = topmost!(app, Settings);
-            let how = "Rules are in config.toml. See them with /permissions or `tiller policy list`; change \
-                       them with `tiller config edit`.";
-            list.fault = Some(how.to_owned());
-            return Vec::new();
+            app.overlays.pop();
+            let list = commands::find("/permissions").map(|(command, _)| command);
+            let list = list.map(|command| Effect::RunCommand(command, String::new()));
+            return list.into_iter().collect();
         }
         _ => {}
     }
