@@ -64,6 +64,7 @@ security#what-leaves-your-machine: privacy telemetry analytics tracking phonehom
 settings: managedsettings enterprise policyfile
 keys: shortcut newline multiline
 keys#change-keys-keymaptoml: keybinding rebind
+coming-from#what-tiller-doesnt-have: mcp subagent plugin skill
 sessions#see-cost-context-and-model-calls: money spending
 models#what-it-may-cost: money cheap";
 

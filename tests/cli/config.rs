@@ -478,7 +478,7 @@ fn an_unknown_setting_leads_to_the_right_one_or_to_the_list() {
         ("provider", "`tiller config list` lists all settings"),
         ("env", "`tiller config list` lists all settings"),
         ("enabled", "`tiller config list` lists all settings"),
-        ("proxy", "`tiller config list` lists all settings"),
+        ("proxy", "set the variable HTTPS_PROXY instead"),
     ] {
         let ran = sandbox.run(&["config", "get", key]);
         let told = format!("tiller: unknown setting {key}: {told}");

@@ -47,7 +47,7 @@ fn words_list_the_sections_and_how_to_open_them() {
         ("json", "scripting › JSON"),
         ("sandbox", "security › The sandbox"),
         ("docker", "permissions › Let it use docker, ssh or gh"),
-        ("mcp", "coming-from › "),
+        ("mcp", "coming-from › What tiller doesn't have"),
         ("network access", "permissions › Let it use the network"),
     ] {
         let ran = sandbox.run(&["docs", words]);

@@ -49,19 +49,12 @@ pub(super) fn rows() -> Msg {
         ),
         row("ui.theme", "auto", false, "The colors."),
         row("ui.mouse", true, false, "Whether the mouse scrolls."),
-        row("ui.motion", "full", false, "How often frames change."),
         row("ui.vim", false, false, "Vim keys for the mode you type in."),
         row(
             "permission.mode",
             "auto",
             false,
             "The mode of new sessions.",
-        ),
-        row(
-            "permission.rules",
-            Value::Array(Vec::new()),
-            false,
-            "What needs no answer.",
         ),
         row("budget.usd", 0.0, false, "The most to spend."),
     ])))
@@ -93,10 +86,6 @@ fn a_setting_is_found_by_its_key_and_by_other_words() {
         ("cost limit", "budget.usd"),
         ("editor mode", "ui.vim"),
         ("colour", "ui.theme"),
-        ("ssh", "ui.motion"),
-        ("flicker", "ui.motion"),
-        ("turn off animations", "ui.motion"),
-        ("whitelist", "permission.rules"),
     ] {
         let tui = opened(typed);
         let Some(Overlay::Settings(list)) = tui.app.overlays.last() else {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use crate::app::manual::{PAGES, Page, Section, find_page, search};
+use crate::app::manual::{PAGES, Page, Section, find_page, search, search_words, whole_word};
 use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 
@@ -79,8 +79,14 @@ pub fn docs(words: &[String], terminal: Option<&DocsTerminal<'_>>) -> Result<Out
 
 /// The error about a section that isn't on the page, with those that the user may mean.
 fn no_section(page: &'static Page, anchor: &str) -> StartError {
+    let words = search_words(anchor);
+    let is_near = |section: &Section| {
+        let heading = search_words(&section.heading());
+        let is_in = |word: &String| heading.iter().any(|it| whole_word(it, word));
+        section.page == page && section.number > 0 && words.iter().any(is_in)
+    };
     let mut sections = search(anchor).sections;
-    sections.retain(|section| section.page == page && section.number > 0);
+    sections.retain(is_near);
     let (which, most) = match &sections[..] {
         [] => ("Its sections are", usize::MAX),
         _ => ("The nearest are", MAX_NEAR),

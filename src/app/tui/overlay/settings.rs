@@ -173,3 +173,31 @@ pub fn without_place(fault: &str) -> String {
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::config::{Layers, setting_rows};
+
+    #[test]
+    fn words_for_other_things_find_the_shipped_settings() {
+        for (typed, key) in [
+            ("ssh", "ui.motion"),
+            ("flicker", "ui.motion"),
+            ("turn off animations", "ui.motion"),
+            ("whitelist", "permission.rules"),
+        ] {
+            let mut list = SettingsPicker::default();
+            list.picker.type_text(typed);
+            list.read(setting_rows(&Layers::defaults(), &[]));
+            assert_eq!(list.chosen().map(|row| &*row.key), Some(key), "{typed}");
+        }
+        for (typed, told) in [("proxy", "HTTPS_PROXY"), ("log", "TILLER_LOG")] {
+            let mut list = SettingsPicker::default();
+            list.picker.type_text(typed);
+            list.read(setting_rows(&Layers::defaults(), &[]));
+            assert_eq!(list.chosen(), None, "{typed}");
+            assert!(list.advice().is_some_and(|it| it.contains(told)), "{typed}");
+        }
+    }
+}
