@@ -64,7 +64,8 @@ security#what-leaves-your-machine: privacy telemetry analytics tracking phonehom
 settings: managedsettings enterprise policyfile
 keys: shortcut newline multiline
 keys#change-keys-keymaptoml: keybinding rebind
-coming-from#what-tiller-doesnt-have: mcp subagent plugin skill
+coming-from#what-tiller-doesnt-have: mcp hook subagent plugin skill
+permissions#git: githook
 sessions#see-cost-context-and-model-calls: money spending
 models#what-it-may-cost: money cheap";
 

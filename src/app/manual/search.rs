@@ -293,6 +293,8 @@ mod tests {
             ("enterprise", "settings"),
             ("policy file", "settings"),
             ("shortcuts", "keys"),
+            ("hooks", "coming-from › What tiller doesn't have"),
+            ("git hooks", "permissions › Git"),
         ] {
             assert!(search(query).is_exact || query == "netwrk", "{query}");
             let names = names(query);
