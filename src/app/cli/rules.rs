@@ -107,3 +107,28 @@ fn row(number: usize, rule: &Rule) -> Value {
         "network": rule.network,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::session::{Presence, PresenceRecord, SessionState};
+
+    #[test]
+    fn only_a_running_session_is_mentioned() {
+        let root = tempfile::tempdir().unwrap();
+        assert_eq!(of_running_sessions(root.path()), None);
+        let record = PresenceRecord {
+            id: "a".to_owned(),
+            state: SessionState::Idle,
+            since: 0,
+            pid: std::process::id(),
+            cwd: "/work".to_owned(),
+            model: "p/m".to_owned(),
+            path: root.path().join("a.jsonl"),
+            socket: None,
+        };
+        let _open = Presence::open(root.path(), record).unwrap();
+        let told = of_running_sessions(root.path()).unwrap();
+        assert!(told.contains("until you restart them"), "{told}");
+    }
+}

@@ -33,7 +33,7 @@ pub(super) fn check_words(action: Action, typed: &[String]) -> Result<(), String
     let known = match action {
         Action::Allow => ", only --network, --no-sandbox and --exact",
         Action::Ask => ", only --network and --no-sandbox",
-        Action::Deny => "",
+        Action::Deny => ": write only the words of the command",
     };
     let lacks = |option| format!("policy {verb} has no option {option}{known}");
     if first.starts_with('-') {
@@ -42,7 +42,7 @@ pub(super) fn check_words(action: Action, typed: &[String]) -> Result<(), String
     let count = words.iter().rev().take_while(is_option).count();
     let (words, options) = words.split_at(words.len() - count);
     if let Some(option) = options.first() {
-        return Err(if known.contains(option) {
+        return Err(if action != Action::Deny && known.contains(option) {
             format!(
                 "put {option} before the words: {}",
                 form(&[options, words].concat())
