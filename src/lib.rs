@@ -83,8 +83,8 @@
 //!   Markdown files in `assets/prompts`.
 //! - `host` is what every front end offers besides the agent: opening sessions, the user's own commands. It
 //!   knows no screen and no standard streams.
-//! - `serve` is for other programs: `--mode rpc`, editors (`acp`, with an agent for each session), the socket and
-//!   the file that steer a session, and the events file.
+//! - `serve` is for other programs: `--mode rpc`, editors (`acp`, with an agent for each session), the socket by
+//!   which they steer a session or attach to it, the file that steers it, and the events file.
 //! - `sessions` finds, lists and opens sessions. `export` turns them into HTML, Markdown or JSON lines.
 //!   `branches` outlines a session's tree.
 //! - `files` is the index for `@`, `tui/completion` the suggestions while you type, and `clipboard` the

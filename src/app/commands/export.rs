@@ -2,8 +2,8 @@
 
 use super::{Run, Running, SlashCommand};
 use crate::app::action::{Action, ActionSpec, Group, Scope};
-use crate::app::host::Host;
 use crate::app::export::export_on_request;
+use crate::app::host::Host;
 use tokio::task::spawn_blocking;
 
 pub(super) static COMMAND: SlashCommand = SlashCommand {

@@ -15,7 +15,10 @@ pub(super) static COMMAND: SlashCommand = SlashCommand {
 fn run<'a>(_: &'a Host, _: &'a str) -> Running<'a> {
     let mut text = "Commands:".to_owned();
     for command in all() {
-        let argument = command.spec.argument.map_or(String::new(), |it| format!(" {it}"));
+        let argument = command
+            .spec
+            .argument
+            .map_or(String::new(), |it| format!(" {it}"));
         let name = format!("/{}{argument}", command.name());
         let _ = write!(text, "\n  {name:<20} {}", command.spec.help);
     }

@@ -1,10 +1,10 @@
 //! `/model`: chooses the model. The screen has a list of them.
 
 use super::{Run, Running, SlashCommand};
-use crate::llm::Model;
 use crate::app::action::Action;
 use crate::app::host::Host;
 use crate::app::models::KeyState;
+use crate::llm::Model;
 
 pub(super) static COMMAND: SlashCommand = SlashCommand {
     spec: Action::Models.row(),

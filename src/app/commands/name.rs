@@ -20,7 +20,9 @@ pub(super) static COMMAND: SlashCommand = SlashCommand {
 
 fn run<'a>(host: &'a Host, name: &'a str) -> Running<'a> {
     Box::pin(async move {
-        let said = host.carry_out(|handle| handle.name(name.to_owned())).await?;
+        let said = host
+            .carry_out(|handle| handle.name(name.to_owned()))
+            .await?;
         Ok(match (said.as_str(), name) {
             ("", "") => "The session has no name now".to_owned(),
             ("", name) => format!("This session is now {name}"),

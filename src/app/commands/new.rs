@@ -13,7 +13,10 @@ pub(super) static COMMAND: SlashCommand = SlashCommand {
 
 fn run<'a>(host: &'a Host, _: &'a str) -> Running<'a> {
     Box::pin(async move {
-        let opened = host.open(Choice::New).await.map_err(|error| error.to_string())?;
+        let opened = host
+            .open(Choice::New)
+            .await
+            .map_err(|error| error.to_string())?;
         let mut said = vec!["A new session has started".to_owned()];
         said.extend(opened.notices);
         Ok(said.join("\n"))

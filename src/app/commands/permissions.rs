@@ -23,15 +23,22 @@ pub(super) static COMMAND: SlashCommand = SlashCommand {
 fn run<'a>(host: &'a Host, argument: &'a str) -> Running<'a> {
     Box::pin(async move {
         let mode = host.snapshot().await?.permission;
-        let stored = StoredRules { dirs: &host.dirs, cwd: &host.cwd };
+        let stored = StoredRules {
+            dirs: &host.dirs,
+            cwd: &host.cwd,
+        };
         let rules = in_force(host, stored.read()?).await?;
         let Some((verb, name)) = argument.split_once(' ') else {
             return match argument {
-                "" => Ok(format!(
-                    "Permission mode {mode}. Your rules:\n{}To remove one: /permissions remove NUMBER\n\
-                     To add one, in a shell: tiller policy allow COMMAND",
-                    listed(&rules)
-                )),
+                "" => {
+                    let remove = "To remove one: /permissions remove NUMBER\n";
+                    let remove = if rules.is_empty() { "" } else { remove };
+                    let rules = listed(&rules);
+                    Ok(format!(
+                        "Permission mode {mode}. Your rules:\n{rules}{remove}To add one, in a shell: \
+                         tiller policy allow COMMAND"
+                    ))
+                }
                 _ => Err(usage(argument)),
             };
         };
@@ -59,6 +66,8 @@ async fn in_force(host: &Host, stored: Vec<Rule>) -> Result<Vec<Rule>, String> {
 }
 
 fn usage(argument: &str) -> String {
-    format!("/permissions has no '{argument}'. Use /permissions, or /permissions remove NUMBER. To \
-             add a rule, in a shell: tiller policy allow COMMAND")
+    format!(
+        "/permissions has no '{argument}'. Use /permissions, or /permissions remove NUMBER. To \
+             add a rule, in a shell: tiller policy allow COMMAND"
+    )
 }

@@ -24,7 +24,10 @@ fn run<'a>(host: &'a Host, _: &'a str) -> Running<'a> {
         ];
         lines.extend(session.name.as_ref().map(|name| format!("Name: {name}")));
         let tokens = short(now.usage.context_tokens());
-        lines.push(format!("Spent: {}, {tokens} tokens", dollars(now.usage.cost.total)));
+        lines.push(format!(
+            "Spent: {}, {tokens} tokens",
+            dollars(now.usage.cost.total)
+        ));
         let files = context.iter().flat_map(|it| &it.files);
         let files: Vec<&str> = files.map(String::as_str).collect();
         if !files.is_empty() {

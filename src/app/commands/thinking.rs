@@ -35,7 +35,10 @@ pub(crate) fn parse(level: &str, model: &Model) -> Result<Option<ThinkingLevel>,
         return Ok(Some(parsed));
     }
     let id = &model.id;
-    Err(format!("{id} doesn't support {parsed}: choose {}", levels(model)))
+    Err(format!(
+        "{id} doesn't support {parsed}: choose {}",
+        levels(model)
+    ))
 }
 
 /// Says which level is in force.
