@@ -48,7 +48,13 @@ set the variable VISUAL or EDITOR instead: editor visual
 set the variable HTTPS_PROXY instead: proxy httpproxy httpsproxy
 set the variable TILLER_LOG to tiller=debug, and read ~/.local/state/tiller/log: log logs logging loglevel verbose debug
 keys are in keymap.toml, next to config.toml: keymap keybindings keybinding bindings
-write providers into models.toml, next to config.toml: providers modelproviders baseurl";
+write providers into models.toml, next to config.toml: providers modelproviders baseurl
+tiller has no hooks; `tiller docs hooks` says what replaces them: hooks hook
+tiller has no MCP; `tiller docs mcp` says what replaces it: mcp mcpservers
+tiller has no web search; a rule allows curl, see `tiller docs network`: websearch webfetch
+tiller sends no telemetry; `tiller docs telemetry` says what it sends: telemetry analytics
+write it into AGENTS.md, or into APPEND_SYSTEM.md next to config.toml: outputstyle persona personality memory claude
+tiller covers every change; /undo and /rewind bring files back: checkpoint checkpoints";
 
 /// Rows of a section of the documentation, as a link names it, and other words for its subject.
 const SECTIONS: &str = "\
@@ -64,7 +70,9 @@ security#what-leaves-your-machine: privacy telemetry analytics tracking phonehom
 settings: managedsettings enterprise policyfile
 keys: shortcut newline multiline
 keys#change-keys-keymaptoml: keybinding rebind
-coming-from#what-tiller-doesnt-have: mcp hook subagent plugin skill
+coming-from#what-tiller-doesnt-have: mcp hook subagent plugin skill websearch statusline outputstyle customcommand background
+coming-from#your-permission-lists: settingsjson
+context#agentsmd: memory
 permissions#git: githook
 sessions#see-cost-context-and-model-calls: money spending
 models#what-it-may-cost: money cheap";

@@ -60,7 +60,16 @@ pub fn add_rule(file: &Path, sessions: &Path, what: &PolicyCommand) -> Result<Ou
     let (what, place) = (rule.what(), place_of(&rule));
     let mut text = format!("Added to {}: {what}{place}\n", file.display());
     let running = of_running_sessions(sessions).map(str::to_owned);
-    let notes = [warning(&rule), running];
+    let is_bundle = |word: &String| {
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        letters.len() > 1 && letters.chars().all(|c| c.is_ascii_alphabetic())
+    };
+    let spelled = (rule.action != Action::Allow && rule.prefix.iter().any(is_bundle)).then(|| {
+        "The same options in another order or one by one still pass. Name one of them with all its \
+         spellings, as in: tiller policy deny rm '-r|-R|--recursive'"
+            .to_owned()
+    });
+    let notes = [warning(&rule), spelled, running];
     for note in notes.into_iter().flatten() {
         let _ = writeln!(text, "{note}");
     }

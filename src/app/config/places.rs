@@ -39,16 +39,19 @@ pub(super) fn place_settings(layers: &Layers) -> Result<PlaceSettings, String> {
 fn paths(layer: &Layer, key: &str) -> Result<Vec<PathBuf>, String> {
     let items = layer.value(key).and_then(|value| value.as_array());
     let texts = items.into_iter().flatten().filter_map(|item| item.as_str());
-    texts
-        .map(|text| {
-            absolute(text, &layer.origin).ok_or_else(|| {
-                format!(
-                    "setting {key} ({}): {text:?} isn't an absolute path; start it with / or ~/",
-                    layer.place(key)
-                )
-            })
-        })
-        .collect()
+    let resolve = |text: &str| {
+        // A folder stands for everything in it, however it is written.
+        let folder = text.strip_suffix("/**").or(text.strip_suffix("/*"));
+        let folder = folder.unwrap_or(text);
+        let wrong = if folder.contains(['*', '?', '[']) {
+            "has a wildcard, which matches nothing here; name the folder or the file"
+        } else {
+            "isn't an absolute path; start it with / or ~/"
+        };
+        let path = absolute(folder, &layer.origin).filter(|_| !folder.contains(['*', '?', '[']));
+        path.ok_or_else(|| format!("setting {key} ({}): {text:?} {wrong}", layer.place(key)))
+    };
+    texts.map(resolve).collect()
 }
 
 /// A project's paths are relative to it.
@@ -107,6 +110,23 @@ mod tests {
                 let expected = format!("setting {key} (--config): {path:?} isn't an absolute path");
                 assert!(error.starts_with(&expected), "{error}");
             }
+        }
+    }
+
+    #[test]
+    fn wildcards_are_refused_but_for_a_whole_folder() {
+        let protected = |path: &str| {
+            let mut layers = Layers::defaults();
+            let assignment = format!("{PROTECTED}=[{path:?}]");
+            layers.add_assignment(&assignment).unwrap();
+            place_settings(&layers).map(|places| places.protected)
+        };
+        for path in ["/shop/secrets", "/shop/secrets/**", "/shop/secrets/*"] {
+            assert_eq!(protected(path), Ok(vec!["/shop/secrets".into()]));
+        }
+        for path in ["/shop/*.pem", "/shop/**/key", "/shop/secret?", "/shop/[ab]"] {
+            let error = protected(path).unwrap_err();
+            assert!(error.contains("has a wildcard"), "{error}");
         }
     }
 
