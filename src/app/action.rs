@@ -165,7 +165,7 @@ actions! {
 }
 
 /// Names of these commands in other agents, some with an argument.
-pub(crate) const ALIASES: [(&str, &str); 31] = [
+pub(crate) const ALIASES: [(&str, &str); 32] = [
     ("clear", "new"),
     ("reset", "new"),
     ("exit", "quit"),
@@ -180,6 +180,7 @@ pub(crate) const ALIASES: [(&str, &str); 31] = [
     ("rules", "permissions"),
     ("plan", "permission plan"),
     ("auto", "permission auto"),
+    ("yolo", "permission full"),
     ("rename", "name"),
     ("effort", "thinking"),
     ("continue", "resume"),

@@ -54,12 +54,23 @@ tiller has no MCP; `tiller docs mcp` says what replaces it: mcp mcpservers
 tiller has no web search; a rule allows curl, see `tiller docs network`: websearch webfetch
 tiller sends no telemetry; `tiller docs telemetry` says what it sends: telemetry analytics
 write it into AGENTS.md, or into APPEND_SYSTEM.md next to config.toml: outputstyle persona personality memory claude
+your terminal sets it: font fontsize
+install tiller again, as you did before: update autoupdate upgrade
+tiller has no subagents; /try works in a copy: subagent subagents
+write it into AGENTS.md: language commit attribution coauthor
+start with --no-session to save nothing: history savehistory
 tiller covers every change; /undo and /rewind bring files back: checkpoint checkpoints";
 
 /// Rows of a section of the documentation, as a link names it, and other words for its subject.
 const SECTIONS: &str = "\
-scripting: headless noninteractive unattended automation automate batch oneshot cron
-permissions#rules: whitelist allowlist blacklist denylist
+scripting#run-one-prompt: headless noninteractive unattended automation automate batch oneshot cron
+scripting#limits-time-cost-and-calls: maxturns
+scripting#json: outputformat
+permissions#rules: whitelist allowlist blacklist denylist regex wildcard
+permissions#keep-it-away-from-something: env
+permissions#answer-a-request: approve
+troubleshooting#sent-nothing-for-300-s: hang hanging stuck freeze frozen reconnect
+reference/cli#tiller-completions: autocomplete
 permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove
 acp: ide vscode neovim nvim emacs jetbrains intellij
 terminal#vs-code-and-alt-on-a-mac: vscode

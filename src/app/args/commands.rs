@@ -153,6 +153,7 @@ pub enum PolicyCommand {
     ///
     /// Each rule has examples that it must match. Exit code 0: all rules pass, or tiller would run the
     /// command; 1: a rule fails, or tiller would ask, deny, or hide a file that the command names.
+    /// For example: tiller policy check "git push origin main"
     Check(PolicyCheckArgs),
     /// List the rules in force here, and where they come from.
     #[command(alias = "ls")]
@@ -165,10 +166,18 @@ pub enum PolicyCommand {
         config: Vec<String>,
     },
     /// Allow commands that begin with these words.
+    ///
+    /// The rule holds in every project. For example: tiller policy allow npm test;
+    /// tiller policy allow --network npm install
     Allow(PolicyAllowArgs),
     /// Ask before commands that begin with these words.
+    ///
+    /// The rule holds in every project. For example: tiller policy ask make deploy
     Ask(PolicyAskArgs),
     /// Deny commands that begin with these words.
+    ///
+    /// The rule holds in every project. For example: tiller policy deny terraform apply;
+    /// tiller policy deny rm '-r|-R|--recursive'
     Deny(PolicyWords),
     /// Remove a rule from your files.
     #[command(aliases = ["rm", "delete"])]

@@ -175,6 +175,7 @@ fn serve_acp(
         env,
         processes: processes.clone(),
     };
+    tell_waiting("an editor");
     let outcome = runtime.block_on(run_acp(Arc::new(agents), &processes));
     runtime.shutdown_background();
     Ok(outcome.into())
@@ -259,6 +260,7 @@ async fn run_plan(
         }
         ExitCode::from(code)
     } else if plan.front_end == FrontEnd::Rpc {
+        tell_waiting("a program");
         run_rpc(host, &processes, &context.notices).await.into()
     } else {
         let outcome = run_without_screen(
@@ -281,6 +283,15 @@ async fn run_plan(
     match again {
         Some(place) => Err(start_again(place, &args, env)),
         None => Ok(code),
+    }
+}
+
+/// Tells someone who typed a command for programs why nothing happens.
+fn tell_waiting(who: &str) {
+    if io::stdin().is_terminal() {
+        out::eprint_line(&format!(
+            "tiller: waiting for the messages of {who} on stdin. Ctrl+C ends this"
+        ));
     }
 }
 

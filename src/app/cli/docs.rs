@@ -53,7 +53,9 @@ pub fn docs(words: &[String], terminal: Option<&DocsTerminal<'_>>) -> Result<Out
     match &hits.sections[..] {
         // The top of a page leads to the rest of it.
         [section] if hits.is_exact && section.number == 0 => Ok(print_page(section.page, terminal)),
-        [section] if hits.is_exact && !section.page.is_about_others() => {
+        [section]
+            if hits.is_exact && section.page.is_guide() && !section.page.is_about_others() =>
+        {
             Ok(print_section(*section, terminal))
         }
         sections if hits.is_exact => {

@@ -57,7 +57,7 @@ pub fn keys(
         Ok(None) => Check::bad(
             "none",
             "no API key found, and no model server is running here",
-            "tiller auth add anthropic, or export ANTHROPIC_API_KEY=... (or try the demo: tiller --demo)",
+            "tiller auth add anthropic, or export ANTHROPIC_API_KEY=... (or try the demo: tiller demo)",
         ),
         Err(why) => Check::bad(
             "model",
