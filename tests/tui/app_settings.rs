@@ -113,7 +113,15 @@ fn a_setting_that_is_changed_elsewhere_leads_there() {
     let mut tui = opened("models.default");
     assert_eq!(tui.key("enter"), [Effect::ListModels]);
     assert!(matches!(tui.app.overlays.last(), Some(Overlay::Models(_))));
-    let mut tui = opened("permission.rules");
+    let mut tui = opened("");
+    let rules = row(
+        "permission.rules",
+        Value::Array(Vec::new()),
+        false,
+        "Rules.",
+    );
+    tui.send(Msg::Done(EffectResult::Settings(Ok(vec![rules]))));
+    tui.write("rules");
     assert_eq!(tui.key("enter"), [run_command("/permissions")]);
     let frame = opened("budget").frame();
     assert!(
