@@ -15,7 +15,7 @@ fn a_page_or_a_section_is_printed_as_markdown() {
         ),
         // Only one section has these words.
         ("mosh", "## Inline mode: keep the scrollback\n"),
-        ("headless", "# Scripting\n"),
+        ("headless", "## Run one prompt\n"),
         ("telemetry", "## What leaves your machine\n"),
     ] {
         let words: Vec<&str> = name.split(' ').collect();
