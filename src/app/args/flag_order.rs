@@ -20,8 +20,9 @@ impl Args {
         if args.command.is_some() || args.run.print || rest.iter().any(|word| word == "--") {
             return None;
         }
+        let first = words.first()?;
         let command = Self::command();
-        let command = command.find_subcommand(words.first()?)?;
+        let command = command.find_subcommand(first)?;
         let nested = words.get(1).and_then(|word| command.find_subcommand(word));
         let count = 1 + usize::from(nested.is_some());
         let names: Vec<OsString> = words.iter().take(count).map(OsString::from).collect();

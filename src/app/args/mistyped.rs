@@ -20,14 +20,14 @@ const VERBS: WordList = WordList(
      review run serve setup uninstall update upgrade",
 );
 
-/// What users send with another agent's `run` to try it; no verb stands before it.
+/// Prompts that users try another agent's `run` with. In English they don't follow the word run.
 const GREETINGS: WordList = WordList("hello hey hi ping");
 
 /// Sub-commands of others whose typos are refused too: few words of English are near.
 const OFTEN_MISTYPED: [&str; 6] = ["help", "login", "logout", "settings", "upgrade", "version"];
 
 impl RunArgs {
-    /// Notes where the first `--` of the command line stands.
+    /// Records the position of the first `--` on the command line.
     pub fn find_separator(&mut self, line: impl IntoIterator<Item = OsString>) {
         let mut line = line.into_iter();
         self.separator = match line.find(|argument| argument == "--") {

@@ -239,7 +239,7 @@ impl RunArgs {
     }
 }
 
-/// Where `--` stands.
+/// The position of `--` on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Separator {
     #[default]

@@ -16,15 +16,16 @@ use tokio::runtime::Runtime;
 use super::agents::OwnAgents;
 use super::run_context::RunContext;
 use super::sub_command::{discover, sub_command};
+use crate::agent::Accept;
 use crate::agent::process::Processes;
 use crate::agent::process::Secrets;
 use crate::agent::session::Header;
 use crate::agent::session::folder::folder_for;
-use crate::agent::{Accept, AgentHandle};
 use crate::app::args::{self, Args, OutputMode, RunArgs, SubCommand};
 use crate::app::attachments::attach_mentions_of;
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink, Task};
 use crate::app::dirs::Dirs;
+use crate::app::host::Host;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::plan::{FrontEnd, Loaded, Plan, Stdio};
 use crate::app::prompt::whole_file;
@@ -263,15 +264,7 @@ async fn run_plan(
         tell_waiting("a program");
         run_rpc(host, &processes, &context.notices).await.into()
     } else {
-        let outcome = run_without_screen(
-            plan,
-            &context,
-            header,
-            dirs,
-            (handle, &processes),
-            is_stored,
-        )
-        .await;
+        let outcome = run_without_screen(plan, &context, header, host, &processes, is_stored).await;
         outcome.into()
     };
     drop(socket);
@@ -313,8 +306,8 @@ async fn run_without_screen(
     plan: Plan,
     context: &RunContext,
     header: Header,
-    dirs: &Dirs,
-    (handle, processes): (AgentHandle, &Processes),
+    host: Host,
+    processes: &Processes,
     is_stored: bool,
 ) -> Outcome {
     let mut sink: Box<dyn Sink> = match plan.front_end {
@@ -329,11 +322,18 @@ async fn run_without_screen(
     let task = match (&context.scratch, plan.loaded.args.command()) {
         (Some(_), _) => Task::Prompt(vec![Content::text(demo_script().prompt)]),
         (None, Some((command, argument))) => {
-            let host = context.host(&plan, dirs, handle.clone(), processes);
-            Task::Command(Box::new(host), command, argument)
+            Task::Command(Box::new(host.clone()), command, argument)
         }
         (None, None) => Task::Prompt(plan.prompt),
     };
     let deadline = plan.loaded.deadline.map(tokio::time::Instant::from_std);
-    cli::run_headless(handle, processes, task, deadline, is_stored, &mut *sink).await
+    cli::run_headless(
+        host.handle,
+        processes,
+        task,
+        deadline,
+        is_stored,
+        &mut *sink,
+    )
+    .await
 }

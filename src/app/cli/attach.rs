@@ -4,12 +4,14 @@
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::attached_view::{AttachedView, Dialog};
+use super::attached_questions::Questions;
+use super::attached_view::AttachedView;
 use super::running_session::{PATIENCE, choose, connect, unreachable};
 use crate::agent::session::live_sessions;
 use crate::app::args::AttachArgs;
@@ -56,7 +58,7 @@ fn ask(stream: &UnixStream, session: String) -> io::Result<AttachResponse> {
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut stream = stream;
     stream.write_all(&to_line(&AttachRequest::to(session)))?;
-    // Nothing follows the answer before a command, but for open questions.
+    // Byte by byte, because requests about open questions follow at once.
     let mut line = Vec::new();
     while line.last() != Some(&b'\n') {
         let mut byte = [0];
@@ -89,10 +91,10 @@ fn relay(stream: UnixStream) -> io::Result<()> {
 
 /// Shows what happens, and sends what the user types.
 fn talk(stream: UnixStream) -> io::Result<()> {
-    let dialog = Arc::<Mutex<Option<Dialog>>>::default();
+    let questions = Arc::<Mutex<Questions>>::default();
     let mut to = stream.try_clone()?;
-    let typed = Arc::clone(&dialog);
     send(&mut to, &json!({"type": "get_last_assistant_text"}))?;
+    let answered = Arc::clone(&questions);
     thread::spawn(move || {
         for line in io::stdin().lock().lines() {
             let Ok(line) = line else { break };
@@ -104,12 +106,21 @@ fn talk(stream: UnixStream) -> io::Result<()> {
                 out::eprint_line(&format!("No command /{word} here"));
                 continue;
             }
-            // A command is no answer.
-            let open = &mut *typed.lock().unwrap_or_else(PoisonError::into_inner);
-            let dialog = open.take_if(|_| !text.starts_with('/'));
-            let command = match dialog {
-                Some(dialog) => dialog.answer(text),
-                None => json!({"type": "prompt", "message": text, "streamingBehavior": "steer"}),
+            // Slash commands don't answer a question.
+            let answer = if text.starts_with('/') {
+                Ok(None)
+            } else {
+                locked(&answered).answer(text, Instant::now())
+            };
+            let command = match answer {
+                Ok(Some(answer)) => answer,
+                Ok(None) => {
+                    json!({"type": "prompt", "message": text, "streamingBehavior": "steer"})
+                }
+                Err(why) => {
+                    out::eprint_line(why);
+                    continue;
+                }
             };
             if send(&mut to, &command).is_err() {
                 return;
@@ -122,14 +133,18 @@ fn talk(stream: UnixStream) -> io::Result<()> {
         let Ok(record) = serde_json::from_str::<Value>(&line?) else {
             continue;
         };
-        // Before it is shown, so that no answer comes too early.
-        if let Some(asked) = Dialog::of(&record) {
-            *dialog.lock().unwrap_or_else(PoisonError::into_inner) = Some(asked);
-        }
-        let text = view.show(&record);
+        let asked = locked(&questions).follow(&record, Instant::now());
+        let text = match asked {
+            Some(asked) => view.paragraph(&asked),
+            None => view.show(&record),
+        };
         out::write(for_terminal(&text).as_bytes())?;
     }
     Ok(())
+}
+
+fn locked(questions: &Mutex<Questions>) -> MutexGuard<'_, Questions> {
+    questions.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The name of a command that front ends without a screen don't have.

@@ -1,8 +1,6 @@
 //! The records of an attached session as plain text.
 
-use std::fmt::Write as _;
-
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::agent::is_from_user;
 use crate::app::humanize::cut;
@@ -15,13 +13,6 @@ const CALL: usize = 100;
 pub(super) struct AttachedView {
     /// Whether the output ends within a line.
     is_open: bool,
-}
-
-/// A question that waits for an answer.
-#[derive(Debug)]
-pub(super) struct Dialog {
-    id: Value,
-    options: Vec<String>,
 }
 
 impl AttachedView {
@@ -59,13 +50,6 @@ impl AttachedView {
                     cut(first, CALL)
                 ))
             }
-            "extension_ui_request" => {
-                let mut asked = format!("? {}", text("title"));
-                for (number, option) in (1..).zip(options(record)) {
-                    let _ = write!(asked, "\n  {number}. {option}");
-                }
-                self.paragraph(&format!("{asked}\nType a number or a text."))
-            }
             "agent_settled" => self.paragraph("(waits for a prompt)"),
             "notice" => self.paragraph(text("text")),
             "response" if record["success"] == false => self.paragraph(text("error")),
@@ -77,8 +61,8 @@ impl AttachedView {
         }
     }
 
-    /// A text of its own.
-    fn paragraph(&mut self, text: &str) -> String {
+    /// A separate paragraph.
+    pub fn paragraph(&mut self, text: &str) -> String {
         let before = if std::mem::take(&mut self.is_open) {
             "\n"
         } else {
@@ -86,30 +70,6 @@ impl AttachedView {
         };
         format!("{before}{}\n", text.trim_end())
     }
-}
-
-impl Dialog {
-    /// The question in `record`, if it is one.
-    pub fn of(record: &Value) -> Option<Self> {
-        (record["type"] == "extension_ui_request").then(|| Self {
-            id: record["id"].clone(),
-            options: options(record),
-        })
-    }
-
-    /// The answer: a number stands for its option.
-    pub fn answer(&self, text: &str) -> Value {
-        let number = text.parse::<usize>().ok();
-        let option = number.and_then(|number| self.options.get(number.checked_sub(1)?));
-        let value = option.map_or(text, String::as_str);
-        json!({"type": "extension_ui_response", "id": self.id, "value": value})
-    }
-}
-
-fn options(record: &Value) -> Vec<String> {
-    let options = record["options"].as_array().into_iter().flatten();
-    let texts = options.filter_map(Value::as_str);
-    texts.map(str::to_owned).collect()
 }
 
 /// What a call works on: its first text.
@@ -137,6 +97,8 @@ fn words(content: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -151,23 +113,12 @@ mod tests {
             json!({"type": "tool_execution_start", "toolName": "bash", "args": {"command": "make"}}),
             json!({"type": "tool_execution_end", "toolName": "bash", "isError": true,
                    "result": {"content": [{"type": "text", "text": "exit code 2\nmore"}]}}),
-            json!({"type": "extension_ui_request", "id": "q1", "title": "Allow bash?", "options": ["Yes, once", "No"]}),
             json!({"type": "agent_settled"}),
         ] {
             shown += &view.show(&record);
         }
-        let expected = "> Fix it\nI look.\n• bash make\n  bash failed: exit code 2\n? Allow bash?\n  \
-            1. Yes, once\n  2. No\nType a number or a text.\n(waits for a prompt)\n";
+        let expected = "> Fix it\nI look.\n• bash make\n  bash failed: exit code 2\n\
+            (waits for a prompt)\n";
         assert_eq!(shown, expected);
-    }
-
-    #[test]
-    fn a_number_stands_for_its_option() {
-        let record =
-            json!({"type": "extension_ui_request", "id": "q1", "options": ["Yes, once", "No"]});
-        let dialog = Dialog::of(&record).expect("a question");
-        for (typed, value) in [("2", "No"), ("3", "3"), ("0", "0"), ("not now", "not now")] {
-            assert_eq!(dialog.answer(typed)["value"], value);
-        }
     }
 }

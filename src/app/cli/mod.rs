@@ -20,6 +20,7 @@ mod policy_notes;
 mod typed_rule;
 mod rules;
 mod steer;
+mod attached_questions;
 mod attached_view;
 mod attach;
 
