@@ -19,13 +19,9 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use tiller_agent::process::{Orphans, Processes};
-//! use tiller_agent::{
-//!     AgentEvent, AgentOptions, PermissionOptions, SlowReader, Toolbox, permission, session, tools,
-//!     workspace,
-//! };
+//! use tiller_agent::{AgentEvent, AgentOptions, SlowReader};
+//! use tiller_llm::Content;
 //! use tiller_llm::scripted::{Script, Scripted, demo_model};
-//! use tiller_llm::{Content, ThinkingLevel};
 //!
 //! # #[tokio::main]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -33,38 +29,9 @@
 //!     reply = [{ steps = [{ call = "ls" }] }, { steps = [{ text = "One file." }] }]
 //! "#;
 //! let folder = tempfile::tempdir()?;
-//! let cwd = folder.path().to_owned();
-//! # std::fs::write(cwd.join("notes.md"), "hello")?;
-//! let session = session::Session::unstored(&cwd);
-//! let agent = tiller_agent::start(AgentOptions {
-//!     provider: Arc::new(Scripted::new(Script::parse(script)?)),
-//!     model: demo_model(),
-//!     fallback: Vec::new(),
-//!     thinking: ThinkingLevel::Off,
-//!     cwd: cwd.clone(),
-//!     toolbox: Toolbox::new(tools::builtin(&tools::ToolSettings::default())),
-//!     // Commands run below the program `tiller`, which can end them with all their children.
-//!     processes: Processes::with_supervisor("tiller", Orphans::Leave),
-//!     system_prompt: None,
-//!     append_system_prompt: Vec::new(),
-//!     instructions: Default::default(),
-//!     today: Arc::new(|| jiff::Zoned::now().date()),
-//!     facts: session.facts(),
-//!     session,
-//!     spill_dir: cwd.join("long-outputs"),
-//!     trials: None,
-//!     undo: None,
-//!     permission: PermissionOptions {
-//!         policy: permission::Policy::default(),
-//!         places: workspace::Places { cwd, ..Default::default() },
-//!         temporary: None,
-//!         has_user: false,
-//!     },
-//!     rules: Default::default(),
-//!     budget: Default::default(),
-//!     budget_flags: [false; 2],
-//!     redactor: Default::default(),
-//! });
+//! # std::fs::write(folder.path().join("notes.md"), "hello")?;
+//! let provider = Arc::new(Scripted::new(Script::parse(script)?));
+//! let agent = tiller_agent::start(AgentOptions::new(provider, demo_model(), folder.path()));
 //!
 //! let mut events = agent.subscribe(SlowReader::Wait);
 //! agent.prompt(vec![Content::text("What is in this folder?")]);
@@ -81,6 +48,9 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! Three programs in `examples/` build on this: `agent` asks a real model in forty lines, `own_tool` adds
+//! a tool, and `own_front_end` steers, answers questions and saves the session.
 
 pub mod options;
 pub mod rules;

@@ -6,10 +6,11 @@ use std::sync::{Arc, LazyLock};
 use super::budget::Budget;
 use super::memory::{InstructionSources, Today};
 use super::permission::Policy;
-use super::process::Processes;
+use super::process::{Orphans, Processes};
 use super::rules::LoopRules;
 use super::session::{HistoryFacts, Session};
 use super::toolbox::Toolbox;
+use super::tools::{self, ToolSettings};
 use super::undo::Undo;
 use super::workspace::Places;
 use tiller_llm::auth::Redactor;
@@ -84,6 +85,47 @@ pub struct AgentOptions {
     pub budget_flags: [bool; 2],
     /// Removes secrets from tool output.
     pub redactor: LazyRedactor,
+}
+
+impl AgentOptions {
+    /// Returns options for an agent in `cwd` with the built-in tools. It stores nothing, can't undo,
+    /// and refuses calls that need a user's answer. Commands need the program `tiller` in `PATH`,
+    /// because it ends their child processes with them.
+    pub fn new(provider: Arc<dyn Provider>, model: Model, cwd: impl Into<PathBuf>) -> Self {
+        let cwd = cwd.into();
+        let session = Session::unstored(&cwd);
+        Self {
+            provider,
+            model,
+            fallback: Vec::new(),
+            thinking: ThinkingLevel::Off,
+            toolbox: Toolbox::new(tools::builtin(&ToolSettings::default())),
+            processes: Processes::with_supervisor("tiller", Orphans::Leave),
+            system_prompt: None,
+            append_system_prompt: Vec::new(),
+            instructions: InstructionSources::default(),
+            today: Arc::new(|| jiff::Zoned::now().date()),
+            facts: session.facts(),
+            session,
+            spill_dir: std::env::temp_dir().join("tiller-outputs"),
+            trials: None,
+            undo: None,
+            permission: PermissionOptions {
+                policy: Policy::default(),
+                places: Places {
+                    cwd: cwd.clone(),
+                    ..Places::default()
+                },
+                temporary: None,
+                has_user: false,
+            },
+            rules: LoopRules::default(),
+            budget: Budget::default(),
+            budget_flags: [false; 2],
+            redactor: LazyRedactor::default(),
+            cwd,
+        }
+    }
 }
 
 /// The initial permissions of an agent's calls.
