@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use ratatui::layout::Size;
+use ratatui_core::layout::Size;
 use tiller::agent::tool::{CommandDetails, Details, DiffDetails, MatchesDetails};
 use tiller::agent::{AgentEvent, NoticeLevel, Phase, ToolStatus};
 use tiller::app::manners::Images;

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Rect, Size};
-use ratatui::style::Color;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Rect, Size};
+use ratatui_core::style::Color;
 use tiller::agent::permission::PermissionMode;
 use tiller::agent::{AgentEvent, Event, Phase, QueueKind, Queued, RunCounter, RunState};
 use tiller::app::action::Action;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use ratatui::layout::Size;
+use ratatui_core::layout::Size;
 use tiller::agent::tool::{CommandDetails, Details};
 use tiller::agent::{AgentEvent, NoticeLevel, Phase, QueueKind, RunOutcome, RunState, ToolStatus};
 use tiller::app::tui::composer::Narrowing;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ratatui::layout::Size;
+use ratatui_core::layout::Size;
 use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::{InputEvent, TerminalColor, TerminalReport};
 use tiller::app::tui::msg::{EffectResult, Msg};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use ratatui::layout::Size;
+use ratatui_core::layout::Size;
 use tiller::agent::tool::DiffDetails;
 use tiller::agent::undo::Direction;
 use tiller::agent::{

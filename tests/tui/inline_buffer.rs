@@ -4,9 +4,9 @@
 use std::num::NonZero;
 
 use proptest::prelude::*;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Rect, Size};
-use ratatui::style::{Color, Style};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Rect, Size};
+use ratatui_core::style::{Color, Style};
 use tiller::app::tui::inline_buffer::{InlineBuffer, Reflow};
 use tiller::app::tui::text::link::LinkTable;
 

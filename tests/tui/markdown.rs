@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use proptest::prelude::*;
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 use tiller::app::tui::text::RenderContext;
 use tiller::app::tui::text::markdown::MarkdownRows;
 use tiller::app::tui::text::{HighlightCache, Row, width};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ratatui::layout::Size;
+use ratatui_core::layout::Size;
 use tiller::agent::{Phase, RunState};
 use tiller::app::models::{KeyState, ModelEntry, ModelList};
 use tiller::app::tui::composer::SavedDraft;

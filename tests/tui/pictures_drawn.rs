@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use image::{Rgba, RgbaImage};
-use ratatui::layout::Size;
-use ratatui::style::Color;
+use ratatui_core::layout::Size;
+use ratatui_core::style::Color;
 use tiller::agent::AgentEvent;
 use tiller::app::manners::Images;
 use tiller::app::tui::input::MouseEventKind;
@@ -48,7 +48,7 @@ fn scrolling_a_picture_costs_what_scrolling_text_costs() {
         let mut screen = ScreenBuffer::new(Size::new(SIZE.0, SIZE.1));
         let (whole, frame) = tui.bytes(&mut screen);
         assert_eq!(tui.outgoing().is_empty(), wanted == Images::Blocks);
-        let parts = |it: &&ratatui::buffer::Cell| it.symbol().starts_with(['▀', '\u{10eeee}']);
+        let parts = |it: &&ratatui_core::buffer::Cell| it.symbol().starts_with(['▀', '\u{10eeee}']);
         let shown = frame.content.iter().filter(parts).count();
         assert!(shown > 50, "the picture is on the screen: {shown}");
         for _ in 0..3 {

@@ -4,9 +4,9 @@ use std::num::NonZero;
 use std::path::Path;
 
 use proptest::prelude::*;
-use ratatui::buffer::{Buffer, CellWidth};
-use ratatui::layout::{Rect, Size};
-use ratatui::style::{Color, Modifier, Style};
+use ratatui_core::buffer::{Buffer, CellWidth};
+use ratatui_core::layout::{Rect, Size};
+use ratatui_core::style::{Color, Modifier, Style};
 use tiller::app::manners::Links;
 use tiller::app::tui::screen_buffer::ScreenBuffer;
 use tiller::app::tui::text::link::{Link, LinkTable};

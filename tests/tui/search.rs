@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ratatui::buffer::Cell;
-use ratatui::layout::Size;
+use ratatui_core::buffer::Cell;
+use ratatui_core::layout::Size;
 use tiller::agent::tool::CommandDetails;
 use tiller::agent::{AgentEvent, Details, Phase, ToolStatus};
 use tiller::app::tui::effect::Effect;

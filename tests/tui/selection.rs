@@ -502,7 +502,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 /// The text on the screen from one cell to another, in reading order.
-pub fn shown(picture: &ratatui::buffer::Buffer, from: (u16, u16), to: (u16, u16)) -> String {
+pub fn shown(picture: &ratatui_core::buffer::Buffer, from: (u16, u16), to: (u16, u16)) -> String {
     let mut out = String::new();
     for y in from.1..=to.1 {
         let left = if y == from.1 { from.0 } else { 0 };

@@ -1,7 +1,7 @@
 //! Measuring, truncating and wrapping text for the screen.
 
 use proptest::prelude::*;
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 use tiller::app::tui::text::width::{ellipsis, ellipsis_middle, fit};
 use tiller::app::tui::text::{Break, Line, Prefix, width, wrap};
 

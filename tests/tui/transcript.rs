@@ -566,7 +566,7 @@ fn code_is_colored_once_highlighting_finishes() {
     assert!(stage.cache.poll());
     let (_, after) = stage.draw();
     assert_eq!(picture(&before), picture(&after));
-    let ink = |buffer: &ratatui::buffer::Buffer| buffer[(3, 0)].fg;
+    let ink = |buffer: &ratatui_core::buffer::Buffer| buffer[(3, 0)].fg;
     assert_ne!(ink(&before), ink(&after));
     // Another width keeps the colors.
     stage.width = 50;
@@ -768,7 +768,7 @@ fn without_color_no_cell_is_colored() {
     stage.theme = Theme::load("dark", ColorDepth::None).unwrap();
     let (_, buffer) = stage.draw();
     for cell in buffer.content() {
-        let plain = |color| matches!(color, ratatui::style::Color::Reset);
+        let plain = |color| matches!(color, ratatui_core::style::Color::Reset);
         assert!(plain(cell.fg) && plain(cell.bg), "{cell:?}");
     }
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
 use serde_json::json;
 use tiller::agent::session::{Body, Session, SessionBranch};
 use tiller::agent::tool::{CommandDetails, DiffDetails, FilesDetails, MatchesDetails, TextDetails};

@@ -1,7 +1,7 @@
 //! Markdown as text with the escape sequences of styles, for commands that print and don't draw.
 
-use ratatui::backend::IntoCrossterm;
-use ratatui::style::Style;
+use ratatui_core::style::Style;
+use ratatui_crossterm::IntoCrossterm;
 
 use super::text::markdown::MarkdownRows;
 use super::text::{HighlightCache, RenderContext};

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ratatui::layout::Size;
+use ratatui_core::layout::Size;
 
 use super::completion::Completion;
 use super::composer::{Composer, SavedDraft};

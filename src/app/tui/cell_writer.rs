@@ -4,9 +4,10 @@
 use std::io::Write as _;
 use std::ops::Range;
 
-use ratatui::backend::{Backend, CrosstermBackend};
-use ratatui::buffer::{Buffer, Cell, CellWidth};
-use ratatui::style::Color;
+use ratatui_core::backend::Backend;
+use ratatui_core::buffer::{Buffer, Cell, CellWidth};
+use ratatui_core::style::Color;
+use ratatui_crossterm::CrosstermBackend;
 
 use super::text::link::LinkTable;
 

@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Rect, Size};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Rect, Size};
 use tokio::time::Instant;
 
 use super::app::App;

@@ -37,7 +37,7 @@ pub fn summary(app: &App) -> String {
 mod tests {
     use std::path::Path;
 
-    use ratatui::layout::Size;
+    use ratatui_core::layout::Size;
 
     use super::*;
     use crate::app::tui::app::Status;

@@ -7,8 +7,8 @@
 
 use std::io::Write as _;
 
-use ratatui::buffer::{Buffer, Cell};
-use ratatui::layout::{Rect, Size};
+use ratatui_core::buffer::{Buffer, Cell};
+use ratatui_core::layout::{Rect, Size};
 
 use super::cell_writer::{RowPlace, bound_symbols, write_row};
 use super::row_move::{Move, find_move};

@@ -1,7 +1,7 @@
 //! The layout for any screen size. Pure arithmetic: `update` uses it for the editor's width and for
 //! clicks, `view` to paint.
 
-use ratatui::layout::{Rect, Size};
+use ratatui_core::layout::{Rect, Size};
 
 /// The parts of the screen, top to bottom; parts without room are empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ratatui::layout::Size;
+use ratatui_core::layout::Size;
 
 use super::composer::{History, SavedDraft};
 use super::effect::Direction;

@@ -1,7 +1,7 @@
 //! Finds rows that only moved between two frames, so that the terminal can move them itself.
 
-use ratatui::buffer::Cell;
-use ratatui::style::Color;
+use ratatui_core::buffer::Cell;
+use ratatui_core::style::Color;
 
 /// The fewest rows worth a scroll.
 const WORTH_SCROLLING: usize = 3;

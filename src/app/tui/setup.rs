@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ratatui::layout::Size;
+use ratatui_core::layout::Size;
 
 use super::app::App;
 use super::keymap::Keymap;

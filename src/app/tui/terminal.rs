@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{FlushArg, SetArg, Termios, cfmakeraw, tcflush, tcgetattr, tcsetattr};
-use ratatui::layout::Size;
+use ratatui_core::layout::Size;
 
 use super::picture::terminal::queries;
 use super::tty_writer::{Patience, TtyWriter};

@@ -7,8 +7,8 @@ mod questions;
 mod picture;
 mod scenes;
 
-use ratatui::buffer::Cell;
-use ratatui::style::Color;
+use ratatui_core::buffer::Cell;
+use ratatui_core::style::Color;
 use tiller::app::action::{Action, Scope};
 use tiller::app::tui::app::Start;
 use tiller::app::tui::keymap::Keymap;

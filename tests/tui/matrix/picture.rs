@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use ratatui::buffer::{Buffer, Cell};
-use ratatui::layout::Rect;
-use ratatui::style::{Color, Modifier, Style};
+use ratatui_core::buffer::{Buffer, Cell};
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Color, Modifier, Style};
 use regex::Regex;
 use tiller::app::tui::theme::{ColorDepth, Theme};
 

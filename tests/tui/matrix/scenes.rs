@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use ratatui::buffer::{Buffer, Cell};
-use ratatui::style::{Color, Modifier};
+use ratatui_core::buffer::{Buffer, Cell};
+use ratatui_core::style::{Color, Modifier};
 use unicode_width::UnicodeWidthStr;
 
 use super::{cells, overlays, picture, questions};

@@ -229,7 +229,7 @@ mod tests {
     use base64::Engine;
     use base64::prelude::BASE64_STANDARD;
     use image::{ImageFormat, Rgba, RgbaImage};
-    use ratatui::style::Style;
+    use ratatui_core::style::Style;
 
     use super::*;
     use crate::app::tui::picture::pictures;

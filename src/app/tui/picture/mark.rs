@@ -3,8 +3,8 @@
 //!
 //! Text from outside never has the placeholder: `sanitize` replaces it.
 
-use ratatui::buffer::Cell;
-use ratatui::style::Color;
+use ratatui_core::buffer::Cell;
+use ratatui_core::style::Color;
 
 pub const PLACEHOLDER: char = '\u{10eeee}';
 
@@ -58,7 +58,7 @@ pub fn is_marked(cell: &Cell) -> bool {
 mod tests {
     use std::collections::HashSet;
 
-    use ratatui::buffer::CellWidth;
+    use ratatui_core::buffer::CellWidth;
 
     use super::*;
 

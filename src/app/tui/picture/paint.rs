@@ -1,7 +1,7 @@
 //! Paints pictures into cells: half blocks or marks.
 
 use image::{Rgba, RgbaImage};
-use ratatui::buffer::{Buffer, Cell};
+use ratatui_core::buffer::{Buffer, Cell};
 
 use super::cache::PictureCache;
 use super::layout::{PictureLayout, Protocol};

@@ -1,6 +1,6 @@
 //! The place of a picture.
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use super::source::Picture;
 

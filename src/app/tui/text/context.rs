@@ -1,6 +1,6 @@
 //! How to render text: styles, columns, and its cell.
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use super::row::Line;
 use crate::app::tui::theme::Theme;

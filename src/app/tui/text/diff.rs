@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use ratatui::style::{Modifier, Style};
+use ratatui_core::style::{Modifier, Style};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::RenderContext;

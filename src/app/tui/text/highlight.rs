@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 use syntect::highlighting::{
     Color, HighlightState, Highlighter, RangedHighlightIterator, ScopeSelectors, StyleModifier,
     Theme as ScopeTheme, ThemeItem,

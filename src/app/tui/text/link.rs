@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use ratatui::style::Color;
+use ratatui_core::style::Color;
 
 use crate::app::manners::Links;
 use crate::app::sanitize::is_hostile;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use ratatui::buffer::Buffer;
-use ratatui::style::Style;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::style::Style;
 use serde::{Deserialize, Serialize};
 
 use super::highlight::CodeLine;
@@ -93,7 +93,7 @@ impl Row {
         let to = self.fill.to.min(width);
         if self.fill.from < to {
             let columns = to - self.fill.from;
-            let area = ratatui::layout::Rect::new(x + self.fill.from, y, columns, 1);
+            let area = ratatui_core::layout::Rect::new(x + self.fill.from, y, columns, 1);
             buffer.set_style(area, self.fill.style);
         }
         let right = x.saturating_add(width);

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 use serde::{Deserialize, Serialize};
 
 use super::row::{CodeRef, Fill, Opens, Row, StyledRun};
@@ -233,7 +233,7 @@ impl RowSource {
 mod tests {
     use super::*;
     use crate::app::tui::text::Line;
-    use ratatui::style::{Color, Modifier};
+    use ratatui_core::style::{Color, Modifier};
 
     /// A row that depends on its number.
     fn row(number: usize) -> Row {

@@ -1,6 +1,6 @@
 //! The width of text in columns, as ratatui's buffer measures it, so that wrapped rows are right.
 
-use ratatui::buffer::CellWidth;
+use ratatui_core::buffer::CellWidth;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// The columns of `text`, which must have no control characters.

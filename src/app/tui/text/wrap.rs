@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use super::row::{Line, Row};
 use super::width::{fit, graphemes, is_plain, width};

@@ -1,6 +1,6 @@
 //! The colors a terminal can show, and reducing others to them.
 
-use ratatui::style::{Color, Style};
+use ratatui_core::style::{Color, Style};
 
 /// How many colors the terminal has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

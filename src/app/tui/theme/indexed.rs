@@ -1,7 +1,7 @@
 //! Themes in 256 colors. The nearest color to a dark tint is a gray, so diff backgrounds are chosen
 //! by hue, and text on them gets enough contrast.
 
-use ratatui::style::{Color, Modifier};
+use ratatui_core::style::{Color, Modifier};
 
 use super::color::indexed_rgb;
 use super::contrast::{Rgb, contrast, readable};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use ratatui::style::{Color, Style};
+use ratatui_core::style::{Color, Style};
 use thiserror::Error;
 
 use super::color::{self, ColorDepth};

@@ -1,7 +1,7 @@
 //! The slots: one field for every place on the screen with its own style. A slot missing in the
 //! code doesn't compile, and tiller reports theme entries for unknown slots.
 
-use ratatui::style::{Color, Style};
+use ratatui_core::style::{Color, Style};
 
 use super::source::Kind;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use ratatui::style::Modifier;
+use ratatui_core::style::Modifier;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

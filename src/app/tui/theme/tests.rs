@@ -1,6 +1,6 @@
 //! Tests of the built-in themes, of inheritance and of contrast.
 
-use ratatui::style::{Color, Style};
+use ratatui_core::style::{Color, Style};
 
 use super::color::indexed_rgb;
 use super::contrast::{Rgb, contrast};

@@ -1,6 +1,6 @@
 //! The marks of todo items.
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use super::Theme;
 use crate::agent::TodoStatus;

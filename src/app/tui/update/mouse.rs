@@ -1,7 +1,7 @@
 //! The mouse: the wheel scrolls, a click opens or chooses, a drag selects and copies. Ctrl+click
 //! and Alt+click open a file or link.
 
-use ratatui::layout::{Position, Rect};
+use ratatui_core::layout::{Position, Rect};
 
 use super::{completion, overlay, selecting, sessions};
 use crate::app::tui::app::App;

@@ -1,6 +1,6 @@
 //! Decides how to show pictures, from the terminal's abilities and the user's setting.
 
-use ratatui::style::Color;
+use ratatui_core::style::Color;
 
 use crate::app::tui::app::App;
 use crate::app::tui::picture::PictureLayout;

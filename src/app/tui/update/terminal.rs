@@ -1,6 +1,6 @@
 //! The terminal: its size, its focus, its answers to queries.
 
-use ratatui::layout::Size;
+use ratatui_core::layout::Size;
 
 use super::{pictures, themes};
 use crate::app::tui::app::App;

@@ -1,8 +1,8 @@
 //! The activity line: what is running, for how long, and how to stop it. It names the stop key from
 //! Enter until the prompt is free again, and at no other time.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Rect, Size};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Rect, Size};
 
 use super::line::StyledLine;
 use super::transcript::subject_of;

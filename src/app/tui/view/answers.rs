@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use super::line::StyledLine;
 use crate::app::tui::theme::Theme;

@@ -1,6 +1,6 @@
 //! The command or the diff of a call, for the user to review. Nothing is cut off at the right edge.
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use super::line::StyledLine;
 use crate::agent::tool::{Details, DiffDetails, FileChange};

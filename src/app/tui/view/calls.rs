@@ -1,6 +1,6 @@
 //! The model calls: a line of figures for each.
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use super::line::StyledLine;
 use super::popup::on_row;

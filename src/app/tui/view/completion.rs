@@ -1,8 +1,8 @@
 //! The completion list above the editor: as wide as the editor, as high as its entries.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
 
 use super::line::StyledLine;
 use super::popup::{self, Popup};

@@ -1,7 +1,8 @@
 //! A page of the documentation on the whole screen, and the line of its search.
 
-use ratatui::layout::Rect;
+use ratatui_core::layout::Rect;
 
+use super::bordered::clear;
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn, split};
 use crate::app::action::Action;
@@ -161,7 +162,7 @@ fn mark(popup: &mut Popup<'_>, find: &PageFind, row: &Row, area: Rect) {
 /// Draws the line of the search over the last row of the text.
 fn draw_find(popup: &mut Popup<'_>, find: &PageFind, area: Rect) {
     let (_, row) = split(area, area.height.saturating_sub(1));
-    ratatui::widgets::Widget::render(ratatui::widgets::Clear, row, popup.buffer);
+    clear(popup.buffer, row);
     popup.buffer.set_style(row, popup.app.theme.popup);
     let line = StyledLine::of("Find ", popup.app.theme.popup_title)
         .with(find.line.query(), popup.app.theme.popup);

@@ -1,9 +1,9 @@
 //! The editor: its border with the mode, its rows, and the caret.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::widgets::{Block, BorderType, Widget};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
 
+use super::bordered::draw_border;
 use super::line::StyledLine;
 use crate::agent::permission::PermissionMode;
 use crate::agent::{RunState, Subject};
@@ -109,8 +109,7 @@ fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
         1 => StyledLine::of(" 1 more line ", theme.dim),
         more => StyledLine::of(format!(" {more} more lines "), theme.dim),
     };
-    let block = Block::bordered().border_type(BorderType::Rounded);
-    block.border_style(style).render(area, buffer);
+    draw_border(buffer, area, style);
     buffer.set_stringn(area.x + 2, area.y, &label, columns - 4, label_style);
     let width = note.width() as u16;
     if width > 0 && width + 4 <= area.width {

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Modifier, Style};
 
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn, on_row, split};

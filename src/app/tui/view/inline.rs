@@ -1,8 +1,8 @@
 //! The rows at the bottom of the normal screen: the part of the conversation that can still change,
 //! then the editor and its neighbours. The same functions paint them.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Rect, Size};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Rect, Size};
 
 use super::line::StyledLine;
 use super::screen::Plan;

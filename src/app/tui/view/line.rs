@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
 
 use crate::app::sanitize::visible_line;
 use crate::app::tui::text::width::{fit, width};

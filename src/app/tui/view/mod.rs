@@ -16,6 +16,7 @@ mod todo;
 
 mod welcome;
 mod answers;
+mod bordered;
 mod popup;
 mod overlay;
 mod help;

@@ -1,8 +1,8 @@
 //! The list of models: the query, the matches, and the details of the selected one. The box keeps
 //! its size, so that nothing jumps.
 
-use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
 
 use super::line::StyledLine;
 use super::model_details;

@@ -1,7 +1,7 @@
 //! Popups over the conversation: box, text and caret. The activity line below stays visible.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
 
 use super::docs::DocsRows;
 use super::line::StyledLine;

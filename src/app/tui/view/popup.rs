@@ -1,11 +1,10 @@
 //! The parts of popups: a box with a title and key hints on its edges, a query, a list, text.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, BorderType, Clear, Padding, Widget};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
 
+use super::bordered::{clear, draw_border};
 use super::line::StyledLine;
 use crate::app::action::Action;
 use crate::app::tui::answers::Answers;
@@ -129,23 +128,24 @@ impl<'a> Popup<'a> {
             return None;
         }
         let area = Rect::new(room.x, room.bottom() - height, columns, height);
-        let edge = |text| Span::styled(text, theme.popup_border);
+        let inside = Rect::new(area.x + 2, area.y + 1, columns - 4, height - 2);
+        clear(self.buffer, area);
+        self.buffer.set_style(area, theme.popup);
+        draw_border(self.buffer, area, theme.popup_border);
         let title = ellipsis(&format!(" {title} "), usize::from(columns) - 3);
-        let title = Line::from(vec![edge("─"), Span::styled(title, theme.popup_title)]);
-        let mut block = Block::bordered()
-            .border_type(BorderType::Rounded)
-            .border_style(theme.popup_border)
-            .style(theme.popup)
-            .padding(Padding::horizontal(1))
-            .title_top(title);
-        let inside = block.inner(area);
+        let title = StyledLine::of(title, theme.popup_title);
+        title.draw(self.buffer, area.x + 2, area.y, columns - 3);
         let fits = |note: &&String| width(note) <= usize::from(inside.width);
         if let Some(note) = notes.iter().find(fits) {
-            let note = Line::from(vec![edge(note), edge("─")]);
-            block = block.title_bottom(note.right_aligned());
+            let columns = width(note) as u16;
+            let note = StyledLine::of(note.as_str(), theme.popup_border);
+            note.draw(
+                self.buffer,
+                inside.right() - columns,
+                area.bottom() - 1,
+                columns,
+            );
         }
-        Clear.render(area, self.buffer);
-        block.render(area, self.buffer);
         Some(inside)
     }
 
@@ -161,7 +161,7 @@ impl<'a> Popup<'a> {
     /// Clears the last row of the room for a line on top of it. Returns that row, if any.
     pub fn clear_last_row(&mut self) -> Option<Rect> {
         let (_, row) = split(self.room, self.room.height.saturating_sub(1));
-        Clear.render(row, self.buffer);
+        clear(self.buffer, row);
         self.buffer.set_style(row, self.app.theme.popup);
         (!row.is_empty()).then_some(row)
     }

@@ -1,7 +1,7 @@
 //! The question strip: the waiting call, the reason for the question, and the answers.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
 
 use super::answers::{self, AnswerStyles};
 use super::call_body;

@@ -1,7 +1,7 @@
 //! The queue strip: the waiting messages, and how to take them back.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
 
 use super::line::StyledLine;
 use crate::agent::QueueKind;

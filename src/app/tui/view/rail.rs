@@ -1,8 +1,8 @@
 //! The rail at the right of a wide screen: todo list, changed files, waiting messages, if any.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Rect, Size};
-use ratatui::style::Style;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Rect, Size};
+use ratatui_core::style::Style;
 
 use super::line::StyledLine;
 use super::todo;

@@ -1,7 +1,7 @@
 //! The whole screen: the area of each part, and the order of the layers.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Rect, Size};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Rect, Size};
 
 use super::docs::DocsRows;
 use super::line::StyledLine;

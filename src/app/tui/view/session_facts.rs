@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
 
 use super::line::StyledLine;
 use crate::app::humanize::{abbreviate_home, bytes, dollars, grouped, noun, plural, short};

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
 
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn, on_row, split};

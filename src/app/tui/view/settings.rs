@@ -1,6 +1,6 @@
 //! The list of settings: name and value, and below them the purpose of the selected one.
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn, on_row, split};

@@ -1,8 +1,8 @@
 //! The status line: folder and branch, session, model, context, tokens, cost. A narrow screen drops
 //! the least important parts.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
 
 use super::line::StyledLine;
 use crate::agent::{Budget, BudgetLimit};

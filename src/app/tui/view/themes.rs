@@ -1,7 +1,7 @@
 //! The list of themes: each name in its own colors, and a sample of the selected one below. The
 //! conversation behind the list shows the selected theme too.
 
-use ratatui::style::{Modifier, Style};
+use ratatui_core::style::{Modifier, Style};
 
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn, on_row, split};

@@ -1,8 +1,8 @@
 //! The todo list above the editor: current and next items, and the progress. It takes several rows
 //! if there is room, otherwise one, and none when all items are done.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Rect, Size};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Rect, Size};
 
 use super::line::StyledLine;
 use crate::agent::{TodoDetails, TodoItem, TodoStatus};

@@ -1,7 +1,7 @@
 //! The tree of the session: query, entries with the lines of branches, preview of the selected one.
 
-use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Modifier, Style};
 
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn, on_row, split};

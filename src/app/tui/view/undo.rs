@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn, on_row, split};

@@ -1,7 +1,7 @@
 //! The first screen: model, mode, what is missing, what to do next. Any message removes it.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
 
 use super::line::StyledLine;
 use crate::agent::permission::PermissionMode;

@@ -1,7 +1,7 @@
 //! The blocks around the text: their bars, markers and indents.
 
 use pulldown_cmark::BlockQuoteKind;
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use crate::app::sanitize::visible_line;
 use crate::app::tui::text::RenderContext;

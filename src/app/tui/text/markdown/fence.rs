@@ -1,6 +1,6 @@
 //! Code blocks: info strings and lines of code.
 
-use ratatui::style::{Color, Style};
+use ratatui_core::style::{Color, Style};
 
 use super::chunk::{Chunk, CodeLines};
 use super::container::{self, Container};

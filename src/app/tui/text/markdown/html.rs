@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use crate::app::tui::theme::Theme;
 

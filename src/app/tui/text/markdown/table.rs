@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use pulldown_cmark::Alignment;
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::row::{Line, Row, end_of};

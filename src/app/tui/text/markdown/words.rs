@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use super::container;
 use super::inline::is_bracket_escape;

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use super::chunk::{BlockStart, Chunk, LeafKind, OpenLeaf, RenderOutput};
 use super::container::{self, Container};

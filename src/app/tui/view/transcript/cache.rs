@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use ratatui::buffer::Buffer;
+use ratatui_core::buffer::Buffer;
 
 use super::find::Found;
 use super::heights::PageHeights;

@@ -1,8 +1,8 @@
 //! One frame of the transcript: resolves scrolling, lays out the visible cells, draws their rows. It
 //! works from the position outwards and never looks at invisible cells.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
 
 use super::cache::TranscriptCache;
 use super::find;

@@ -1,7 +1,7 @@
 //! Marks the links in the visible rows.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
 
 use super::cache::TranscriptCache;
 use crate::app::tui::text::link::{LinkTable, links};

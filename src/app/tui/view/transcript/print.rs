@@ -1,7 +1,7 @@
 //! Rows to print for good, each once and in order, and the number of rows that may still change.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
 
 use super::cache::TranscriptCache;
 use super::draw::{paint, paint_pictures};

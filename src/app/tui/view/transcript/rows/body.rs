@@ -1,6 +1,6 @@
 //! The rows below a tool's title. Folded: the most important lines, a row each. Open: all, wrapped.
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use super::LayoutOptions;
 use super::pieces::{extension, kept_bytes, location_len};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use super::super::standing::Standing;
 use super::picture::PictureRows;

@@ -1,6 +1,6 @@
 //! The rows of a group of look-only calls: a summary, and a row for each call or for all files.
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use super::body;
 use super::cell::LayoutOptions;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use super::LayoutOptions;
 use crate::app::tui::layout::MEASURE;

@@ -1,6 +1,6 @@
 //! Decides what to show below the title of a tool cell, and in which colors. Writes nothing.
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use super::title::command_summary;
 use crate::agent::ToolStatus;

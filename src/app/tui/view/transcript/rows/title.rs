@@ -1,6 +1,6 @@
 //! The title row of a tool cell: mark, name, subject, result, and the duration at the right edge.
 
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 use crate::agent::ToolStatus;
 use crate::agent::event::NOT_STARTED;
