@@ -90,7 +90,8 @@
 //! - `files` is the index for `@`, `tui/completion` the suggestions while you type, and `clipboard` the
 //!   ways to copy.
 //!
-//! In `tui`, `update` changes the screen's state and `view` lays it out and paints it:
+//! `tui` is the full screen, and the feature `tui`: a build without it has the other front ends. In it,
+//! `update` changes the screen's state and `view` lays it out and paints it:
 //!
 //! - `transcript` is the conversation's part of the state. It reads `pages` of the past when someone scrolls
 //!   there; `sealing` turns live output into pages. It records a selection, which the frame resolves into rows.
@@ -129,6 +130,9 @@
 //!   (`agent::budget::Account`).
 //! - Text from outside (models, tools, files) never reaches the terminal as an escape sequence.
 //! - No global state, no `unsafe`, and no async runtime in the supervisor.
+
+// Without the screen, what only it uses is unused.
+#![cfg_attr(not(feature = "tui"), allow(dead_code, unused_imports))]
 
 pub use tiller_agent as agent;
 pub use tiller_llm as llm;

@@ -11,15 +11,18 @@ mod words;
 
 mod agent;
 mod cli;
+#[cfg(feature = "tui")]
 mod day;
 mod live;
 mod llm;
 mod permission;
 mod process;
 mod sandbox;
+#[cfg(feature = "tui")]
 mod stories;
 mod tools;
 mod trial;
+#[cfg(feature = "tui")]
 mod tui;
 mod undo;
 mod workspace;

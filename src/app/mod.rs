@@ -31,6 +31,8 @@ mod from_word;
 pub(crate) mod out;
 pub mod notify;
 pub mod manners;
+pub mod color_depth;
+pub(crate) mod external_editor;
 pub mod clipboard;
 pub(crate) mod trust;
 pub(crate) mod project;
@@ -46,8 +48,9 @@ pub(crate) mod cli;
 pub mod host;
 pub(crate) mod serve;
 pub mod demo;
+#[cfg(feature = "tui")]
 pub mod tui;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "tui"))]
 #[path = "../../tests/docs/mod.rs"]
 mod docs;

@@ -7,14 +7,13 @@ use std::slice;
 use toml::Value;
 
 use super::config::{Layers, Origin, TYPED, set_checked};
-use super::tui::theme::Themes;
 use crate::agent::{ToolSettings, Toolbox, tools};
 use crate::llm::local::LocalServer;
 use crate::llm::nearest::nearest;
 
 /// The names that settings can use.
 pub struct SettingNames<'a> {
-    pub themes: &'a Themes,
+    pub themes: &'a [String],
     /// Why there is no model of this name.
     pub model: &'a dyn Fn(&str) -> Result<(), String>,
 }
@@ -65,15 +64,14 @@ impl SettingNames<'_> {
 
     fn theme(&self, name: &str) -> Result<(), String> {
         let themes = self.themes;
-        if themes.names().any(|known| known == name) {
+        if themes.is_empty() || themes.iter().any(|known| known == name) {
             return Ok(());
         }
-        let near = nearest(name, themes.names());
+        let near = nearest(name, themes.iter().map(String::as_str));
         let near = near.map_or_else(String::new, |near| format!(": did you mean '{near}'?"));
-        let all: Vec<&str> = themes.names().collect();
         Err(format!(
             "unknown theme '{name}'{near}\nThemes: {}",
-            all.join(", ")
+            themes.join(", ")
         ))
     }
 }
@@ -93,7 +91,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
         let names = SettingNames {
-            themes: &Themes::read(folder.path()),
+            themes: &["dark".to_owned(), "light".to_owned()],
             model: &|name| match name {
                 "opus" => Ok(()),
                 _ => Err(format!("unknown model '{name}'")),

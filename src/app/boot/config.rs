@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::runtime::current_thread;
+use super::screen;
 use super::sub_command::{discover, layers, layers_in};
 use crate::app::args::{ConfigCommand, of_value};
 use crate::app::cli;
@@ -13,9 +14,7 @@ use crate::app::dirs::Dirs;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::setting_names::SettingNames;
 use crate::app::trust::Trust;
-use crate::app::tui::open_in_editor;
-use crate::app::tui::theme::Themes;
-use crate::app::{keys, out, plan};
+use crate::app::{external_editor, keys, out, plan};
 
 pub(super) fn config(
     what: &ConfigCommand,
@@ -69,7 +68,7 @@ pub(super) fn config(
         ConfigCommand::Unset { key } => cli::unset_config(&file, key),
         ConfigCommand::Edit => {
             let runtime = current_thread()?;
-            let open = || runtime.block_on(open_in_editor(file.clone(), None));
+            let open = || runtime.block_on(external_editor::open(file.clone(), None));
             cli::edit_config(&file, open, check)
         }
         // Users need it most when the file is broken.
@@ -106,7 +105,7 @@ fn with_names<T>(
         Err(_) => Ok(()),
     };
     let names = SettingNames {
-        themes: &Themes::read(&dirs.themes()),
+        themes: &screen::theme_names(&dirs.themes()),
         model: &model,
     };
     then(&names)

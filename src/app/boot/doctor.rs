@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::config::unknown_names;
 use super::runtime::current_thread;
+use super::screen;
 use super::sub_command::discover;
 use crate::agent::process::Processes;
 use crate::app::config::{Layers, Origin, Settings};
@@ -15,7 +16,6 @@ use crate::app::dirs::Dirs;
 use crate::app::doctor::{self, Report, Section};
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::trust::Trust;
-use crate::app::tui::keymap::Keymap;
 use crate::app::{keys, out, plan};
 use crate::llm::{Catalog, CatalogOptions, Keys};
 
@@ -64,8 +64,7 @@ pub(super) fn doctor(
             })
         }
     };
-    let (_, wrong_keys) = Keymap::load(&dirs.keymap_file());
-    let wrong_keys: Vec<String> = wrong_keys.iter().map(ToString::to_string).collect();
+    let wrong_keys = screen::wrong_keys(&dirs.keymap_file());
     let keymap = if wrong_keys.is_empty() {
         Ok(())
     } else {

@@ -9,5 +9,10 @@ mod config;
 mod doctor;
 mod runtime;
 mod run_context;
+#[cfg(feature = "tui")]
+mod screen;
+#[cfg(not(feature = "tui"))]
+#[path = "no_screen.rs"]
+mod screen;
 
 pub use start::run;

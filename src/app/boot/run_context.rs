@@ -8,41 +8,36 @@ use std::sync::Arc;
 use crate::agent::memory::InstructionSources;
 use crate::agent::permission::{PermissionMode, Policy};
 use crate::agent::process::Processes;
-use crate::agent::session::{HistoryFacts, Session, SessionBranch};
+use crate::agent::session::{HistoryFacts, Session};
 use crate::agent::undo::Undo;
 use crate::agent::workspace::{Places, PrivateFolders};
 use crate::agent::{
-    self, AgentHandle, AgentOptions, LazyRedactor, PermissionOptions, SlowReader, Toolbox, tools,
+    self, AgentHandle, AgentOptions, LazyRedactor, PermissionOptions, Toolbox, tools,
 };
-use crate::app::config::{Settings, overrides};
+use crate::app::config::Settings;
 use crate::app::demo::Scratch;
 use crate::app::dirs::Dirs;
 use crate::app::host::Host;
 use crate::app::keys::KnownSecrets;
 use crate::app::outcome::StartError;
 use crate::app::plan::{Loaded, Plan, names_mode};
-use crate::app::project::Project;
 use crate::app::sanitize::for_terminal;
-use crate::app::sessions::{Opened, title_of};
-use crate::app::tui::app::{SessionInfo, Start, Status};
-use crate::app::tui::theme::ThemeChoice;
-use crate::app::{keys, log, tui};
-use crate::llm::local::LocalServer;
+use crate::app::sessions::Opened;
+use crate::app::{keys, log};
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
 use crate::llm::{Client, Model, Provider, ThinkingLevel};
 
 /// The folders, session and model of a run. Dropping it removes temporary files.
 pub(super) struct RunContext {
     pub cwd: PathBuf,
-    model: Model,
-    thinking: ThinkingLevel,
+    pub model: Model,
+    pub thinking: ThinkingLevel,
     pub scratch: Option<Scratch>,
     session_file: Option<PathBuf>,
     /// For outputs too long for the model: next to the session, or else a folder created on demand.
     spill_dir: PathBuf,
     /// Parent of the session's own temporary folders; created on demand.
     temporary: PathBuf,
-    session: Option<SessionInfo>,
     /// Notices about the session for the user.
     pub notices: Vec<String>,
 }
@@ -119,12 +114,6 @@ impl RunContext {
             model,
             thinking,
             scratch,
-            session: session_file.clone().map(|file| SessionInfo {
-                name: session.tree().name().map(str::to_owned),
-                is_read_only: session.is_read_only(),
-                title: title_of(&session.first_prompt().unwrap_or_default()),
-                file,
-            }),
             session_file,
             spill_dir,
             temporary: PrivateFolders::new_place(&std::env::temp_dir()),
@@ -229,83 +218,6 @@ impl RunContext {
             secrets: KnownSecrets::new(keys, catalog, &settings.tools.bash_secret_env),
             processes: processes.scope(),
             is_stored: self.session_file.is_some(),
-        }
-    }
-
-    pub fn screen(
-        &self,
-        plan: &Plan,
-        history: (Arc<SessionBranch>, HistoryFacts),
-        host: Host,
-    ) -> tui::TuiOptions {
-        let Loaded { settings, keys, .. } = &plan.loaded;
-        let mut notices = Vec::new();
-        if self.scratch.is_none() {
-            if settings.model.is_empty()
-                && let Some(server) = LocalServer::from_id(&self.model.provider)
-            {
-                notices.push(format!(
-                    "No API key found; using {} on this machine",
-                    server.facts().title
-                ));
-            }
-            if settings.permission == PermissionMode::Full {
-                notices.push(
-                    "Full mode: no questions, no sandbox. Use it only in a container or VM"
-                        .to_owned(),
-                );
-            }
-            notices.extend(plan.loaded.faults());
-            notices.extend(
-                plan.loaded
-                    .trust
-                    .undecided()
-                    .map(|files| format!("Folder not trusted, so tiller ignores: {files}")),
-            );
-        }
-        notices.extend(keys.store().notice().map(str::to_owned));
-        notices.extend_from_slice(&self.notices);
-        tui::TuiOptions {
-            events: host.handle.subscribe(SlowReader::Drop),
-            project: self.scratch.is_none().then(|| {
-                Project::new(
-                    plan.loaded.trust.clone(),
-                    plan.loaded.layers.clone(),
-                    host.dirs.config_file(),
-                )
-            }),
-            status: Status {
-                session: self.session.clone(),
-                permission: settings.permission,
-                budget: settings.budget,
-                waiting: self.scratch.is_some().then(|| plan.loaded.cwd.clone()),
-                ..Status::new(&self.cwd, self.model.clone(), self.thinking)
-            },
-            start: Start {
-                prompt: plan.prompt.clone(),
-                demo: self.scratch.is_some().then(|| (demo_script().prompt, 0)),
-                demo_asked: plan.loaded.args.demo,
-                history,
-                resume: plan.loaded.args.resume.as_deref() == Some(""),
-                refused: plan.loaded.refused.clone(),
-                recent: None,
-                asks_trust: self.scratch.is_none() && plan.loaded.trust.undecided().is_some(),
-                no_key: (plan.chosen.models.missing_key(&self.model.provider))
-                    .filter(|error| error.to_string().contains("/login"))
-                    .map(|_| self.model.provider.clone()),
-                notices,
-                draft_elsewhere: None,
-            },
-            notify: settings.notify,
-            manners: settings.manners,
-            theme: ThemeChoice {
-                wanted: settings.theme.clone(),
-                for_dark: settings.theme_dark.clone(),
-                for_light: settings.theme_light.clone(),
-                ..ThemeChoice::default()
-            },
-            host,
-            overrides: overrides(&plan.loaded.layers).into(),
         }
     }
 }

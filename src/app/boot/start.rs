@@ -15,12 +15,12 @@ use tokio::runtime::Runtime;
 
 use super::agents::OwnAgents;
 use super::run_context::RunContext;
+use super::screen;
 use super::sub_command::{discover, sub_command};
 use crate::agent::Accept;
 use crate::agent::process::Processes;
 use crate::agent::process::Secrets;
 use crate::agent::session::Header;
-use crate::agent::session::folder::folder_for;
 use crate::app::args::{self, Args, OutputMode, RunArgs, SubCommand};
 use crate::app::attachments::attach_mentions_of;
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink, Task};
@@ -31,7 +31,7 @@ use crate::app::plan::{FrontEnd, Loaded, Plan, Stdio};
 use crate::app::prompt::whole_file;
 use crate::app::serve::{EventsFile, SteerSocket, run_acp, run_rpc, steer_by_file};
 use crate::app::unread_flags::check_flags;
-use crate::app::{keys, out, tui};
+use crate::app::{keys, out};
 use crate::llm::Content;
 use crate::llm::scripted::demo_script;
 
@@ -218,7 +218,7 @@ async fn run_plan(
     let resumed = plan.loaded.resumed.take();
     let (context, session, facts) = RunContext::new(&plan, resumed, dirs, env)?;
     let header = session.header().clone();
-    let shown = (Arc::new(session.branch()), facts.clone());
+    let shown = screen::Shown::of(&session, &facts);
     let is_stored = session.root().is_some();
     let processes = Processes::new();
     let handle = context.start_agent(session, facts, &plan, dirs, env, &processes)?;
@@ -235,30 +235,9 @@ async fn run_plan(
     let mut args = plan.loaded.args.clone();
     let mut again = None;
     let code = if plan.front_end == FrontEnd::Screen {
-        // On the heap, or this future would hold all of the screen's state.
-        let end = Box::pin(tui::run(context.screen(&plan, shown, host))).await;
-        if let Some(unsaved) = handle.shutdown().await {
-            out::eprint_line(&format!("tiller: {unsaved}"));
-        }
-        let code = end.code();
-        match end {
-            tui::ExitKind::Unusable(why) => return Err(StartError::usage(why)),
-            tui::ExitKind::Reopen(session) => {
-                again = Some(vec!["--session".into(), session.into()]);
-            }
-            tui::ExitKind::Anew(model, draft) => {
-                // For the next program that opens a session there.
-                let folder = folder_for(&dirs.drafts(), &plan.loaded.cwd);
-                if !args.no_session
-                    && let Err(error) = tui::composer::DraftFile::new(folder).save(&draft)
-                {
-                    tracing::warn!("what was typed in the demo is lost: {error}");
-                }
-                args.model = model.or(args.model);
-                again = Some(args.for_folder(&plan.loaded.cwd));
-            }
-            _ => {}
-        }
+        let host = (host, &handle);
+        let (code, place) = screen::run(&context, &plan, shown, host, dirs, &mut args).await?;
+        again = place;
         ExitCode::from(code)
     } else if plan.front_end == FrontEnd::Rpc {
         tell_waiting("a program");

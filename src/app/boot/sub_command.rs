@@ -9,11 +9,12 @@ use super::config::config;
 use super::doctor::doctor;
 use super::run_context::permission_options;
 use super::runtime::current_thread;
+use super::screen;
 use crate::agent;
 use crate::agent::permission::Policy;
 use crate::agent::process::Processes;
 use crate::app::args::{self, AuthCommand, PolicyCheckArgs, PolicyCommand, SubCommand};
-use crate::app::cli::{self, AuthContext, DocsTerminal};
+use crate::app::cli::{self, AuthContext};
 use crate::app::config::{Layers, Settings};
 use crate::app::dirs::Dirs;
 use crate::app::humanize::shell_word;
@@ -22,9 +23,6 @@ use crate::app::models::Models;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::stored_rules::StoredRules;
 use crate::app::trust::Trust;
-use crate::app::tui;
-use crate::app::tui::layout::MEASURE;
-use crate::app::tui::terminal::Terminal;
 use crate::app::{catalogue, keys, out, plan};
 use crate::llm::local::{self, DiscoveredServer};
 
@@ -111,15 +109,8 @@ fn docs(words: &[String], env: &HashMap<String, String>) -> Result<Outcome, Star
     if !std::io::stdout().is_terminal() || matches!(var("TERM"), "" | "dumb") {
         return cli::docs(words, None);
     }
-    let size = Terminal::size();
-    let columns = usize::from(size.width.min(MEASURE));
-    let depth = tui::color_depth(var);
-    let terminal = DocsTerminal {
-        rows: usize::from(size.height),
-        pager: env.get("PAGER").map_or("less", String::as_str).to_owned(),
-        lay_out: &|markdown| tui::ansi_markdown(markdown, columns, depth),
-    };
-    cli::docs(words, Some(&terminal))
+    let pager = env.get("PAGER").map_or("less", String::as_str);
+    cli::docs(words, screen::docs_terminal(var, pager).as_ref())
 }
 
 fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartError> {

@@ -15,18 +15,18 @@ const MAX_LISTED: usize = 15;
 const MAX_NEAR: usize = 5;
 
 /// The terminal that shows the pages.
-pub struct DocsTerminal<'a> {
+pub struct DocsTerminal {
     /// Its rows.
     pub rows: usize,
     /// The command that shows long texts; it may have options.
     pub pager: String,
     /// Lays out Markdown in its columns.
-    pub lay_out: &'a dyn Fn(&str) -> String,
+    pub lay_out: Box<dyn Fn(&str) -> String>,
 }
 
 /// Prints a page or a section; of other words it lists the sections that have them. Without words it
 /// lists all pages.
-pub fn docs(words: &[String], terminal: Option<&DocsTerminal<'_>>) -> Result<Outcome, StartError> {
+pub fn docs(words: &[String], terminal: Option<&DocsTerminal>) -> Result<Outcome, StartError> {
     let query = words.join(" ");
     if query.trim().is_empty() {
         let text = format!(
@@ -123,21 +123,21 @@ fn list(sections: &[Section], most: usize) -> String {
     lines.collect()
 }
 
-fn print_page(page: &Page, terminal: Option<&DocsTerminal<'_>>) -> Outcome {
+fn print_page(page: &Page, terminal: Option<&DocsTerminal>) -> Outcome {
     match terminal {
         Some(terminal) => terminal.show(&page.readable()),
         None => out::print(page.text),
     }
 }
 
-fn print_section(section: Section, terminal: Option<&DocsTerminal<'_>>) -> Outcome {
+fn print_section(section: Section, terminal: Option<&DocsTerminal>) -> Outcome {
     match terminal {
         Some(terminal) => terminal.show(section.whole(&section.page.readable())),
         None => out::print(section.whole(section.page.text)),
     }
 }
 
-impl DocsTerminal<'_> {
+impl DocsTerminal {
     /// Shows a text, in the pager if it is longer than the screen.
     fn show(&self, markdown: &str) -> Outcome {
         let text = (self.lay_out)(markdown);
@@ -176,11 +176,11 @@ impl DocsTerminal<'_> {
 mod tests {
     use super::*;
 
-    fn terminal(pager: String) -> DocsTerminal<'static> {
+    fn terminal(pager: String) -> DocsTerminal {
         DocsTerminal {
             rows: 3,
             pager,
-            lay_out: &|markdown| markdown.to_uppercase(),
+            lay_out: Box::new(|markdown: &str| markdown.to_uppercase()),
         }
     }
 

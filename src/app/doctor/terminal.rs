@@ -7,8 +7,7 @@ use rustix::termios::tcgetwinsize;
 
 use super::report::{Check, Section};
 use super::terminal_query::{Answers, query};
-use crate::app::tui::color_depth;
-use crate::app::tui::theme::ColorDepth;
+use crate::app::color_depth::{ColorDepth, color_depth};
 
 /// Below this, more is cut off than shown.
 const SMALLEST: (u16, u16) = (40, 10);

@@ -12,7 +12,6 @@ use tokio::task::AbortHandle;
 
 use super::composer::{History, HistoryFile, SavedDraft};
 use super::effect::{Direction, Effect, TreeEffect, TrialEffect, UndoEffect};
-use super::external_editor;
 use super::file_finder::FileFinder;
 use super::git_reader::GitReader;
 use super::msg::{EffectResult, FoundModel};
@@ -32,6 +31,7 @@ use crate::app::branches::Outline;
 use crate::app::clipboard;
 use crate::app::commands::{Run, SlashCommand};
 use crate::app::dirs::Dirs;
+use crate::app::external_editor;
 use crate::app::host::Host;
 use crate::app::models::Models;
 use crate::app::project::Project;

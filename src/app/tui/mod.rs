@@ -28,7 +28,6 @@ mod outbox;
 mod session_effect_runner;
 mod user_effects;
 mod storage;
-mod external_editor;
 pub mod open_target;
 pub mod update;
 
@@ -69,7 +68,5 @@ pub mod input;
 
 pub(crate) use ansi_markdown::ansi_markdown;
 pub(crate) use event_loop::run;
-pub use external_editor::open as open_in_editor;
 pub use options::ExitKind;
 pub(crate) use options::TuiOptions;
-pub(crate) use setup::color_depth;

@@ -10,10 +10,11 @@ use super::keymap::Keymap;
 use super::options::TuiOptions;
 use super::picture::TerminalGraphics;
 use super::screen_mode::ScreenMode;
-use super::theme::{AUTO, ColorDepth, Kind, Theme, ThemeChoice, Themes};
+use super::theme::{AUTO, Kind, Theme, ThemeChoice, Themes};
 use super::update;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
+use crate::app::color_depth::color_depth;
 
 /// A new app, or the reason for failing. Takes `options.start`.
 pub(super) fn app(
@@ -111,25 +112,6 @@ fn scheme(fgbg: &str) -> Option<Kind> {
     }
 }
 
-/// How many colors a terminal with these variables has.
-pub(crate) fn color_depth<S: AsRef<str>>(var: impl Fn(&str) -> S) -> ColorDepth {
-    let is_set = |name: &str| !var(name).as_ref().is_empty();
-    let term = var("TERM");
-    let term = term.as_ref();
-    // GNU screen takes numbers of RGB colors for styles, even if the outer terminal knows them.
-    let in_screen = is_set("STY") && !is_set("TMUX");
-    let colorterm = matches!(var("COLORTERM").as_ref(), "truecolor" | "24bit") && !in_screen;
-    if is_set("NO_COLOR") {
-        ColorDepth::None
-    } else if colorterm || term.ends_with("-direct") {
-        ColorDepth::TrueColor
-    } else if term.contains("256color") {
-        ColorDepth::Indexed256
-    } else {
-        ColorDepth::Ansi16
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,36 +128,6 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(scheme(said), expected, "{said}");
-        }
-    }
-
-    #[test]
-    fn the_color_depth_matches_the_terminal() {
-        for (variables, wanted) in [
-            (
-                "NO_COLOR=1 COLORTERM=truecolor TERM=xterm-256color",
-                ColorDepth::None,
-            ),
-            ("COLORTERM=truecolor TERM=xterm", ColorDepth::TrueColor),
-            ("TERM=tmux-256color", ColorDepth::Indexed256),
-            ("TERM=xterm-direct", ColorDepth::TrueColor),
-            ("TERM=linux", ColorDepth::Ansi16),
-            ("", ColorDepth::Ansi16),
-            (
-                "COLORTERM=truecolor TERM=screen.xterm-256color STY=1.a",
-                ColorDepth::Indexed256,
-            ),
-            (
-                "COLORTERM=truecolor TERM=screen STY=1.a TMUX=x",
-                ColorDepth::TrueColor,
-            ),
-        ] {
-            let var = |name: &str| {
-                let mut vars = variables.split(' ').filter_map(|var| var.split_once('='));
-                let found = vars.find(|(known, _)| *known == name);
-                found.map_or(String::new(), |(_, value)| value.to_owned())
-            };
-            assert_eq!(color_depth(var), wanted, "{variables:?}");
         }
     }
 }

@@ -76,8 +76,10 @@ fn perform(
                 let named = models.resolve_with(name, || models.found());
                 named.map(|_| ())
             };
+            let themes = Themes::read(&dirs.themes());
+            let themes: Vec<String> = themes.names().map(str::to_owned).collect();
             let names = SettingNames {
-                themes: &Themes::read(&dirs.themes()),
+                themes: &themes,
                 model: &model,
             };
             let set = names.save(&config, &key, &value);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::color::ColorDepth;
+use super::ColorDepth;
 use super::library::Themes;
 use super::load::{LoadedTheme, ThemeError};
 use super::source::Kind;

@@ -2,19 +2,7 @@
 
 use ratatui_core::style::{Color, Style};
 
-/// How many colors the terminal has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ColorDepth {
-    /// None (`NO_COLOR`); bold, dim, underline and reverse stay.
-    None,
-    /// The sixteen colors the user's terminal defines.
-    Ansi16,
-    /// The 256 colors of xterm.
-    Indexed256,
-    /// All of them.
-    #[default]
-    TrueColor,
-}
+use crate::app::color_depth::ColorDepth;
 
 impl ColorDepth {
     pub(super) fn style(self, mut style: Style) -> Style {

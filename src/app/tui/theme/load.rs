@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use ratatui_core::style::{Color, Style};
 use thiserror::Error;
 
-use super::color::{self, ColorDepth};
 use super::indexed;
 use super::library::Themes;
 use super::slots::{SyntaxRule, Theme};
 use super::source::{Kind, Placed, RawStyle, Source, ThemeWarning};
 use super::system::{TerminalColors, system_source};
+use super::{ColorDepth, color};
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]

@@ -14,8 +14,8 @@ mod todo_mark;
 #[cfg(test)]
 mod tests;
 
+pub use crate::app::color_depth::ColorDepth;
 pub(crate) use choice::{AUTO, ThemeChoice};
-pub use color::ColorDepth;
 pub use library::Themes;
 pub(crate) use slots::SyntaxRule;
 pub use slots::Theme;

@@ -12,7 +12,8 @@ const HOW_TO_LEAVE: &str = "echo 'Opening vi, because $VISUAL and $EDITOR are no
                             quit, :q! to quit.'; sleep 1; ";
 
 /// Edits `text` in `$VISUAL` or `$EDITOR`; the terminal must already be restored.
-pub(super) async fn edit(text: &str) -> Result<String, String> {
+#[cfg(feature = "tui")]
+pub async fn edit(text: &str) -> Result<String, String> {
     let editor = name();
     let failed = |error: io::Error| format!("The editor `{editor}` failed: {error}");
     let file = tempfile::Builder::new()

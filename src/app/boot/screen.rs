@@ -1,0 +1,183 @@
+//! The full screen as one of the front ends, and what else only a build with it has.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::run_context::RunContext;
+use crate::agent::permission::PermissionMode;
+use crate::agent::session::folder::folder_for;
+use crate::agent::session::{HistoryFacts, Session, SessionBranch};
+use crate::agent::{AgentHandle, SlowReader};
+use crate::app::args::RunArgs;
+use crate::app::cli::DocsTerminal;
+use crate::app::color_depth::color_depth;
+use crate::app::config::overrides;
+use crate::app::dirs::Dirs;
+use crate::app::host::Host;
+use crate::app::out;
+use crate::app::outcome::StartError;
+use crate::app::plan::{Loaded, Plan};
+use crate::app::project::Project;
+use crate::app::sessions::title_of;
+use crate::app::tui::app::{SessionInfo, Start, Status};
+use crate::app::tui::composer::DraftFile;
+use crate::app::tui::keymap::Keymap;
+use crate::app::tui::layout::MEASURE;
+use crate::app::tui::terminal::Terminal;
+use crate::app::tui::theme::{ThemeChoice, Themes};
+use crate::app::tui::{self, ExitKind, TuiOptions};
+use crate::llm::local::LocalServer;
+use crate::llm::scripted::demo_script;
+
+/// The session as the first frame shows it.
+pub(super) struct Shown {
+    session: Option<SessionInfo>,
+    history: (Arc<SessionBranch>, HistoryFacts),
+}
+
+impl Shown {
+    pub fn of(session: &Session, facts: &HistoryFacts) -> Self {
+        Self {
+            session: session.path().map(|file| SessionInfo {
+                name: session.tree().name().map(str::to_owned),
+                is_read_only: session.is_read_only(),
+                title: title_of(&session.first_prompt().unwrap_or_default()),
+                file: file.to_owned(),
+            }),
+            history: (Arc::new(session.branch()), facts.clone()),
+        }
+    }
+}
+
+/// Shows the screen until the user leaves it. Returns the exit code, and the arguments that name
+/// the session or folder to continue in, if any.
+pub(super) async fn run(
+    context: &RunContext,
+    plan: &Plan,
+    shown: Shown,
+    (host, handle): (Host, &AgentHandle),
+    dirs: &Dirs,
+    args: &mut RunArgs,
+) -> Result<(u8, Option<Vec<OsString>>), StartError> {
+    // On the heap, or this future would hold all of the screen's state.
+    let end = Box::pin(tui::run(options(context, plan, shown, host))).await;
+    if let Some(unsaved) = handle.shutdown().await {
+        out::eprint_line(&format!("tiller: {unsaved}"));
+    }
+    let code = end.code();
+    let again = match end {
+        ExitKind::Unusable(why) => return Err(StartError::usage(why)),
+        ExitKind::Reopen(session) => Some(vec!["--session".into(), session.into()]),
+        ExitKind::Anew(model, draft) => {
+            // For the next program that opens a session there.
+            let folder = folder_for(&dirs.drafts(), &plan.loaded.cwd);
+            if !args.no_session
+                && let Err(error) = DraftFile::new(folder).save(&draft)
+            {
+                tracing::warn!("what was typed in the demo is lost: {error}");
+            }
+            args.model = model.or(args.model.take());
+            Some(args.for_folder(&plan.loaded.cwd))
+        }
+        _ => None,
+    };
+    Ok((code, again))
+}
+
+/// The terminal on stdout, to lay out pages for it.
+pub(super) fn docs_terminal<'a>(
+    var: impl Fn(&str) -> &'a str,
+    pager: &str,
+) -> Option<DocsTerminal> {
+    let size = Terminal::size();
+    let columns = usize::from(size.width.min(MEASURE));
+    let depth = color_depth(var);
+    Some(DocsTerminal {
+        rows: usize::from(size.height),
+        pager: pager.to_owned(),
+        lay_out: Box::new(move |markdown| tui::ansi_markdown(markdown, columns, depth)),
+    })
+}
+
+/// The names of all themes, with those in the user's `folder`.
+pub(super) fn theme_names(folder: &Path) -> Vec<String> {
+    Themes::read(folder).names().map(str::to_owned).collect()
+}
+
+/// The errors in the user's keymap.
+pub(super) fn wrong_keys(file: &Path) -> Vec<String> {
+    let (_, wrong) = Keymap::load(file);
+    wrong.iter().map(ToString::to_string).collect()
+}
+
+fn options(context: &RunContext, plan: &Plan, shown: Shown, host: Host) -> TuiOptions {
+    let Loaded { settings, keys, .. } = &plan.loaded;
+    let mut notices = Vec::new();
+    if context.scratch.is_none() {
+        if settings.model.is_empty()
+            && let Some(server) = LocalServer::from_id(&context.model.provider)
+        {
+            notices.push(format!(
+                "No API key found; using {} on this machine",
+                server.facts().title
+            ));
+        }
+        if settings.permission == PermissionMode::Full {
+            notices.push(
+                "Full mode: no questions, no sandbox. Use it only in a container or VM".to_owned(),
+            );
+        }
+        notices.extend(plan.loaded.faults());
+        notices.extend(
+            plan.loaded
+                .trust
+                .undecided()
+                .map(|files| format!("Folder not trusted, so tiller ignores: {files}")),
+        );
+    }
+    notices.extend(keys.store().notice().map(str::to_owned));
+    notices.extend_from_slice(&context.notices);
+    TuiOptions {
+        events: host.handle.subscribe(SlowReader::Drop),
+        project: context.scratch.is_none().then(|| {
+            Project::new(
+                plan.loaded.trust.clone(),
+                plan.loaded.layers.clone(),
+                host.dirs.config_file(),
+            )
+        }),
+        status: Status {
+            session: shown.session,
+            permission: settings.permission,
+            budget: settings.budget,
+            waiting: context.scratch.is_some().then(|| plan.loaded.cwd.clone()),
+            ..Status::new(&context.cwd, context.model.clone(), context.thinking)
+        },
+        start: Start {
+            prompt: plan.prompt.clone(),
+            demo: context.scratch.is_some().then(|| (demo_script().prompt, 0)),
+            demo_asked: plan.loaded.args.demo,
+            history: shown.history,
+            resume: plan.loaded.args.resume.as_deref() == Some(""),
+            refused: plan.loaded.refused.clone(),
+            recent: None,
+            asks_trust: context.scratch.is_none() && plan.loaded.trust.undecided().is_some(),
+            no_key: (plan.chosen.models.missing_key(&context.model.provider))
+                .filter(|error| error.to_string().contains("/login"))
+                .map(|_| context.model.provider.clone()),
+            notices,
+            draft_elsewhere: None,
+        },
+        notify: settings.notify,
+        manners: settings.manners,
+        theme: ThemeChoice {
+            wanted: settings.theme.clone(),
+            for_dark: settings.theme_dark.clone(),
+            for_light: settings.theme_light.clone(),
+            ..ThemeChoice::default()
+        },
+        host,
+        overrides: overrides(&plan.loaded.layers).into(),
+    }
+}
