@@ -584,6 +584,7 @@ fn missed_events_are_recovered() {
             id: String::new(),
             path: None,
             name: None,
+            first_prompt: None,
             read_only: false,
         },
     })));

@@ -59,6 +59,7 @@ impl Actor {
                 id: session.id().to_owned(),
                 path: session.path().map(Path::to_owned),
                 name: session.tree().name().map(str::to_owned),
+                first_prompt: session.first_prompt(),
                 read_only: session.is_read_only(),
             },
         }

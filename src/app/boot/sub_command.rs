@@ -74,7 +74,7 @@ pub(super) fn sub_command(
         SubCommand::Docs { words } => docs(words, env),
         SubCommand::Completions { shell } => Ok(out::print(&args::completions(*shell))),
         SubCommand::Man { command } => Ok(out::print(&args::man(command)?)),
-        SubCommand::Attach(what) => cli::attach(what, &dirs.sessions(), home),
+        SubCommand::Attach(what) => cli::attach(what, &dirs.sessions(), home, screen::to_lend),
         SubCommand::Steer(what) => cli::steer(what, &dirs.sessions(), home),
         SubCommand::Status(what) => cli::status(what, &dirs.sessions(), home),
     }

@@ -25,7 +25,7 @@ mod attached_view;
 mod attach;
 
 pub use self::print::{Output, Print};
-pub use attach::attach;
+pub use attach::{ScreenOffer, attach};
 pub use auth::AuthContext;
 pub use config::{
     config_is_set, config_path, edit_config, setting_warnings, show_config, unset_config,

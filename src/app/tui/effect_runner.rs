@@ -21,6 +21,7 @@ use super::page_searcher::PageSearcher;
 use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::shell_runner::ShellRunner;
 use super::storage::{Job, Storage};
+use super::tty::Tty;
 use super::user_effects::UserEffects;
 use crate::agent::permission::Rule;
 use crate::agent::session::{IterationSummary, SessionView};
@@ -65,6 +66,7 @@ pub struct EffectRunner {
     git: GitReader,
     user: UserEffects,
     results: UnboundedSender<EffectResult>,
+    tty: Arc<Tty>,
 }
 
 impl EffectRunner {
@@ -73,6 +75,7 @@ impl EffectRunner {
         project: Option<Project>,
         user: UserEffects,
         results: UnboundedSender<EffectResult>,
+        tty: Arc<Tty>,
     ) -> Self {
         let Host {
             handle,
@@ -117,6 +120,7 @@ impl EffectRunner {
             storage,
             user,
             results,
+            tty,
         }
     }
 
@@ -179,7 +183,8 @@ impl EffectRunner {
                 // In case the copy can't be confirmed.
                 let dirs = self.dirs.as_ref();
                 let file = dirs.map(|dirs| dirs.data.join("copied.txt"));
-                let copied = clipboard::copy_here(text, file);
+                let tty = Arc::clone(&self.tty);
+                let copied = clipboard::copy_here(text, file, move |name| tty.var(name));
                 let copied = copied.map(|outcome| EffectResult::Copied(what, outcome));
                 // An older text must not overwrite it.
                 let copying = self.spawn(copied);
@@ -305,6 +310,14 @@ impl EffectRunner {
     }
 
     fn store(&self, job: Job) {
+        // The draft in the session's file is that of the program's own screen.
+        let is_draft = matches!(
+            job,
+            Job::SaveDraft(_) | Job::LoadDraft(_) | Job::ChangeSession(..)
+        );
+        if is_draft && self.tty.client().is_some() {
+            return;
+        }
         if let Some(storage) = &self.storage {
             storage.send(job);
         }

@@ -55,6 +55,7 @@ pub mod theme;
 pub mod text;
 pub mod picture;
 mod ansi_markdown;
+mod attached;
 
 pub mod screen_buffer;
 pub mod inline_buffer;
@@ -62,11 +63,14 @@ mod cell_writer;
 mod row_move;
 mod display;
 pub mod terminal;
+pub mod tty;
 mod tty_writer;
 mod window;
 pub mod input;
 
 pub(crate) use ansi_markdown::ansi_markdown;
+pub(crate) use attached::{LentTerminal, show as show_attached};
 pub(crate) use event_loop::run;
 pub use options::ExitKind;
 pub(crate) use options::TuiOptions;
+pub(crate) use tty::Tty;

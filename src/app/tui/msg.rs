@@ -46,6 +46,8 @@ pub enum Msg {
     CannotSuspend,
     /// An event of the agent.
     Agent(Arc<Event>),
+    /// The screen joined a running session: the agent's state now.
+    Joined(Arc<Snapshot>),
     /// Events were missed: the agent's state now.
     Resubscribed(Arc<Snapshot>),
     /// The agent is gone; no more events will come.

@@ -44,6 +44,7 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
             }
             effects
         }
+        Msg::Joined(snapshot) => agent::joined(app, &snapshot),
         Msg::Resubscribed(snapshot) => agent::resubscribed(app, &snapshot),
         Msg::AgentGone => agent::gone(app),
         Msg::Drawn(mut drawn) => {
