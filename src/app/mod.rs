@@ -36,6 +36,7 @@ pub(crate) mod trust;
 pub(crate) mod project;
 pub(crate) mod plan;
 mod chosen_model;
+mod live_rules;
 pub(crate) mod unread_flags;
 pub(crate) mod doctor;
 pub mod boot;

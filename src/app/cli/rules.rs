@@ -97,10 +97,10 @@ pub fn remove_stored_rule(
     Ok(out::print(&for_terminal(&text)))
 }
 
-/// A sentence about the sessions that don't see a change of the files.
+/// A sentence about the sessions that see the change.
 fn of_running_sessions(root: &Path) -> Option<&'static str> {
     let is_running = !live_sessions(root).is_empty();
-    is_running.then_some("Running sessions keep their old rules until you restart them.")
+    is_running.then_some("Running sessions follow it from their next call on.")
 }
 
 fn row(number: usize, rule: &Rule) -> Value {
@@ -138,6 +138,6 @@ mod tests {
         };
         let _open = Presence::open(root.path(), record).unwrap();
         let told = of_running_sessions(root.path()).unwrap();
-        assert!(told.contains("until you restart them"), "{told}");
+        assert!(told.contains("from their next call on"), "{told}");
     }
 }
