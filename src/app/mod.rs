@@ -27,6 +27,7 @@ pub mod branches;
 pub(crate) mod keys;
 pub mod rule_store;
 pub mod stored_rules;
+mod one_liner;
 mod from_word;
 pub(crate) mod out;
 pub mod notify;

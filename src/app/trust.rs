@@ -77,6 +77,11 @@ impl Trust {
         }
     }
 
+    /// True if the project has a settings file that tiller ignores.
+    pub fn ignores_settings(&self) -> bool {
+        !self.is_trusted() && Self::settings_file(&self.cwd).is_file()
+    }
+
     /// The settings file of the project around `cwd`.
     pub fn settings_file(cwd: &Path) -> PathBuf {
         project_root(cwd).join(PROJECT_FOLDER).join(SETTINGS)

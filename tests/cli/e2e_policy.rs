@@ -146,6 +146,25 @@ fn rules_are_added_listed_and_removed() {
 }
 
 #[test]
+fn a_rule_can_be_for_one_project_only() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(&["policy", "deny", "--project", "make", "deploy"]);
+    let told = format!(
+        "projects.toml: deny bash \"make deploy\", only in {}\n",
+        sandbox.path().display()
+    );
+    assert!(ran.stdout.ends_with(&told), "{ran:#?}");
+    let listed = sandbox.run(&["policy", "list"]).stdout;
+    let origin = format!("(projects.toml, rule 1 of {})", sandbox.path().display());
+    assert!(listed.contains(&origin), "{listed}");
+    let check = || sandbox.run(&["policy", "check", "make deploy"]).stdout;
+    assert!(check().contains("mode: deny"), "{}", check());
+    let ran = sandbox.run(&["policy", "remove", "make deploy"]);
+    assert!(ran.stdout.starts_with("Removed from "), "{ran:#?}");
+    assert!(!check().contains("mode: deny"), "{}", check());
+}
+
+#[test]
 fn a_rule_that_would_do_nothing_is_refused_or_named() {
     let sandbox = Sandbox::new();
     for (words, part) in [
@@ -153,8 +172,8 @@ fn a_rule_that_would_do_nothing_is_refused_or_named() {
         (&["deny", "--sandbox", "rm", "-rf"], "no option --sandbox"),
         (&["deny", "--network", "rm"], "no option --network"),
         (
-            &["allow", "--network", "--project", "npm"],
-            "no option --project",
+            &["allow", "--network", "--always", "npm"],
+            "no option --always",
         ),
         (
             &["allow", "npm", "test", "--network"],
@@ -412,7 +431,9 @@ fn allow_rules_of_an_untrusted_project_are_ignored_and_reported() {
     sandbox.write(".tiller/config.toml", rules);
     let check = |line: &str| sandbox.run(&["policy", "check", "--permission", "auto", line]);
     // None of the project's rules apply before the user trusts it.
-    assert_eq!(check("make").code, Some(0));
+    let made = check("make");
+    assert_eq!(made.code, Some(0));
+    assert!(made.stderr.contains("type /trust in tiller"), "{made:#?}");
     let trust = format!("[trust]\n{:?} = 'trusted'\n", sandbox.path());
     fs::create_dir_all(sandbox.config()).unwrap();
     fs::write(sandbox.config().join("projects.toml"), trust).unwrap();
@@ -420,6 +441,8 @@ fn allow_rules_of_an_untrusted_project_are_ignored_and_reported() {
     assert!(pushed.stdout.contains("auto mode: ask"), "{pushed:#?}");
     let told = "loosens permissions: allow bash \"git push\" (project: ";
     assert!(pushed.stderr.contains(told), "{}", pushed.stderr);
+    let instead = "tiller policy allow --project COMMAND";
+    assert!(pushed.stderr.contains(instead), "{}", pushed.stderr);
     let made = check("make");
     assert!(made.stdout.contains("auto mode: deny"), "{made:#?}");
 }

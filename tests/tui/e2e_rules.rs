@@ -132,6 +132,7 @@ fn a_running_session_follows_changed_rules() {
         run("mkdir five"),
         Reply::text("More made."),
         run("mkdir six"),
+        Reply::text("Not made."),
     ]);
     let file = sandbox.config().join("config.toml");
     let screen = open(&sandbox);
@@ -155,6 +156,8 @@ fn a_running_session_follows_changed_rules() {
     std::fs::write(&file, "").unwrap();
     screen.keys("go<enter>");
     asked(&screen, "mkdir six");
+    answer(&screen, 3);
+    screen.wait_for("Not made.");
     leave(&screen);
 }
 
