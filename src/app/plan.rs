@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use toml::Value;
 
-use super::action::Group;
+use super::action::Action;
 use super::args::{OutputMode, RunArgs, existing_folder};
 pub use super::chosen_model::{Chosen, default_model};
 use super::commands::Run;
@@ -281,7 +281,8 @@ impl Plan {
         let front_end = front_end(args, stdio, model.is_some(), !prompt.is_empty());
         let silent = !matches!(front_end, FrontEnd::Screen | FrontEnd::PlainDemo) && !args.demo;
         let needs_model = !args.command().is_some_and(|(command, _)| {
-            matches!(command.run, Run::Host(_)) && command.spec.group != Group::Model
+            let shows_model = [Action::Models, Action::Thinking, Action::Status];
+            matches!(command.run, Run::Host(_)) && !shows_model.contains(&command.spec.action)
         });
         if silent && !needs_model && model.is_none() && loaded.resumed.is_none() {
             chosen.model = Some((demo_model(), ThinkingLevel::Medium));

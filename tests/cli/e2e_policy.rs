@@ -86,12 +86,18 @@ fn policy_check_says_why_a_rule_of_the_user_does_not_apply() {
         &sandbox,
         "[[permission.rules]]\ntool = 'bash'\nprefix = ['git']\naction = 'allow'\n\
          [[permission.rules]]\ntool = 'bash'\nprefix = ['make']\naction = 'allow'\n\
+         [[permission.rules]]\ntool = 'bash'\nprefix = ['git', 'push']\naction = 'allow'\nsandbox = false\n\
          [[permission.rules]]\ntool = 'bash'\nprefix = ['docker', 'ps']\naction = 'allow'\nsandbox = false\n",
     );
     let check = |sandbox: &Sandbox, line| sandbox.run(&["policy", "check", line]).stdout;
     for (line, part) in [
         ("git push", "is more specific. Name its words"),
         ("docker ps && make", "needs a line with only that command"),
+        (
+            "git push --force",
+            "--force may lose something, so a rule must name it: tiller policy allow --no-sandbox git push \
+             --force\n",
+        ),
         ("docker run x", "ready to copy: tiller docs permissions"),
     ] {
         let told = check(&sandbox, line);
@@ -299,6 +305,25 @@ fn policy_check_names_the_files_that_the_sandbox_hides() {
     let ran = sandbox.run(&["policy", "check", "--json", "cat secrets/key.txt"]);
     let value: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(value["hidden"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_protected_path_that_does_not_exist_is_a_warning() {
+    let sandbox = Sandbox::new();
+    settings(
+        &sandbox,
+        "[permission]\nprotected = ['/nonexistent/secrets']\n",
+    );
+    let told = "permission.protected: /nonexistent/secrets doesn't exist";
+    let ran = sandbox.run(&["policy", "list"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert!(ran.stderr.contains(told), "{ran:#?}");
+    let ran = sandbox.run(&["doctor"]);
+    assert!(
+        ran.stdout.contains("/nonexistent/secrets doesn't exist"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]

@@ -90,18 +90,25 @@ fn policy(what: &PolicyCommand, dirs: &Dirs) -> Result<Outcome, StartError> {
         let settings = Settings::resolve(&layers(dirs, config)?).map_err(StartError::usage)?;
         let mut rules = settings.permission_rules.rules;
         rules.extend(trust.rules);
-        Ok::<_, StartError>(rules)
+        Ok::<_, StartError>((rules, settings.places.missing()))
     };
     match what {
         PolicyCommand::Check(what) => policy_check(what, dirs),
-        PolicyCommand::List { json, config } => Ok(cli::list_rules(&rules(config)?, *json)),
+        PolicyCommand::List { json, config } => {
+            let (rules, missing) = rules(config)?;
+            for why in missing {
+                out::eprint_line(&format!("tiller: {why}"));
+            }
+            Ok(cli::list_rules(&rules, *json))
+        }
         PolicyCommand::Allow(_) | PolicyCommand::Ask(_) | PolicyCommand::Deny(_) => {
             cli::add_rule(dirs, &cwd, what)
         }
         PolicyCommand::Remove { rule, json } => {
             let stored = StoredRules { dirs, cwd: &cwd };
             let name = rule.join(" ");
-            cli::remove_stored_rule(&stored, &dirs.sessions(), &rules(&[])?, &name, *json)
+            let (rules, _) = rules(&[])?;
+            cli::remove_stored_rule(&stored, &dirs.sessions(), &rules, &name, *json)
         }
     }
 }
