@@ -193,9 +193,7 @@ pub enum PolicyCommand {
 /// The commands of a rule to add, and where it applies.
 #[derive(Clone, Debug, Args)]
 pub struct PolicyWords {
-    /// Only in this project, not in every one.
-    ///
-    /// tiller stores the rule in your projects.toml, not in the project's own files.
+    /// Only in this project. The rule is in your projects.toml, not in the project's files.
     #[arg(long)]
     pub project: bool,
 
