@@ -17,7 +17,7 @@ use tiller::app::tui::options::ExitKind;
 use tiller::app::tui::overlay::Overlay;
 use tiller::llm::{AssistantMessage, Content, Message, ThinkingLevel, Usage, UserMessage};
 
-use super::app_kit::{TestTui, prompt, queued};
+use super::app_kit::{TestTui, prompt, queued, run_command};
 use super::transcript_support::branch;
 
 fn test_tui() -> TestTui {
@@ -442,6 +442,29 @@ fn what_is_typed_after_a_refused_command_replaces_it() {
         tui.write("hi");
         assert_eq!(tui.text(), "hi", "{refused}");
     }
+    for (refused, told) in [
+        ("/permission yolo", "plan, ask, auto"),
+        ("/thinking deeply", "unknown thinking level"),
+        ("/theme nosuch", "nosuch"),
+        ("/trust maybe", "/trust or /trust no"),
+        ("/status moon", "No /status moon"),
+    ] {
+        let mut tui = test_tui();
+        tui.write(refused);
+        tui.key("enter");
+        assert_eq!(tui.text(), refused);
+        assert!(tui.frame().contains(told), "{}", tui.frame());
+        tui.write("hi");
+        assert_eq!(tui.text(), "hi", "{refused}");
+    }
+    let mut tui = test_tui();
+    tui.write("/budget lots");
+    assert_eq!(tui.key("enter"), [run_command("/budget lots")]);
+    tui.send(Msg::Done(EffectResult::CommandRefused {
+        typed: "/budget lots".to_owned(),
+        why: "No budget of lots".to_owned(),
+    }));
+    assert_eq!(tui.text(), "/budget lots");
     let mut tui = test_tui();
     tui.write("/resume 3f2a");
     tui.key("enter");

@@ -51,7 +51,7 @@ impl Actor {
             follow_up,
             model: Arc::clone(&self.model),
             thinking: self.thinking,
-            permission: self.policy.borrow().mode,
+            permission: self.policy.get().mode,
             budget: self.env.account.limit(),
             usage: session.usage().clone(),
             rules: Arc::clone(&self.rules),

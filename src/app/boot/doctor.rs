@@ -87,6 +87,13 @@ pub(super) fn doctor(
     {
         files.push(doctor::left_out("project", &fault));
     }
+    files.extend(
+        settings
+            .places
+            .missing()
+            .iter()
+            .map(|why| doctor::doubtful(why)),
+    );
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let processes = Processes::new();
     let runtime = current_thread()?;

@@ -142,12 +142,9 @@ fn options(
             );
         }
         notices.extend(plan.loaded.faults());
-        notices.extend(
-            plan.loaded
-                .trust
-                .undecided()
-                .map(|files| format!("Folder not trusted, so tiller ignores: {files}")),
-        );
+        notices.extend(plan.loaded.trust.undecided().map(|files| {
+            format!("Folder not trusted, so tiller ignores: {files}. To use them: /trust")
+        }));
     }
     notices.extend(keys.store().notice().map(str::to_owned));
     notices.extend_from_slice(&context.notices);

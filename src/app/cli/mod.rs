@@ -2,7 +2,6 @@
 //! and the terminal write to stdout.
 
 mod headless;
-mod one_liner;
 mod refusal;
 mod print;
 mod json;

@@ -24,6 +24,15 @@ pub fn left_out(name: &'static str, fault: &str) -> Check {
     )
 }
 
+/// A setting that may not do what the user wants.
+pub fn doubtful(why: &str) -> Check {
+    Check::hint(
+        "protected",
+        why,
+        "Compare it with your files: tiller config edit",
+    )
+}
+
 /// The working folder: its repository, and whether the user trusts it.
 pub fn project(cwd: &Path, home: Option<&Path>, trust: Option<&Trust>) -> Section {
     let root = project_root(cwd);

@@ -359,7 +359,11 @@ impl EffectRunner {
             let result = match command.start(&host, &argument).await {
                 _ if shows_itself => return,
                 Ok(text) => EffectResult::Said(text),
-                Err(text) => EffectResult::Refused(text),
+                Err(why) if argument.is_empty() => EffectResult::Refused(why),
+                Err(why) => EffectResult::CommandRefused {
+                    typed: format!("/{} {argument}", command.name()),
+                    why,
+                },
             };
             let _ = results.send(result);
         });

@@ -159,6 +159,13 @@ pub enum EffectResult {
     RewindPreview(String, undo::Preview),
     /// A command was refused; nothing has changed.
     Refused(String),
+    /// A command was refused because of its argument; nothing has changed.
+    CommandRefused {
+        /// The command as the user typed it.
+        typed: String,
+        /// What's wrong.
+        why: String,
+    },
     /// Information for the user.
     Said(String),
     /// An error for the user.

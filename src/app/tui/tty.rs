@@ -65,10 +65,12 @@ impl Tty {
         })
     }
 
+    /// Where to read keys, and the terminal to set.
     pub fn input(&self) -> BorrowedFd<'_> {
         self.input.as_fd()
     }
 
+    /// Where to write.
     pub fn output(&self) -> BorrowedFd<'_> {
         self.output.as_fd()
     }

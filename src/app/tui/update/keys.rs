@@ -398,6 +398,9 @@ fn trust(app: &mut App, argument: &str) -> Vec<Effect> {
             app.start.asks_trust = false;
             vec![Effect::Trust(argument.is_empty())]
         }
-        other => app.say_for(format!("No /trust {other}: type /trust or /trust no"), 5000),
+        other => {
+            let why = format!("No /trust {other}: type /trust or /trust no");
+            refusal::command(app, &format!("/trust {other}"), why)
+        }
     }
 }

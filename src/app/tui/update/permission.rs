@@ -1,6 +1,6 @@
 //! Changes the permission mode. The screen shows it before the agent confirms it.
 
-use super::settings;
+use super::{refusal, settings};
 use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
 use crate::app::commands::permission;
@@ -32,7 +32,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             Vec::new()
         }
         Ok(Some(mode)) => set(app, mode),
-        Err(error) => app.say_for(error, 5000),
+        Err(error) => refusal::command(app, &format!("/permission {argument}"), error),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     agent, completion, copy, docs, editor, keys, list, login, models, mouse, open, questions,
-    queue, sessions, settings, shell, status, stop, terminal, themes, tree, trials, undo,
+    queue, refusal, sessions, settings, shell, status, stop, terminal, themes, tree, trials, undo,
 };
 use crate::agent::{AgentEvent, NoticeLevel};
 use crate::app::action::Action;
@@ -197,6 +197,9 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
             undo::rewind_previewed(app, &entry, preview);
         }
         EffectResult::Refused(why) => undo::refused(app, &why),
+        EffectResult::CommandRefused { typed, why } => {
+            return refusal::command(app, &typed, why);
+        }
         EffectResult::Said(text) => app.transcript.push_notice(NoticeLevel::Info, text),
         EffectResult::Failed(text) => app.transcript.push_notice(NoticeLevel::Error, text),
     }

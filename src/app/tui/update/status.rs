@@ -1,6 +1,7 @@
 //! `/status`: opening it, its keys, and what it has read.
 
 use super::overlay::{PAGE, closes_pager, topmost};
+use super::refusal;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -10,7 +11,8 @@ use crate::app::tui::session_effect::SessionEffect;
 pub fn open(app: &mut App, name: &str) -> Vec<Effect> {
     let Some(tab) = StatusTab::named(name) else {
         let names = StatusTab::ALL.map(|(_, name)| name).join(", ");
-        return app.say_for(format!("No /status {name}: type {names}"), 5000);
+        let why = format!("No /status {name}: type {names}");
+        return refusal::command(app, &format!("/status {name}"), why);
     };
     app.overlays.push(Overlay::Status(Box::default()));
     show(app, tab)

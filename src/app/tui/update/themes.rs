@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::overlay::topmost;
-use super::{list, pictures};
+use super::{list, pictures, refusal};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -31,7 +31,7 @@ pub fn act(app: &mut App, name: &str) -> Vec<Effect> {
             }
             take(app, name.to_owned())
         }
-        Err(error) => app.say_for(error.to_string(), 5000),
+        Err(error) => refusal::command(app, &format!("/theme {name}"), error.to_string()),
     }
 }
 
