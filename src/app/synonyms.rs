@@ -63,30 +63,68 @@ tiller covers every change; /undo and /rewind bring files back: checkpoint check
 
 /// Rows of a section of the documentation, as a link names it, and other words for its subject.
 const SECTIONS: &str = "\
-scripting#run-one-prompt: headless noninteractive unattended automation automate batch oneshot cron
-scripting#limits-time-cost-and-calls: maxturns
-scripting#json: outputformat
+scripting#run-one-prompt: headless noninteractive unattended automation automate batch oneshot cron print oneprompt
+scripting#limits-time-cost-and-calls: maxturns timeout timelimit turnlimit
+scripting#many-runs: parallel
+scripting#json: outputformat jsonoutput outputjson structuredoutput
+scripting#exit-codes: exitcode returncode exitstatus
 permissions#rules: whitelist allowlist blacklist denylist regex wildcard
-permissions#keep-it-away-from-something: env
+permissions#keep-it-away-from-something: env protectfile hidefile ignorefile
 permissions#answer-a-request: approve
-troubleshooting#sent-nothing-for-300-s: hang hanging stuck freeze frozen reconnect
-reference/cli#tiller-completions: autocomplete
-permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove
-acp: ide vscode neovim nvim emacs jetbrains intellij
-terminal#vs-code-and-alt-on-a-mac: vscode
-terminal#copy-text-to-the-clipboard: osc52
+permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove skippermission dangerouslyskippermission bypass bypasspermission fullauto planmode acceptedits
+permissions#recipes: yolo skippermission dangerouslyskippermission bypasspermission
+permissions#stop-asking-for-one-command: askless askingless fewerprompts lessprompts dontask stopprompting allowcommand alwaysallow
+permissions#let-it-use-the-network: internet networkaccess internetaccess online
+permissions#let-it-push: gitpush push
+permissions#git: githook commit gitcommit
+permissions#how-tiller-reads-a-command: sudo root
+permissions#read-only: readonly lookonly dryrun
+security#the-sandbox: sandbox isolation
+undo: undo undoeverything undochange revertchange revert rollback rollbackchange restorefile discardchange undolastprompt checkpoint backup
+keys#while-tiller-works: stop stopagent steer cancel interrupt abort pause queue queuemessage
+keys#the-first-character-of-a-message: bashmode shellmode shellcommand runcommand newline multiline
+keys: shortcut keyboard hotkey
+keys#change-keys-keymaptoml: keybinding rebind remap customkey
+tutorial#9-leave-and-come-back: quit leave
+sessions#see-cost-context-and-model-calls: cost money spending token usage bill stats
+sessions#continue-a-session: resume continue resumesession lastsession continuelastsession newchat newsession newconversation clear clearchat clearconversation
+sessions#branches: fork branch branching
+sessions#the-list-of-sessions: rename renamesession namesession
+sessions#search-sessions-and-conversations: history searchhistory chathistory findsession searchchat
+sessions#delete-sessions-and-history: deletehistory deletesession removesession removehistory clearhistory deletechat deleteconversation deletedata incognito
+sessions#export-and-import: exportchat exportsession exportconversation export share sharechat savechat saveconversation
+models#api-keys: token login sign signup auth authentication subscription vault secret 1password keychain
+models#choose-a-model: model switchmodel pickmodel modelname thinking effort reasoning thinkinglevel reasoningeffort
+models#prices-and-cheaper-models: price pricing cheap cheaper cheapest cheapermodel cheapmodel savemoney expensive money
+models#local-servers: localmodel locally offline ollama lmstudio llamacpp selfhosted
+models#what-it-may-cost: budget costlimit spendinglimit money limitcost
+models#recipe-behind-a-corporate-proxy: proxy httpproxy certificate
+troubleshooting#too-many-requests-429-the-server-is-overloaded-the-server-failed-500: ratelimit 429 overloaded throttle
+troubleshooting#a-request-failed-and-tiller-doesnt-retry: retry retries
+troubleshooting#sent-nothing-for-300-s: hang hanging stuck freeze frozen reconnect unresponsive
+troubleshooting#report-a-bug: bug bugreport reportbug feedback issue debug log logging verbose logfile
+troubleshooting#it-flickers-or-is-slow-over-ssh: slow lag flicker flickering
+context: contextfull
+context#agentsmd: memory instruction rule language init projectrules
+context#compaction-when-the-window-fills-up: compact contextfull contextwindow contextlimit autocompact summarize outofcontext
+context#files-and-pictures-in-your-prompt: screenshot pasteimage pastescreenshot attachimage attach attachfile addfile mentionfile includefile dragdrop drag
 context#secrets: secret
-models#api-keys: vault secret 1password keychain
+themes: dark light darkmode lightmode darktheme lighttheme color colour colorscheme changetheme switchtheme changecolor appearance
+settings#environment-variables: nocolor envvariable envvar
+settings#where-the-files-are: configfile configlocation whereconfig settingsfile dotfile configfolder
+settings: config configuration managedsettings enterprise policyfile preferences options
+terminal#notifications: notify notification bell sound alert beep
+terminal#the-font-and-its-size: font fontsize ligature zoom
+terminal#mouse: mouse scroll scrolling
+terminal#copy-text-to-the-clipboard: osc52 copytext selecttext copypaste clipboard
+terminal#vs-code-and-alt-on-a-mac: vscode vscodeterminal
+acp: ide vscode neovim nvim emacs jetbrains intellij editor
+introduction#update-or-uninstall: update upgrade uninstall installtiller
 security#what-leaves-your-machine: privacy telemetry analytics tracking phonehome
-settings: managedsettings enterprise policyfile
-keys: shortcut newline multiline
-keys#change-keys-keymaptoml: keybinding rebind
-coming-from#what-tiller-doesnt-have: mcp hook subagent plugin skill websearch statusline outputstyle customcommand background
+reference/cli#tiller-completions: autocomplete shellcompletion
+coming-from#what-tiller-doesnt-have: mcp hook subagent plugin skill extension websearch webfetch statusline outputstyle customcommand customslashcommand background windows wsl voice dictation
 coming-from#your-permission-lists: settingsjson
-context#agentsmd: memory
-permissions#git: githook
-sessions#see-cost-context-and-model-calls: money spending
-models#what-it-may-cost: money cheap";
+coming-from#your-claudemd: claudemd";
 
 /// The shortest beginning of a word that finds it.
 const MIN: usize = 3;
