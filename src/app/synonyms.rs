@@ -1,38 +1,40 @@
 //! Words that users type for tiller's actions, settings and pages, often from other programs. F1,
 //! `/settings`, `tiller docs` and the errors about unknown settings share them.
 
+use super::manual::whole_word;
+
 /// Rows of a name and its other words, without blanks, `_` and `-`. A name without a dot is an action's,
 /// one with blanks says what to do instead of a setting.
 const TABLE: &str = "\
-theme: dark light color colour scheme appearance
-permission_mode: sandbox rules allow command deny approve approval yolo bypass safe security stopasking askbefore allowcommand dontask acceptedits autoaccept bash asking
+theme: dark light color colour scheme appearance darkmode lightmode darktheme lighttheme switchtheme changecolor accessibility
+permission_mode: sandbox rules allow command deny approve approval yolo bypass safe security stopasking askbefore allowcommand dontask acceptedits autoaccept bash asking skippermission dangerouslyskippermission fullauto readonly planmode askless askingless fewerprompts automode skip
 settings: preferences options config configuration vim permission rules sandbox
-status: price money usage bill tokens window cost stats cheap expensive spending
+status: price money usage bill tokens window cost stats cheap expensive spending pricing
 login: provider token sign in account apikey
 rewind: checkpoint restore revert
 undo_turn: revert restore reset edit
 edit_prompt: message correct resend
-models: switch select pick cheap
-session_remove: delete erase
-copy_reply: answer response message
+models: switch select pick cheap cheaper cheapest price pricing local offline ollama changemodel
+session_remove: delete erase deletehistory deletesession deletechat remove clearhistory
+copy_reply: answer response message clipboard
 budget: cost limit money dollars spending
 help: documentation manual
-export: save share markdown
-resume: continue history previous
+export: save share markdown exportchat savechat sharechat
+resume: continue history previous yesterday resumeyesterday lastsession
 submit: resume continue retry
-newline: newline linebreak multiline shiftenter return
+newline: newline linebreak multiline shiftenter return newlines
 init: memory instructions
 cancel: abort interrupt kill
-budget.tokens: tokenlimit maxtokens tokenbudget
+budget.tokens: tokenlimit maxtokens tokenbudget tokens limit
 agent.max_iterations: maxturns turns maxsteps steps maxcalls
 budget.usd: cost maxcost costlimit spendinglimit limit budget spending money dollars maxbudgetusd
 compaction.enabled: autocompact compact autocompactenabled autocompaction
-models.default: model modelname defaultmodel
-models.max_output: maxtokens maxoutputtokens
+models.default: model modelname defaultmodel switchmodel changemodel
+models.max_output: maxtokens maxoutputtokens tokens outputtokens
 models.thinking: thinking reasoning effort thinkingeffort reasoningeffort modelreasoningeffort
-models.servers.ollama: ollama local
-permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits
-permission.rules: allow deny ask allowlist denylist whitelist blacklist allowedtools disallowedtools network
+models.servers.ollama: ollama local localmodel
+permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits stopasking askless askingless fewerprompts lessprompts dontask readonly planmode bypass fullauto skippermission dangerouslyskippermission automode
+permission.rules: allow deny ask allowlist denylist whitelist blacklist allowedtools disallowedtools network stopasking askless askingless fewerprompts lessprompts dontask allowcommand always
 permission.writable: additionaldirectories writableroots adddir
 retry.max: attempts maxattempts retries maxretries
 tools.bash.timeout_seconds: timeout
@@ -54,11 +56,11 @@ tiller has no MCP; `tiller docs mcp` says what replaces it: mcp mcpservers
 tiller has no web search; a rule allows curl, see `tiller docs network`: websearch webfetch
 tiller sends no telemetry; `tiller docs telemetry` says what it sends: telemetry analytics
 write it into AGENTS.md, or into APPEND_SYSTEM.md next to config.toml: outputstyle persona personality memory claude
-your terminal sets it: font fontsize
+your terminal sets it; `tiller docs font` says more: font fontsize ligatures
 install tiller again, as you did before: update autoupdate upgrade
 tiller has no subagents; /try works in a copy: subagent subagents
 write it into AGENTS.md: language commit attribution coauthor
-start with --no-session to save nothing: history savehistory
+start with --no-session to save nothing; `tiller docs delete history` says more: history savehistory deletehistory clearhistory
 tiller covers every change; /undo and /rewind bring files back: checkpoint checkpoints";
 
 /// Rows of a section of the documentation, as a link names it, and other words for its subject.
@@ -69,12 +71,12 @@ scripting#many-runs: parallel
 scripting#json: outputformat jsonoutput outputjson structuredoutput
 scripting#exit-codes: exitcode returncode exitstatus
 permissions#rules: whitelist allowlist blacklist denylist regex wildcard
-permissions#keep-it-away-from-something: env protectfile hidefile ignorefile
+permissions#keep-it-away-from-something: env protectfile hidefile ignorefile protectenv block forbid prevent disallow denycommand blockcommand
 permissions#answer-a-request: approve
-permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove skippermission dangerouslyskippermission bypass bypasspermission fullauto planmode acceptedits
+permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove skippermission dangerouslyskippermission bypass bypasspermission fullauto planmode acceptedits approveall allowall
 permissions#recipes: yolo skippermission dangerouslyskippermission bypasspermission
 permissions#stop-asking-for-one-command: askless askingless fewerprompts lessprompts dontask stopprompting allowcommand alwaysallow
-permissions#let-it-use-the-network: internet networkaccess internetaccess online
+permissions#let-it-use-the-network: internet networkaccess internetaccess online web browse browseweb
 permissions#let-it-push: gitpush push
 permissions#git: githook commit gitcommit
 permissions#how-tiller-reads-a-command: sudo root
@@ -107,9 +109,14 @@ troubleshooting#it-flickers-or-is-slow-over-ssh: slow lag flicker flickering
 context: contextfull
 context#agentsmd: memory instruction rule language init projectrules
 context#compaction-when-the-window-fills-up: compact contextfull contextwindow contextlimit autocompact summarize outofcontext
-context#files-and-pictures-in-your-prompt: screenshot pasteimage pastescreenshot attachimage attach attachfile addfile mentionfile includefile dragdrop drag
+context#files-and-pictures-in-your-prompt: screenshot pasteimage pastescreenshot attachimage attach attachfile addfile mentionfile includefile dragdrop drag vision
 context#secrets: secret
-themes: dark light darkmode lightmode darktheme lighttheme color colour colorscheme changetheme switchtheme changecolor appearance
+models#limits: maxtoken maxoutput
+context#trust: trustfolder trustproject
+sessions#a-session-that-is-open-elsewhere: multiplesession twoterminal
+undo#rewind-go-back-to-an-earlier-prompt: editmessage editprompt editpreviousmessage editlastmessage goback
+troubleshooting#the-terminal-is-broken-after-a-crash: garbled
+themes: dark light darkmode lightmode darktheme lighttheme color colour colorscheme changetheme switchtheme changecolor appearance accessibility
 settings#environment-variables: nocolor envvariable envvar
 settings#where-the-files-are: configfile configlocation whereconfig settingsfile dotfile configfolder
 settings: config configuration managedsettings enterprise policyfile preferences options
@@ -151,6 +158,13 @@ pub(crate) fn instead_of(typed: &str) -> Option<&'static str> {
 pub(crate) fn words_for(name: &str) -> &'static str {
     let row = rows().find(|(of, _)| *of == name);
     row.map_or("", |(_, words)| words)
+}
+
+/// True if what the user typed is one of the other words for `name`.
+pub(crate) fn is_one(name: &str, typed: &str) -> bool {
+    let typed = plain(typed);
+    let mut words = words_for(name).split(' ');
+    !typed.is_empty() && words.any(|word| whole_word(word, &typed))
 }
 
 /// True if what the user typed begins a word for `name`.

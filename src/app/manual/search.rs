@@ -155,16 +155,24 @@ fn scores(words: &[String]) -> Vec<Score> {
 /// Adds the points for synonyms, of which one may stand for several words of the query. Returns
 /// which sections have one for the whole query.
 fn named(words: &[String], points: &mut [Vec<Points>]) -> Vec<bool> {
+    let index = Index::get();
     let mut is_named = vec![false; points.len()];
     for len in 1..=MAX_JOINED.min(words.len()) {
         for from in 0..=words.len() - len {
             let typed = words[from..from + len].concat();
-            let rows = Index::get().synonyms.iter().enumerate();
+            let rows = index.synonyms.iter().enumerate();
             for (at, _) in rows.filter(|(_, row)| row.iter().any(|it| whole_word(it, &typed))) {
                 for it in &mut points[at][from..from + len] {
                     it.synonym = it.synonym.max(18 + 4 * len as u32);
                 }
                 is_named[at] |= len == words.len();
+                // It says what the other sections of the page are about, too.
+                let page = index.sections[at].page;
+                for other in (0..points.len()).filter(|it| index.sections[*it].page == page) {
+                    for it in &mut points[other][from..from + len] {
+                        it.page = it.page.max(8);
+                    }
+                }
             }
         }
     }
@@ -390,7 +398,7 @@ windows -> coming-from › What tiller doesn't have";
     #[test]
     fn every_synonym_is_one_for_a_section() {
         for (link, words) in section_rows() {
-            assert!(Section::linked(link).is_some(), "{link}");
+            assert!(Section::all().any(|it| it.link() == link), "{link}");
             for word in words.split(' ') {
                 let found = search(word).sections;
                 assert!(found.iter().any(|it| it.link() == link), "{word}");

@@ -1,64 +1,19 @@
 //! The words of queries and texts: how they are cut, which count, and when two are the same.
 
+use crate::agent::word_list::WordList;
+
 /// Words of a question that say nothing about its subject.
-const FILLERS: [&str; 50] = [
-    "a",
-    "about",
-    "an",
-    "and",
-    "are",
-    "can",
-    "change",
-    "do",
-    "does",
-    "don",
-    "for",
-    "from",
-    "get",
-    "how",
-    "i",
-    "in",
-    "is",
-    "it",
-    "let",
-    "m",
-    "make",
-    "me",
-    "my",
-    "of",
-    "on",
-    "or",
-    "please",
-    "s",
-    "set",
-    "should",
-    "t",
-    "the",
-    "this",
-    "tiller",
-    "to",
-    "use",
-    "using",
-    "want",
-    "what",
-    "when",
-    "where",
-    "which",
-    "why",
-    "will",
-    "with",
-    "without",
-    "yesterday",
-    "you",
-    "your",
-    "would",
-];
+const FILLERS: WordList = WordList(
+    "a about an and are can change did disable do does don enable for from get how i in is it let m make many me much my of \
+     on or please s set should t the this tiller to turn use using want what when where which why will with without \
+     would yesterday you your",
+);
 
 /// The words of a query in lower case, without fillers unless there is nothing else.
 pub(crate) fn search_words(query: &str) -> Vec<String> {
     let query = query.to_lowercase();
     let words = || parts(&query).map(str::to_owned);
-    let is_filler = |word: &String| FILLERS.contains(&word.as_str());
+    let is_filler = |word: &String| FILLERS.contains(word);
     let telling: Vec<String> = words().filter(|word| !is_filler(word)).collect();
     if telling.is_empty() {
         words().collect()
@@ -90,14 +45,21 @@ pub(crate) fn parts(text: &str) -> impl Iterator<Item = &str> {
 pub(super) fn stem(word: &str) -> &str {
     let mut kept = word;
     for end in ["s", "ing", "ed"] {
-        // Of two endings a longer word must be left.
+        // Of two endings a longer word must be left. `Need` has none.
         let shortest = if kept == word { 2 } else { 4 };
         match kept.strip_suffix(end) {
-            Some(rest) if rest.len() >= shortest && !kept.ends_with("ss") => kept = rest,
+            Some(rest)
+                if rest.len() >= shortest && !kept.ends_with("ss") && !kept.ends_with("eed") =>
+            {
+                kept = rest;
+            }
             _ => {}
         }
     }
-    kept.trim_end_matches('e')
+    match kept.strip_suffix('e') {
+        Some(rest) if rest.len() > 1 => rest,
+        _ => kept,
+    }
 }
 
 #[cfg(test)]
@@ -116,6 +78,7 @@ mod tests {
             ("access", "acces", false),
             ("undo", "under", false),
             ("ide", "id", false),
+            ("seed", "see", false),
         ] {
             assert_eq!(whole_word(one, other), same, "{one} {other}");
         }
