@@ -7,22 +7,25 @@ use super::manual::whole_word;
 /// one with blanks says what to do instead of a setting.
 const TABLE: &str = "\
 theme: dark light color colour scheme appearance darkmode lightmode darktheme lighttheme switchtheme changecolor accessibility
-permission_mode: sandbox rules allow command deny approve approval yolo bypass safe security stopasking askbefore allowcommand dontask acceptedits autoaccept bash asking skippermission dangerouslyskippermission fullauto readonly planmode askless askingless fewerprompts automode skip
-settings: preferences options config configuration vim permission rules sandbox
+permission_mode: sandbox allow command deny approve approval yolo bypass safe security stopasking askbefore allowcommand dontask acceptedits autoaccept bash asking skippermission dangerouslyskippermission fullauto readonly planmode askless askingless fewerprompts automode
+settings: preferences options config configuration permission rules sandbox
 status: price money usage bill tokens window cost stats cheap expensive spending pricing
 login: provider token sign in account apikey
 rewind: checkpoint restore revert
-undo_turn: revert restore reset edit
+undo_turn: revert restore reset edit rollback undochange undoeverything discardchange backup
 edit_prompt: message correct resend
 models: switch select pick cheap cheaper cheapest price pricing local offline ollama changemodel
 session_remove: delete erase deletehistory deletesession deletechat remove clearhistory
 copy_reply: answer response message clipboard
+permissions: allow deny allowlist whitelist allowcommand stopasking askless fewerprompts
+new_session: newchat newconversation startover clearchat clearcontext
+history_search: previousprompt
 budget: cost limit money dollars spending
 help: documentation manual
 export: save share markdown exportchat savechat sharechat
-resume: continue history previous yesterday resumeyesterday lastsession
+resume: continue previous lastsession
 submit: resume continue retry
-newline: newline linebreak multiline shiftenter return newlines
+newline: newline linebreak multiline shiftenter return
 init: memory instructions
 cancel: abort interrupt kill
 budget.tokens: tokenlimit maxtokens tokenbudget tokens limit

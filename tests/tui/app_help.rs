@@ -172,7 +172,7 @@ api key -> /login
 login -> /login
 change model -> /model
 proxy -> models › Recipe: behind a corporate proxy
-vim -> /vim
+vim -> /settings ui.vim
 copy -> /copy
 paste image -> Paste the image
 screenshot -> context › Files and pictures in your prompt
@@ -188,7 +188,7 @@ branch -> /clone
 rename -> /name
 history -> Search your earlier prompts
 delete history -> Move the session to the trash
-memory -> /memory
+memory -> /init
 CLAUDE.md -> coming-from › Your CLAUDE.md
 context full -> context
 compact -> /compact
@@ -201,11 +201,11 @@ docker -> permissions › Let it use docker, ssh or gh
 sandbox -> /permission
 sudo -> permissions › How tiller reads a command
 git push -> permissions › Let it push
-commit -> permissions › Git
+commit -> /commit
 ssh -> terminal › ssh
 tmux -> terminal › tmux
 mouse -> /mouse
-scroll -> Scroll up a page
+scroll -> Scroll to the start
 select text -> /select
 keybindings -> /keybindings
 shortcut -> keys
@@ -218,7 +218,7 @@ mcp -> /mcp
 hooks -> /hooks
 skills -> /plugin
 plugin -> /plugin
-subagent -> coming-from › What tiller doesn't have
+subagent -> /agents
 ide -> /ide
 vscode -> acp
 zed -> acp › Zed

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::sections::Section;
-use super::words::{parts, stem, whole_word};
+use super::words::{begins_word, parts, search_words, stem, whole_word};
 use crate::app::synonyms::section_rows;
 
 static INDEX: LazyLock<Index> = LazyLock::new(Index::new);
@@ -13,7 +13,7 @@ static INDEX: LazyLock<Index> = LazyLock::new(Index::new);
 pub(super) struct Index {
     /// The sections, in reading order.
     pub sections: Vec<Section>,
-    /// The words of each heading.
+    /// The words of each heading, without fillers.
     pub headings: Vec<Vec<String>>,
     /// The words for each section that it doesn't have itself. Several may be joined: `websearch`.
     pub synonyms: Vec<Vec<&'static str>>,
@@ -76,7 +76,7 @@ impl Index {
                     }
                 }
             }
-            headings.push(parts(&heading).map(str::to_owned).collect());
+            headings.push(search_words(&heading));
         }
         let synonyms = sections.iter().map(|section| {
             let link = section.link();
@@ -106,7 +106,7 @@ impl Index {
             };
             if whole_word(known, word) {
                 whole.extend(places.iter().map(|it| found(it, it.times)));
-            } else if super::words::begins_word(known, word) {
+            } else if begins_word(known, word) {
                 begun.extend(places.iter().map(|it| found(it, 0)));
             }
         }

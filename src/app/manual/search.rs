@@ -128,7 +128,7 @@ fn scores(words: &[String]) -> Vec<Score> {
         // The whole heading is in the query, and the rest of the query in the page's name.
         let is_asked = |part: &String| words.iter().any(|word| whole_word(part, word));
         let is_titled = points.iter().all(|it| it.heading.max(it.page) > 0);
-        if is_titled && search_words(&heading.join(" ")).iter().all(is_asked) {
+        if is_titled && heading.iter().all(is_asked) {
             sum += 40;
         }
         if is_named {
@@ -136,8 +136,10 @@ fn scores(words: &[String]) -> Vec<Score> {
             sum += if section.number == 0 { 52 } else { 50 };
         }
         let page = section.page;
-        let of = page.title().to_lowercase();
-        let asks_of = words.iter().any(|word| parts(&of).any(|it| it == word));
+        let asks_of = || {
+            let of = page.title().to_lowercase();
+            words.iter().any(|word| parts(&of).any(|it| it == word))
+        };
         Score {
             section: *section,
             fitting,
@@ -146,7 +148,7 @@ fn scores(words: &[String]) -> Vec<Score> {
             } else {
                 sum.saturating_sub(REFERENCE)
             },
-            is_foreign: page.is_about_others() && !asks_of && !is_named,
+            is_foreign: page.is_about_others() && !is_named && !asks_of(),
         }
     });
     scores.collect()

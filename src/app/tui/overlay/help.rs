@@ -84,13 +84,21 @@ impl HelpEntry {
     /// How well it fits, 0 best; `None` if a word is missing.
     fn tier(&self, typed: &str, words: &[String]) -> Option<usize> {
         let joined = words.concat();
-        let is_called = || is_one(self.subject(), &joined) || self.is_setting(typed, &joined);
+        let is_called = || is_one(self.subject(), &joined);
+        let is_action_called = || self.spec.is_some() && is_called();
         let in_names = || words.iter().all(|word| has_name(&self.names, word));
         let begins = || begins_one(self.subject(), typed) || begins_one(self.subject(), &joined);
         match () {
-            () if self.names.lines().any(|name| name == typed) => Some(0),
-            () if is_called() || in_names() => Some(1),
-            () if self.count(words) == words.len() || begins() => Some(2),
+            () if self
+                .names
+                .lines()
+                .any(|name| name == typed || name == joined) =>
+            {
+                Some(0)
+            }
+            () if is_action_called() || in_names() || self.is_setting(typed, &joined) => Some(1),
+            () if is_called() => Some(2),
+            () if self.count(words) == words.len() || begins() => Some(3),
             () => None,
         }
     }
@@ -217,7 +225,12 @@ impl HelpList {
     fn find(&mut self, typed: &str) -> Vec<usize> {
         let docs = search(typed);
         let words = query_words(typed);
-        let is_main = |entry: &HelpEntry, tier| tier < 2 || entry.setting().is_none();
+        let heading = docs.sections.first().map(Section::heading);
+        let heading = heading.unwrap_or_default().to_lowercase();
+        let is_titled = words.iter().all(|word| has_word(&heading, word));
+        // A section about the words is better than a setting that has to do with them.
+        let last = if is_titled { 1 } else { 2 };
+        let is_main = |entry: &HelpEntry, tier| tier <= last || entry.setting().is_none();
         let tier = |entry: &HelpEntry| entry.tier(typed, &words);
         let mut found = self.entries(|entry| tier(entry).filter(|tier| is_main(entry, *tier)));
         let mut settings = self.entries(|entry| tier(entry).filter(|tier| !is_main(entry, *tier)));
