@@ -14,7 +14,7 @@ login: provider token sign in account apikey
 rewind: checkpoint restore revert
 undo_turn: revert restore reset edit rollback undochange undoeverything discardchange backup
 edit_prompt: message correct resend
-models: switch select pick cheap cheaper cheapest price pricing local offline ollama changemodel
+models: switch select pick cheap cheaper cheapest price pricing local offline ollama changemodel localmodel
 session_remove: delete erase deletehistory deletesession deletechat remove clearhistory
 copy_reply: answer response message clipboard
 permissions: allow deny allowlist whitelist allowcommand stopasking askless fewerprompts
@@ -35,7 +35,7 @@ compaction.enabled: autocompact compact autocompactenabled autocompaction
 models.default: model modelname defaultmodel switchmodel changemodel
 models.max_output: maxtokens maxoutputtokens tokens outputtokens
 models.thinking: thinking reasoning effort thinkingeffort reasoningeffort modelreasoningeffort
-models.servers.ollama: ollama local localmodel
+models.servers.ollama: ollama local
 permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits stopasking askless askingless fewerprompts lessprompts dontask readonly planmode bypass fullauto skippermission dangerouslyskippermission automode
 permission.rules: allow deny ask allowlist denylist whitelist blacklist allowedtools disallowedtools network stopasking askless askingless fewerprompts lessprompts dontask allowcommand always
 permission.writable: additionaldirectories writableroots adddir

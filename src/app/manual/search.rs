@@ -382,19 +382,17 @@ windows -> coming-from › What tiller doesn't have";
 
     #[test]
     fn every_word_must_be_there_if_a_section_has_all() {
-        let hits = search("network sandbox");
-        assert!(hits.is_exact);
+        let hits = search("docker container");
+        assert!(hits.is_exact && !hits.sections.is_empty());
         for section in &hits.sections {
             let all = format!("{} {}", section.name(), section.body).to_lowercase();
-            assert!(
-                all.contains("network") && all.contains("sandbox"),
-                "{section:?}"
-            );
+            let has_all = all.contains("docker") && all.contains("container");
+            assert!(has_all, "{}", section.name());
         }
         // One of the words is nowhere.
         let some = search("network zzqqj");
         assert!(!some.is_exact && !some.sections.is_empty());
-        assert_eq!(search("zzqqj").sections, []);
+        assert_eq!(names("zzqqj"), Vec::<String>::new());
     }
 
     #[test]
