@@ -7,7 +7,7 @@ use super::manual::whole_word;
 /// one with blanks says what to do instead of a setting.
 const TABLE: &str = "\
 theme: dark light color colour scheme appearance darkmode lightmode darktheme lighttheme switchtheme changecolor accessibility
-permission_mode: sandbox allow command deny approve approval yolo bypass safe security stopasking askbefore allowcommand dontask acceptedits autoaccept bash asking skippermission dangerouslyskippermission fullauto readonly planmode askless askingless fewerprompts automode
+permission_mode: sandbox allow command deny approve approval yolo bypass safe security stopasking acceptedits autoaccept bash asking skippermission fullauto readonly planmode askless
 settings: preferences options config configuration permission rules sandbox
 status: price money usage bill tokens window cost stats cheap expensive spending pricing
 login: provider token sign in account apikey
@@ -36,7 +36,7 @@ models.default: model modelname defaultmodel switchmodel changemodel
 models.max_output: maxtokens maxoutputtokens tokens outputtokens
 models.thinking: thinking reasoning effort thinkingeffort reasoningeffort modelreasoningeffort
 models.servers.ollama: ollama local
-permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits stopasking askless askingless fewerprompts lessprompts dontask readonly planmode bypass fullauto skippermission dangerouslyskippermission automode
+permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits stopasking askless fewerprompts dontask readonly skippermission
 permission.rules: allow deny ask allowlist denylist whitelist blacklist allowedtools disallowedtools network stopasking askless askingless fewerprompts lessprompts dontask allowcommand always
 permission.writable: additionaldirectories writableroots adddir
 retry.max: attempts maxattempts retries maxretries
