@@ -120,9 +120,10 @@ fn scores(words: &[String]) -> Vec<Score> {
         // A page's name says little about each of its sections.
         let is_own = |it: &Points| it.heading.max(it.synonym).max(it.body) > 0;
         let has = |it: &&Points| score(it) > 0;
-        let fitting = match points.iter().any(is_own) {
-            true => points.iter().filter(has).count(),
-            false => 0,
+        let fitting = if points.iter().any(is_own) {
+            points.iter().filter(has).count()
+        } else {
+            0
         };
         let mut sum: u32 = points.iter().map(score).sum();
         // The whole heading is in the query, and the rest of the query in the page's name.

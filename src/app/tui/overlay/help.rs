@@ -158,9 +158,10 @@ const OTHERS: [(Group, &str, &str); 9] = [
 
 /// Whether a word of `text` is `word` or begins so; signs match anywhere.
 fn has_word(text: &str, word: &str) -> bool {
-    match word.chars().all(char::is_alphanumeric) {
-        true => parts(text).any(|part| begins_word(part, word)),
-        false => text.contains(word),
+    if word.chars().all(char::is_alphanumeric) {
+        parts(text).any(|part| begins_word(part, word))
+    } else {
+        text.contains(word)
     }
 }
 
