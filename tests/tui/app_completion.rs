@@ -368,10 +368,24 @@ fn enter_does_not_run_a_weak_match() {
         let mut tui = test_tui();
         tui.write(typed);
         assert!(tui.app.completion.is_some(), "{typed}");
-        assert_eq!(tui.key("enter"), [], "{typed}");
+        let look_up = Effect::FindCommandFile(typed.to_owned());
+        assert_eq!(tui.key("enter"), [look_up], "{typed}");
         assert!(tui.frame().contains(words), "{typed}: {}", tui.frame());
         assert_eq!(tui.text(), typed);
     }
+    let mut tui = test_tui();
+    tui.write("/fix 12");
+    tui.key("enter");
+    let instead = "@.claude/commands/fix.md 12".to_owned();
+    tui.send(Msg::Done(EffectResult::CommandFile(
+        "/fix 12".to_owned(),
+        instead,
+    )));
+    let frame = tui.frame();
+    assert!(
+        frame.contains("Type instead: @.claude/commands/fix.md 12"),
+        "{frame}"
+    );
     let mut tui = test_tui();
     tui.write("/mdl");
     tui.key("tab");

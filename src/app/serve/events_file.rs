@@ -244,6 +244,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_file_that_cannot_be_opened_gets_advice() {
+        let open = |path: &str| EventsFile::open(Path::new(path)).map(drop);
+        for (path, advice) in [
+            ("/nope/x", "name a file in a folder that exists"),
+            ("/", "it is a folder; name a file in it"),
+        ] {
+            let error = open(path).unwrap_err();
+            assert!(error.message.contains(advice), "{error}");
+        }
+    }
+
+    #[test]
     fn what_there_is_no_room_for_is_counted() {
         let (lines, inbox) = mpsc::channel();
         let waiting = Arc::<AtomicUsize>::default();
