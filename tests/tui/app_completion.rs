@@ -383,7 +383,7 @@ fn enter_does_not_run_a_weak_match() {
     )));
     let frame = tui.frame();
     assert!(
-        frame.contains("Type instead: @.claude/commands/fix.md 12"),
+        frame.contains("Type @.claude/commands/fix.md 12"),
         "{frame}"
     );
     let mut tui = test_tui();
