@@ -87,6 +87,8 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
                 .map_or(0, |end| end + 1);
             let line = text[start..].lines().next().unwrap_or_default();
             let what = match meant_line(line) {
+                // Wrong only beside the other lines.
+                _ if DeTable::parse(line).is_ok() => reworded(text, &error),
                 Some(meant) => format!("write `{meant}`"),
                 None => format!(
                     "`{}` isn't valid TOML ({}); write lines like `{EXAMPLE}`",
@@ -185,7 +187,7 @@ fn meant_line(line: &str) -> Option<String> {
     let [left, right] = [left, right].map(|part| part.trim().trim_matches(['"', '\'']));
     [(left, right), (right, left)].into_iter().find_map(|it| {
         let action = Action::from_name(it.0)?;
-        let key: Chord = it.1.parse().ok()?;
+        let key: Chord = it.1.to_lowercase().parse().ok()?;
         Some(format!("{} = \"{key}\"", action.spec().name))
     })
 }
