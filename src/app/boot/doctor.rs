@@ -69,7 +69,7 @@ pub(super) fn doctor(
     let trust_faults = trust
         .as_ref()
         .map_or_else(|error| vec![error.message.clone()], |_| Vec::new());
-    let mut files = vec![
+    let mut files = [
         doctor::problems("config.toml", &dirs.config_file(), &settings_faults),
         doctor::problems("models.toml", &dirs.models_file(), &models_faults),
         doctor::problems("keymap.toml", &dirs.keymap_file(), &wrong_keys),
