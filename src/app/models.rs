@@ -262,11 +262,17 @@ impl Models {
         self.keys.reload();
         let catalog = self.catalog.current();
         let auth = catalog.provider_auth(provider);
-        Ok(match auth.key_location(&self.keys) {
+        let location = auth.key_location(&self.keys);
+        let ignored = location.as_ref().map(|it| auth.ignored(&self.keys, it));
+        let ignored = ignored.unwrap_or_default().join(", ");
+        Ok(match location {
             Err(_) if auth.api_key.is_some() => format!(
                 "Stored the key for {provider} in {place}, but {} has api_key for it, which takes \
                      precedence",
                 catalog.file().display()
+            ),
+            Ok(KeyLocation::Stored(_)) if !ignored.is_empty() => format!(
+                "Stored the key for {provider} in {place}; tiller uses it instead of {ignored}"
             ),
             Ok(KeyLocation::Stored(_)) | Err(_) => {
                 format!("Stored the key for {provider} in {place}")

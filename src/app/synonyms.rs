@@ -62,6 +62,9 @@ write it into AGENTS.md, or into APPEND_SYSTEM.md next to config.toml: outputsty
 your terminal sets it; `tiller docs font` says more: font fontsize ligatures
 install tiller again, as you did before: update autoupdate upgrade
 tiller has no subagents; /try works in a copy: subagent subagents
+tiller has no skills; mention a file with @, or name it in AGENTS.md: skill skills plugin plugins
+tiller has no profiles; put flags into a shell alias: profile profiles
+export variables before you start tiller: env environment
 write it into AGENTS.md: language commit attribution coauthor
 start with --no-session to save nothing; `tiller docs delete history` says more: history savehistory deletehistory clearhistory
 tiller covers every change; /undo and /rewind bring files back: checkpoint checkpoints";

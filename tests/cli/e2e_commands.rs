@@ -13,7 +13,9 @@ fn print_mode_runs_commands_on_the_last_session() {
     let summary = "## Goal\nGreet.";
     let (server, sandbox) = job::stage_with(vec![Reply::text("Hello."), Reply::text(summary)]);
     let model = Wire::Anthropic.model();
-    let ran = sandbox.run(&["-p", "-m", model, "Greet me."]);
+    // A short conversation isn't compacted.
+    let prompt = "Greet me. ".repeat(200);
+    let ran = sandbox.run(&["-p", "-m", model, &prompt]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
     let ran = sandbox.run(&["-p", "-c", "/name Greetings"]);
     assert_eq!(

@@ -422,13 +422,30 @@ fn an_unknown_command_stays_in_the_editor() {
             ] {
                 let mut tui = if running { busy() } else { test_tui() };
                 tui.send(Msg::Input(InputEvent::Paste(text.to_owned())));
-                assert_eq!(tui.key(key), [], "{text}");
+                let effects = tui.key(key);
+                let is_look_up = |it: &Effect| matches!(it, Effect::FindCommandFile(_));
+                assert!(effects.iter().all(is_look_up), "{text}: {effects:?}");
                 assert_eq!(tui.text(), text);
                 let frame = tui.frame();
                 assert!(frame.contains(words), "{text}: {frame}");
             }
         }
     }
+}
+
+/// A hint never contradicts the status line.
+#[test]
+fn a_changed_mode_removes_the_hint_about_the_earlier_one() {
+    use tiller::agent::permission::PermissionMode;
+    let mut tui = test_tui();
+    tui.key("shift+tab");
+    let before = tui.app.status.permission;
+    let hint = format!("{before}: ");
+    assert!(tui.frame().contains(&hint), "{}", tui.frame());
+    tui.agent(AgentEvent::PermissionMode(before));
+    assert!(tui.frame().contains(&hint), "{}", tui.frame());
+    tui.agent(AgentEvent::PermissionMode(PermissionMode::Full));
+    assert!(!tui.frame().contains(&hint), "{}", tui.frame());
 }
 
 /// The next command replaces it, instead of continuing it.

@@ -393,6 +393,7 @@ impl Actor {
             Some(RunMessage::Undone(undone)) => self.on_undone(undone),
             Some(RunMessage::CorrectWindow(model)) => self.correct_window(model),
             Some(RunMessage::KeepFallback) => self.keep_fallback(),
+            Some(RunMessage::ChangedByCommands(files)) => self.conversation.count_files(files),
             Some(RunMessage::SteeringWaits(reply)) => {
                 let _ = reply.send(self.queues.steering_waits());
             }

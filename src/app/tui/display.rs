@@ -439,6 +439,7 @@ mod tests {
                 ..inline()
             };
             let display = Display {
+                in_tmux: false,
                 full: ScreenBuffer::new(Size::new(80, 24)),
                 inline: Some(inline),
             };

@@ -28,9 +28,10 @@ use crate::agent::session::{IterationSummary, SessionView};
 use crate::agent::trial;
 use crate::agent::undo::UndoCommand;
 use crate::agent::{AgentHandle, QueueKind};
+use crate::app::attachments::missing_file;
 use crate::app::branches::Outline;
 use crate::app::clipboard;
-use crate::app::commands::{Run, SlashCommand};
+use crate::app::commands::{Run, SlashCommand, instead_of_command};
 use crate::app::dirs::Dirs;
 use crate::app::external_editor;
 use crate::app::host::Host;
@@ -206,6 +207,8 @@ impl EffectRunner {
             Effect::SaveDraft(draft) => self.store(Job::SaveDraft(draft)),
             Effect::FindFiles(typed) => self.finder.find(typed),
             Effect::ReadFolder(typed) => self.finder.read_folder(typed),
+            Effect::FindCommandFile(typed) => self.find_command_file(typed),
+            Effect::CheckMentions(text) => self.check_mentions(text),
             Effect::ListModels => self.list_models(),
             Effect::FindModel(name) => self.find_model(name),
             Effect::FindFavorites(direction) => self.find_favorites(direction),
@@ -225,6 +228,25 @@ impl EffectRunner {
             }
             Effect::Terminal(_) => {}
         }
+    }
+
+    fn find_command_file(&self, typed: String) {
+        let (cwd, results) = (self.cwd.clone(), self.results.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Some(instead) = instead_of_command(&typed, &cwd) {
+                let _ = results.send(EffectResult::CommandFile(typed, instead));
+            }
+        });
+    }
+
+    /// A slow disk doesn't keep the message from being sent.
+    fn check_mentions(&self, text: String) {
+        let (cwd, checked) = (self.cwd.clone(), text.clone());
+        let missing = tokio::task::spawn_blocking(move || missing_file(&checked, &cwd));
+        self.spawn(async move {
+            let missing = tokio::time::timeout(TIMEOUT, missing).await;
+            EffectResult::Mentions(text, missing.ok().and_then(Result::ok).flatten())
+        });
     }
 
     fn trial(&mut self, effect: TrialEffect) {

@@ -18,6 +18,7 @@ mod signals;
 pub mod app;
 mod session_info;
 mod session_switch;
+mod mention_check;
 pub mod screen_mode;
 mod start;
 pub mod msg;

@@ -121,6 +121,10 @@ pub enum EffectResult {
     Files(FoundFiles),
     /// The names that complete a path.
     Folder(String, Vec<String>),
+    /// The checked text, and an error about a missing file that it mentions.
+    Mentions(String, Option<String>),
+    /// The typed command, and what to type instead because another agent has a file for it.
+    CommandFile(String, String),
     /// All models; more may follow.
     Models(Arc<ModelList>),
     /// The model found by name, or an error.

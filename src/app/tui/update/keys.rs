@@ -303,6 +303,11 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
                     app.composer.select_all();
                     app.say_for(text, 5000)
                 }
+                Some(Command::OfOthers(text)) => {
+                    app.composer.select_all();
+                    app.say_for(text, 5000);
+                    vec![Effect::FindCommandFile(app.composer.text())]
+                }
             };
         }
         Action::TakeBack => return queue::take_back(app),

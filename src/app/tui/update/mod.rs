@@ -6,6 +6,7 @@ mod route;
 mod keys;
 mod command;
 mod queue;
+mod mentions;
 mod stop;
 mod tree;
 mod editor;

@@ -52,7 +52,11 @@ pub fn confirm_full(app: &mut App, how_long: FullFor) -> Vec<Effect> {
 
 /// Shows the mode. Outside plan mode there is no plan to run.
 pub fn show(app: &mut App, mode: PermissionMode) {
-    app.status.permission = mode;
+    let before = std::mem::replace(&mut app.status.permission, mode);
+    if before != mode {
+        let of_before = [permission::changed(before), permission::shown(before)];
+        app.hint.take_if(|hint| of_before.contains(&hint.text));
+    }
     if mode != PermissionMode::Plan
         && matches!(app.resume, Some(Resume::Planned(_) | Resume::Listed))
     {
