@@ -72,8 +72,8 @@ pub enum SubCommand {
     Steer(SteerArgs),
     /// Watch and steer a running session from another terminal.
     ///
-    /// Prints what happens as plain text. A line you type steers the run, or answers a question. Ctrl+C leaves;
-    /// the session continues.
+    /// Shows the full screen of the session; Ctrl+D leaves, and the session continues. Without a terminal it prints
+    /// plain text, and a line on stdin steers the run or answers a question.
     Attach(AttachArgs),
     /// Print shell completions.
     ///

@@ -16,11 +16,15 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, interval, timeout_at};
 
+use super::effect::TerminalEffect;
 use super::event_loop::run;
+use super::msg::EffectResult;
 use super::options::{ExitKind, Joining, TuiOptions};
 use super::signals::SignalEvent;
 use super::terminal::restore_bytes;
+use super::tty::Tty;
 use crate::agent::Snapshot;
+use crate::app::out;
 use crate::app::signals::Signals;
 use crate::app::steer::{ScreenRequest, ScreenSignal, ScreenUpdate, to_line};
 
@@ -116,6 +120,18 @@ fn end_of(kind: ExitKind) -> ScreenUpdate {
     }
 }
 
+/// What a screen in a client's terminal can't do, as its result: an editor would be a child of this process, and
+/// not in the foreground there.
+pub(super) fn refused(tty: &Tty, effect: &TerminalEffect) -> Option<EffectResult> {
+    tty.client()?;
+    let why = "The editor opens only in the terminal that started tiller".to_owned();
+    match effect {
+        TerminalEffect::OpenFile(..) => Some(EffectResult::FileClosed(Err(why))),
+        TerminalEffect::Edit(text) => Some(EffectResult::Edited(text.clone(), Err(why))),
+        _ => None,
+    }
+}
+
 /// The terminal of this process, to lend to a session's program.
 pub(crate) struct LentTerminal {
     settings: Termios,
@@ -143,8 +159,7 @@ impl LentTerminal {
         match wait(stream).await? {
             Some((code, text)) => Ok((code, text)),
             None => {
-                let mut out = io::stdout();
-                let _ = out.write_all(&restore_bytes()).and_then(|()| out.flush());
+                let _ = out::write(&restore_bytes());
                 let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &self.settings);
                 Ok((0, Some("The session has ended".to_owned())))
             }

@@ -14,6 +14,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
 use super::app::App;
+use super::attached::refused;
 use super::clock::{Clock, reached};
 use super::display::Display;
 use super::effect::{Effect, TerminalEffect};
@@ -50,9 +51,6 @@ const MOST_INPUT: Duration = Duration::from_millis(20);
 const OWN_SIGNALS: Duration = Duration::from_millis(300);
 /// Shown when the terminal didn't take everything that was printed.
 const NOT_PRINTED: &str = "The terminal was too slow: part of the conversation above is missing";
-
-/// Why a client's terminal can't be lent to an editor.
-const NO_EDITOR: &str = "The editor opens only in the terminal that started tiller";
 
 /// Runs the screen on this thread until the user quits, a signal arrives or the terminal is gone.
 /// Restores the terminal before it returns; the caller ends the agent.
@@ -312,6 +310,10 @@ impl Tui {
     }
 
     fn perform(&mut self, effect: TerminalEffect) -> io::Result<()> {
+        if let Some(refused) = refused(&self.tty, &effect) {
+            self.update(Msg::Done(refused));
+            return Ok(());
+        }
         match effect {
             TerminalEffect::Exit(kind) => self.exit = Some(kind),
             TerminalEffect::Suspend => return self.suspend(),
@@ -335,14 +337,6 @@ impl Tui {
                 self.display.answered();
             }
             TerminalEffect::LayOutAnew => self.start_highlighter(),
-            TerminalEffect::OpenFile(..) if self.is_client() => {
-                let why = Err(NO_EDITOR.to_owned());
-                self.update(Msg::Done(EffectResult::FileClosed(why)));
-            }
-            TerminalEffect::Edit(text) if self.is_client() => {
-                let why = Err(NO_EDITOR.to_owned());
-                self.update(Msg::Done(EffectResult::Edited(text, why)));
-            }
             TerminalEffect::OpenFile(file, line) => {
                 self.stand_aside(false)?;
                 self.away = true;
