@@ -199,7 +199,7 @@ mod tests {
                         \x20             → chmod it\n\nTwo\n  ! colours   16 ";
         assert!(report.text().starts_with(expected), "{}", report.text());
         let end = "\n\n1 problem, 1 hint:\n  ✗ sessions  cannot be\n              written\n              → chmod it\n\
-                   \x20 ! colours   16 \n";
+                   \x20 ! colours   16 ␛[31m\n";
         assert!(report.text().ends_with(end), "{}", report.text());
         assert!(!report.text().contains('\x1b'));
         assert!(!report.is_good());
