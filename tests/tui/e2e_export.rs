@@ -44,6 +44,9 @@ fn the_open_session_is_exported_for_sharing() {
             assert!(!text.contains("test-key"), "{file}: {text}");
         }
     }
+    // The refused command stays in the prompt.
+    screen.keys("<c-u>");
+    screen.wait_for("Ask for anything");
     leave(&screen);
     let again = sandbox.run(&["sessions", "import", "copy.jsonl"]);
     assert_eq!(again.code, Some(0), "{again:#?}");

@@ -86,7 +86,8 @@ fn questions_summaries_editors_and_long_lines_print_once() {
         !view.is_alternate() && view.contains("Run this command?")
     });
     read_it(&screen);
-    screen.keys("no<enter>");
+    // Long enough that a summary is shorter.
+    screen.keys(&format!("no{}<enter>", ", not now".repeat(100)));
     screen.wait_for("After it.");
     screen.wait_gone("Esc stops");
     screen.keys("<c-u>/compact<enter>");
