@@ -1,9 +1,6 @@
 //! The whole call in the question strip, as a page to read.
 
-use super::docs::DocsRows;
-use super::kinds::{PopupKeys, PopupView, topmost};
-use super::picker::{PAGE, Pager};
-use super::popup::{Popup, PopupDrawn};
+use super::{DocsRows, PAGE, Pager, Popup, PopupDrawn, PopupKeys, PopupView, topmost};
 use crate::app::action::{Action, Scope};
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;

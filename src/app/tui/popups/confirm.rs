@@ -1,8 +1,6 @@
 //! A question to confirm what the user has just requested.
 
-use super::docs::DocsRows;
-use super::kinds::{PopupKeys, PopupView, topmost};
-use super::popup::{Popup, PopupDrawn, split};
+use super::{DocsRows, Popup, PopupDrawn, PopupKeys, PopupView, split, topmost};
 use crate::app::action::Action;
 use crate::app::tui::answers::{Answers, Pressed};
 use crate::app::tui::app::App;

@@ -4,26 +4,7 @@
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 
-use super::call::CallPage;
-use super::confirm::Confirm;
-use super::copy::CopyPicker;
-use super::docs::{DocsPage, DocsRows};
-use super::help::HelpList;
-use super::history::HistoryPicker;
-use super::list;
-use super::login::Login;
-use super::models::ModelPicker;
-use super::opening::Opening;
-use super::picker::{Pager, Picker};
-use super::popup::{Popup, PopupDrawn};
-use super::search::SearchBar;
-use super::selecting::Selecting;
-use super::sessions::SessionPicker;
-use super::settings::SettingsPicker;
-use super::status::StatusPopup;
-use super::themes::ThemePicker;
-use super::tree::TreePicker;
-use super::undo::{RewindPicker, UndoQuestion};
+use super::{DocsRows, Pager, Picker, Popup, PopupDrawn, list};
 use crate::app::action::{Action, Scope};
 use crate::app::tui::answers::Answers;
 use crate::app::tui::app::App;
@@ -161,41 +142,41 @@ macro_rules! popups {
 
 popups! {
     /// The whole call in the question strip.
-    Call(CallPage),
+    Call(super::call::CallPage),
     /// Cost, context window, session and model calls.
-    Status(StatusPopup),
+    Status(super::status::StatusPopup),
     /// All keys and commands.
-    Help(HelpList),
+    Help(super::help::HelpList),
     /// A page of the documentation.
-    Docs(DocsPage),
+    Docs(super::docs::DocsPage),
     /// The settings.
-    Settings(SettingsPicker),
+    Settings(super::settings::SettingsPicker),
     /// Adding an API key.
-    Login(Login),
+    Login(super::login::Login),
     /// A question to confirm what the user has just requested.
-    Confirm(Confirm),
+    Confirm(super::confirm::Confirm),
     /// Whether to undo or redo.
-    Undo(UndoQuestion),
+    Undo(super::undo::UndoQuestion),
     /// The prompts to go back to.
-    Rewind(RewindPicker),
+    Rewind(super::undo::RewindPicker),
     /// Earlier prompts.
-    HistorySearch(HistoryPicker),
+    HistorySearch(super::history::HistoryPicker),
     /// The search in the conversation.
-    Search(SearchBar),
+    Search(super::search::SearchBar),
     /// Keyboard selection in the conversation.
-    Selecting(Selecting),
+    Selecting(super::selecting::Selecting),
     /// Things to copy.
-    Copy(CopyPicker),
+    Copy(super::copy::CopyPicker),
     /// The models.
-    Models(ModelPicker),
+    Models(super::models::ModelPicker),
     /// The themes.
-    Themes(ThemePicker),
+    Themes(super::themes::ThemePicker),
     /// The tree of the session.
-    Tree(TreePicker),
+    Tree(super::tree::TreePicker),
     /// The stored sessions.
-    Sessions(SessionPicker),
+    Sessions(super::sessions::SessionPicker),
     /// The question about a session that couldn't be opened.
-    Opening(Opening),
+    Opening(super::opening::Opening),
 }
 
 /// The topmost popup if it's of this kind; otherwise returns from the function.

@@ -1,9 +1,6 @@
 //! The search in the conversation: a line to type in, with the number of matches.
 
-use super::docs::DocsRows;
-use super::kinds::{PopupKeys, PopupView, topmost};
-use super::picker::Picker;
-use super::popup::{Popup, PopupDrawn};
+use super::{DocsRows, Picker, Popup, PopupDrawn, PopupKeys, PopupView, topmost};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -12,17 +9,17 @@ use crate::app::tui::text::width::{fit_end, width};
 use crate::app::tui::update::scroll;
 use crate::app::tui::view::line::StyledLine;
 
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchBar {
+    pub line: Picker,
+}
+
 pub fn open(app: &mut App, query: &str) -> Vec<Effect> {
     app.transcript.begin_search();
     let mut bar = SearchBar::default();
     bar.line.type_text(query);
     app.overlays.push(bar.into());
     search(app)
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SearchBar {
-    pub line: Picker,
 }
 
 impl PopupKeys for SearchBar {

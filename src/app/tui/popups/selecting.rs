@@ -1,8 +1,6 @@
 //! Selecting text in the conversation with the keyboard.
 
-use super::docs::DocsRows;
-use super::kinds::{PopupKeys, PopupView, topmost};
-use super::popup::{Popup, PopupDrawn};
+use super::{DocsRows, Popup, PopupDrawn, PopupKeys, PopupView, topmost};
 use crate::app::action::{Action, Scope};
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -10,18 +8,18 @@ use crate::app::tui::input::{KeyModifiers, KeyPress};
 use crate::app::tui::transcript::{Motion, Pointing, Unit};
 use crate::app::tui::view::line::StyledLine;
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Selecting {
+    /// What is selected; `None` while only the caret moves.
+    unit: Option<Unit>,
+}
+
 pub fn open(app: &mut App) {
     if app.transcript.begin_caret() {
         app.overlays.push(Selecting::default().into());
     } else {
         app.say_for("Nothing to select yet", 3000);
     }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Selecting {
-    /// What is selected; `None` while only the caret moves.
-    unit: Option<Unit>,
 }
 
 impl PopupKeys for Selecting {

@@ -1,15 +1,135 @@
-//! The list of themes: each name in its own colors, and a sample of the selected one below. The
-//! conversation behind the list shows the selected theme too.
+//! The list of themes: each name in its own colors, and a sample of the selected one below. While the list is
+//! open, the screen uses the selected theme.
 
 use ratatui_core::style::{Modifier, Style};
 
-use super::state::{ThemePicker, ThemeRow};
+use super::{
+    DocsRows, Overlay, Picker, Popup, PopupDrawn, PopupKeys, PopupView, list, on_row, split,
+    topmost,
+};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::popups::{DocsRows, Popup, PopupDrawn, PopupView, on_row, split};
+use crate::app::tui::effect::Effect;
+use crate::app::tui::input::KeyPress;
 use crate::app::tui::text::width::width;
-use crate::app::tui::theme::Theme;
+use crate::app::tui::theme::{AUTO, Kind, Theme, ThemeChoice};
+use crate::app::tui::update::themes;
 use crate::app::tui::view::line::StyledLine;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThemePicker {
+    pub picker: Picker,
+    pub rows: Vec<ThemeRow>,
+    pub before: Theme,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThemeRow {
+    /// The value of the setting for this theme.
+    pub wanted: String,
+    pub about: String,
+    pub theme: Theme,
+    pub warnings: Vec<String>,
+}
+
+impl ThemePicker {
+    /// Creates the list with the current theme selected.
+    pub fn new(choice: &ThemeChoice, now: &Theme) -> Self {
+        let mut list = Self {
+            picker: Picker::default(),
+            rows: rows(choice),
+            before: now.clone(),
+        };
+        list.search();
+        let at = list.rows.iter().position(|row| row.wanted == choice.wanted);
+        list.picker.select(at.unwrap_or(0));
+        list
+    }
+
+    /// Updates the list after the themes changed or the terminal reported its colors.
+    pub fn refresh(&mut self, choice: &ThemeChoice) {
+        let chosen = self.chosen().map(|row| row.wanted.clone());
+        self.rows = rows(choice);
+        self.search();
+        let mut matches = self.picker.matches().iter();
+        let at = matches.position(|row| Some(&self.rows[*row].wanted) == chosen.as_ref());
+        self.picker.select(at.unwrap_or(0));
+    }
+
+    pub fn search(&mut self) {
+        let rows = self.rows.iter();
+        self.picker
+            .find(rows.map(|row| format!("{} {}", row.wanted, row.about)));
+    }
+
+    pub fn chosen(&self) -> Option<&ThemeRow> {
+        self.rows.get(self.picker.chosen()?)
+    }
+}
+
+fn rows(choice: &ThemeChoice) -> Vec<ThemeRow> {
+    let names = std::iter::once(AUTO).chain(choice.themes.names());
+    names
+        .filter_map(|name| {
+            let loaded = choice.load(name).ok()?;
+            let kind = match loaded.theme.kind {
+                Kind::Dark => "dark",
+                Kind::Light => "light",
+            };
+            let about = match name {
+                AUTO => format!(
+                    "{} or {}, to match the terminal",
+                    choice.for_dark, choice.for_light
+                ),
+                "system" => "the terminal's own colors".to_owned(),
+                "ansi" => "16 colors".to_owned(),
+                name if choice.themes.is_own(name) => format!("{kind}, yours"),
+                _ => kind.to_owned(),
+            };
+            Some(ThemeRow {
+                wanted: name.to_owned(),
+                about,
+                theme: loaded.theme,
+                warnings: loaded.warnings.iter().map(ToString::to_string).collect(),
+            })
+        })
+        .collect()
+}
+
+impl PopupKeys for ThemePicker {
+    fn picker(&mut self) -> Option<&mut Picker> {
+        Some(&mut self.picker)
+    }
+
+    /// Handles a key while the list is open, and previews the chosen theme.
+    fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
+        if matches!(
+            action,
+            Some(Action::Back | Action::Interrupt | Action::Theme)
+        ) {
+            let Some(Overlay::Themes(list)) = app.overlays.pop() else {
+                return Vec::new();
+            };
+            return themes::show(app, list.before);
+        }
+        let mut effects = list::press(app, press, action);
+        effects.extend(themes::preview(app));
+        effects
+    }
+
+    fn query_changed(app: &mut App) {
+        topmost!(app, Themes).search();
+    }
+
+    fn choose(app: &mut App) -> Vec<Effect> {
+        let Some(row) = topmost!(app, Themes).chosen() else {
+            return Vec::new();
+        };
+        let wanted = row.wanted.clone();
+        app.overlays.pop();
+        themes::take(app, wanted)
+    }
+}
 
 const SAMPLE_ROWS: u16 = 7;
 /// Columns for a name.

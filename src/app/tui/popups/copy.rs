@@ -1,11 +1,19 @@
-//! Things to copy with a key: replies, code, commands and their output, prompts. Plain data.
+//! The list of things to copy with a key: replies, code, commands and their output, prompts. A line for each,
+//! with its size.
 
 use std::sync::Arc;
 
-use crate::app::tui::popups::Picker;
+use super::{DocsRows, Picker, Popup, PopupDrawn, PopupKeys, PopupView, on_row, topmost};
+use crate::app::action::Action;
+use crate::app::humanize::plural;
+use crate::app::tui::app::App;
+use crate::app::tui::effect::Effect;
 use crate::app::tui::text::diff::{self, Sign};
 use crate::app::tui::text::markdown::code_blocks;
+use crate::app::tui::text::width::ellipsis;
 use crate::app::tui::transcript::{CopySource, Transcript};
+use crate::app::tui::update::copy;
+use crate::app::tui::view::line::StyledLine;
 
 /// Maximum entries. To find something older, users search or scroll.
 const MAX_ITEMS: usize = 200;
@@ -106,5 +114,61 @@ impl CopyPicker {
 
     pub fn chosen(&self) -> Option<&CopyItem> {
         self.items.get(self.picker.chosen()?)
+    }
+}
+
+impl PopupKeys for CopyPicker {
+    fn picker(&mut self) -> Option<&mut Picker> {
+        Some(&mut self.picker)
+    }
+
+    fn query_changed(app: &mut App) {
+        topmost!(app, Copy).search();
+    }
+
+    fn choose(app: &mut App) -> Vec<Effect> {
+        let list = topmost!(app, Copy);
+        let item = list.chosen().cloned();
+        app.overlays.pop();
+        item.map_or_else(Vec::new, |item| copy::copy(app, &item, item.kind.name()))
+    }
+}
+
+/// Columns for the kind of an entry.
+const KIND: usize = 9;
+/// Columns for the size of an entry.
+const AMOUNT: usize = 12;
+/// Bytes of a text that are read for its line.
+const MAX_SHOWN: usize = 2_000;
+
+impl PopupView for CopyPicker {
+    fn draw(&self, popup: &mut Popup<'_>, _: &mut DocsRows) -> Option<PopupDrawn> {
+        let app = popup.app;
+        let rows = (self.items.len() + 1).min(usize::from(popup.room.height / 2).clamp(3, 14));
+        let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
+        let notes = [
+            format!(" type to filter · {enter} copy · {esc} close "),
+            format!(" {enter} copy "),
+        ];
+        let area = popup.open("Copy", rows, &notes)?;
+        let below = popup.query(&self.picker, area);
+        let columns = usize::from(area.width);
+        let text_columns = columns.saturating_sub(KIND + AMOUNT + 2);
+        let line = |at: usize, style| {
+            let item = self.items.get(at)?;
+            let text = &item.text[..item.text.floor_char_boundary(MAX_SHOWN)];
+            let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+            let first = ellipsis(lines.next().unwrap_or_default().trim(), text_columns);
+            let kind = ellipsis(item.kind.name(), KIND - 1);
+            let count = item.text.lines().count() as u64;
+            let quiet = on_row(&app.theme, style, app.theme.dim);
+            let mut line = StyledLine::of(format!("{kind:<KIND$}"), quiet);
+            line.push(first, style);
+            let amount = plural(count, "line", "lines");
+            let gap = columns.saturating_sub(line.width() + amount.len() + 1);
+            line.push(" ".repeat(gap.max(1)), style);
+            Some(line.with(amount, quiet))
+        };
+        Some(popup.matches(&self.picker, "No match", below, line))
     }
 }
