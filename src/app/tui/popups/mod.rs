@@ -1,5 +1,5 @@
 //! Popups over the screen: a closed set, on a stack. Each has a folder with its state, its keys and its
-//! drawing, or a file if it's small, and a line in [`kinds`].
+//! drawing, or a file if it's small, and a line in the list in `kinds`.
 
 mod kinds;
 mod popup;
