@@ -40,7 +40,9 @@ fn measure(name: &str, root: &Path, home: &Path) {
         }
         later.push(time(|| drop(undo.before_command(root).expect("covered"))));
         fs::write(root.join("crate0/src/part0/file0.rs"), format!("{round}")).expect("a file");
-        close.push(time(|| undo.close().expect("closed")));
+        close.push(time(|| {
+            undo.close().expect("closed");
+        }));
     }
     println!("{name}:");
     println!(

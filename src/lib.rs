@@ -39,6 +39,7 @@
 //! - `turn`: one model response, with as many attempts as it takes.
 //! - `retry`: what to do after a failure.
 //! - `dispatch`: the tool calls of a turn.
+//! - `live_policy`: the permission rules, read again after their files have changed.
 //! - `cover`, `redaction`, `compact`, `leave_branch`: hooks into undo, secrets and summaries, described below.
 //!
 //! `agent/actor` owns the state and decides what happens next:

@@ -82,6 +82,8 @@ pub struct SessionInfo {
     pub path: Option<PathBuf>,
     /// The name that the user gave it.
     pub name: Option<String>,
+    /// The user's first prompt in it.
+    pub first_prompt: Option<String>,
     /// `true` if it is read-only: nothing is sent or stored.
     pub read_only: bool,
 }

@@ -106,7 +106,7 @@ pub use handle::{
     SlowReader, Snapshot, Submission,
 };
 pub use memory::compaction::{ContextKind, ContextPart, ContextUsage};
-pub use options::{AgentOptions, LazyRedactor, PermissionOptions};
+pub use options::{AgentOptions, LazyRedactor, PermissionOptions, RuleSource};
 pub use question::{Answer, Asker, ChoiceSubject, PermissionSubject, Question, Subject};
 pub use rules::{CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules, Threshold};
 pub use run_totals::{RunCounter, RunEnd, RunTotals};

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::budget::Budget;
 use super::memory::{InstructionSources, Today};
-use super::permission::Policy;
+use super::permission::{Policy, Rule};
 use super::process::{Orphans, Processes};
 use super::rules::LoopRules;
 use super::session::{HistoryFacts, Session};
@@ -77,6 +77,8 @@ pub struct AgentOptions {
     pub undo: Option<Undo>,
     /// The permissions of its calls.
     pub permission: PermissionOptions,
+    /// Where stored permission rules come from after the start, or `None` if they don't change.
+    pub rule_source: Option<Box<dyn RuleSource>>,
     /// The rules of the loop.
     pub rules: LoopRules,
     /// The budget of each of its sessions, unless the session has its own.
@@ -119,6 +121,7 @@ impl AgentOptions {
                 temporary: None,
                 has_user: false,
             },
+            rule_source: None,
             rules: LoopRules::default(),
             budget: Budget::default(),
             budget_flags: [false; 2],
@@ -126,6 +129,12 @@ impl AgentOptions {
             cwd,
         }
     }
+}
+
+/// Reads the stored permission rules while an agent runs.
+pub trait RuleSource: Send {
+    /// Returns the rules if they may have changed since the last call, or why it can't read them.
+    fn changed(&mut self) -> Option<Result<Vec<Rule>, String>>;
 }
 
 /// The initial permissions of an agent's calls.

@@ -56,6 +56,7 @@ pub struct RunCounter {
     /// When it started (Unix ms).
     since: Option<i64>,
     files: BTreeSet<String>,
+    by_commands: u64,
     totals: RunTotals,
 }
 
@@ -95,6 +96,11 @@ impl RunCounter {
         }
     }
 
+    /// Counts files that only commands have changed.
+    pub(crate) fn count_files(&mut self, files: u64) {
+        self.by_commands += files;
+    }
+
     /// Returns the totals of a run that ends at `now` (Unix ms). Empty if no run has started.
     pub fn totals(&self, now: i64) -> RunTotals {
         let Some(since) = self.since else {
@@ -102,8 +108,23 @@ impl RunCounter {
         };
         RunTotals {
             duration_ms: now.abs_diff(since),
-            files: self.files.len() as u64,
+            files: self.files.len() as u64 + self.by_commands,
             ..self.totals.clone()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_commands_changed_count_until_the_next_run() {
+        let mut counter = RunCounter::default();
+        counter.count(&AgentEvent::AgentStart, 0);
+        counter.count_files(2);
+        assert_eq!(counter.totals(1).files, 2);
+        counter.count(&AgentEvent::AgentStart, 2);
+        assert_eq!(counter.totals(3).files, 0);
     }
 }

@@ -96,6 +96,20 @@ fn read(mention: &str, cwd: &Path) -> Result<Option<Content>, String> {
     }
 }
 
+/// True if a text mentions paths, which may not exist. It reads no file.
+pub(crate) fn may_miss_files(text: &str) -> bool {
+    mentions(text).any(|path| path.contains(['.', '/']))
+}
+
+/// Describes the first missing file that a text mentions.
+pub(crate) fn missing_file(text: &str, cwd: &Path) -> Option<String> {
+    let mut mentions = mentions(text).take(MAX_FILES);
+    let missing = mentions.find(|mention| is_missing(mention, cwd))?;
+    let near = near_miss(&missing, cwd);
+    let near = near.map_or_else(|| ".".to_owned(), |it| format!("; did you mean @{it}?"));
+    Some(format!("No file {missing}{near}"))
+}
+
 /// True if this file doesn't exist, but does without the lines at the end of its name.
 pub(super) fn has_lines(mention: &str, cwd: &Path) -> bool {
     let (path, lines) = split_lines(mention);
@@ -378,6 +392,13 @@ mod tests {
             "@three:9-4 (the file has 3 lines)",
         ];
         assert_eq!(left_out, told);
+        let missing = |text| missing_file(text, dir.path());
+        assert_eq!(missing("see @a/b.").as_deref(), None);
+        assert_eq!(missing("@big.txt @param").as_deref(), None);
+        assert_eq!(missing("(@no.rs)").as_deref(), Some("No file no.rs."));
+        assert_eq!(missing(typed).as_deref(), Some("No file missing.rs:3."));
+        let near = Some("No file src/mian.rs; did you mean @src/main.rs?");
+        assert_eq!(missing("@src/mian.rs").as_deref(), near);
     }
 
     #[test]

@@ -46,11 +46,28 @@ const PROGRAMS: &[(&[&str], Option<&str>)] = &[
     (&["termux-clipboard-set"], Some("TERMUX_VERSION")),
 ];
 
-/// Copies `text` from this process.
-pub(crate) async fn copy_here(text: Arc<str>, file: Option<PathBuf>) -> CopyOutcome {
-    // Variables that aren't UTF-8 don't matter here.
-    let env = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+/// Variables that say which clipboard the user has.
+const PLACE_VARIABLES: &[&str] = &[
+    "SSH_CONNECTION",
+    "SSH_TTY",
+    "SSH_CLIENT",
+    "TMUX",
+    "STY",
+    "WAYLAND_DISPLAY",
+    "DISPLAY",
+    "WSL_DISTRO_NAME",
+    "TERMUX_VERSION",
+];
+
+/// Copies `text` for a terminal with this environment.
+pub(crate) async fn copy_here(
+    text: Arc<str>,
+    file: Option<PathBuf>,
+    env: impl Fn(&str) -> Option<String>,
+) -> CopyOutcome {
+    let env = PLACE_VARIABLES
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), env(name)?)));
     copy(&text, &env.collect(), file.as_deref()).await
 }
 

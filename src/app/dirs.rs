@@ -108,6 +108,8 @@ paths! {
     trash = data / ".trash";
     undo = data / "undo";
     trials = data / "try";
+    /// Exports of sessions in repositories.
+    exports = data / "exports";
     log = state / "log";
 }
 

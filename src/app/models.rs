@@ -13,6 +13,7 @@ use std::time::Duration;
 use super::config;
 use super::fuzzy::{Match, Query};
 use super::keys::check_key;
+use crate::agent::word_list::WordList;
 use crate::llm::auth::KeyLocation;
 use crate::llm::catalog::pattern::Name;
 use crate::llm::catalog::{Named, Snapshot};
@@ -22,6 +23,8 @@ use crate::llm::probe::Verdict;
 use crate::llm::{Catalog, Keys, LlmError, Model, Secret};
 
 pub(crate) const BUILT_IN: &str = "built in";
+/// The origin of the user's own models.
+const OWN: &str = "models.toml";
 
 /// All models to choose from.
 pub struct Models {
@@ -53,6 +56,13 @@ pub struct ModelEntry {
     pub key: KeyState,
     /// Where its entry comes from, for the user.
     pub origin: String,
+}
+
+impl ModelEntry {
+    /// Whether a server on this machine has it.
+    fn is_local(&self) -> bool {
+        ![BUILT_IN, OWN].contains(&&*self.origin)
+    }
 }
 
 /// A provider that needs a key.
@@ -192,7 +202,7 @@ impl Models {
                 .or_insert_with(|| self.key_state_in(&catalog, &model.provider))
                 .clone();
             let own = catalog.own(&model.provider, &model.id).is_some();
-            let origin = if own { "models.toml" } else { BUILT_IN };
+            let origin = if own { OWN } else { BUILT_IN };
             rows.push(ModelEntry {
                 model,
                 key,
@@ -252,11 +262,17 @@ impl Models {
         self.keys.reload();
         let catalog = self.catalog.current();
         let auth = catalog.provider_auth(provider);
-        Ok(match auth.key_location(&self.keys) {
+        let location = auth.key_location(&self.keys);
+        let ignored = location.as_ref().map(|it| auth.ignored(&self.keys, it));
+        let ignored = ignored.unwrap_or_default().join(", ");
+        Ok(match location {
             Err(_) if auth.api_key.is_some() => format!(
                 "Stored the key for {provider} in {place}, but {} has api_key for it, which takes \
                      precedence",
                 catalog.file().display()
+            ),
+            Ok(KeyLocation::Stored(_)) if !ignored.is_empty() => format!(
+                "Stored the key for {provider} in {place}; tiller uses it instead of {ignored}"
             ),
             Ok(KeyLocation::Stored(_)) | Err(_) => {
                 format!("Stored the key for {provider} in {place}")
@@ -279,8 +295,9 @@ impl Models {
     }
 }
 
-/// The rows whose name contains the words of `query`, or at least its letters in order. Ignores
-/// case, and `.` and `_` match `-`.
+/// The rows whose name contains the words of `query`; if there are none, those whose name it shortens,
+/// as `son45`. Ignores case, and `.` and `_` match `-`. `cheap` and `local` stand for the models with
+/// a price, the lowest first, and those on this machine.
 pub fn search(rows: &[ModelEntry], query: &str) -> Vec<Match> {
     let plain = |text: &str| -> String {
         let plain = |c: char| match c {
@@ -289,13 +306,76 @@ pub fn search(rows: &[ModelEntry], query: &str) -> Vec<Match> {
         };
         text.chars().map(plain).collect()
     };
-    let mut query = Query::new(&plain(query));
+    let typed = plain(query);
+    let mut words: Vec<&str> = typed.split_whitespace().collect();
+    let mut has = |one_of: WordList| {
+        let all = words.len();
+        words.retain(|word| !one_of.contains(word));
+        words.len() < all
+    };
+    let (by_price, is_local) = (has(CHEAP), has(LOCAL));
+    if by_price || is_local {
+        has(MODEL);
+    }
+    let mut query = Query::new(&words.join(" "));
     let fit = |(row, entry): (usize, &ModelEntry)| {
         let model = &entry.model;
         let name = plain(&format!("{}/{} {}", model.provider, model.id, model.name));
-        query.fit(row, &name)
+        let is_meant = (!by_price || price(model) > 0.0) && (!is_local || entry.is_local());
+        is_meant.then(|| query.fit(row, &name))?
     };
-    rows.iter().enumerate().filter_map(fit).collect()
+    let mut found: Vec<Match> = rows.iter().enumerate().filter_map(fit).collect();
+    if found.iter().any(|it| !it.scattered) {
+        found.retain(|it| !it.scattered);
+    } else {
+        found.retain(|it| shortens(&words.concat(), &plain(&rows[it.row].model.full_id())));
+    }
+    if by_price {
+        found.sort_by(|one, other| {
+            let price = |it: &Match| price(&rows[it.row].model);
+            price(one).total_cmp(&price(other))
+        });
+        for (place, it) in found.iter_mut().enumerate() {
+            it.score = u32::MAX - place as u32;
+        }
+    }
+    found
+}
+
+/// Words of a query for models by their price.
+const CHEAP: WordList = WordList("cheap cheaper cheapest price");
+/// Words for models on this machine.
+const LOCAL: WordList = WordList("local offline");
+/// Words that say nothing beside these.
+const MODEL: WordList = WordList("model models");
+
+/// Dollars for a million tokens read and as many written; 0 if unknown.
+fn price(model: &Model) -> f64 {
+    model.prices.input + model.prices.output
+}
+
+/// Whether `typed` is made of beginnings of the words and numbers in `name`, in their order.
+fn shortens(typed: &str, name: &str) -> bool {
+    let Some(first) = typed.chars().next() else {
+        return true;
+    };
+    let mut before = '-';
+    for (at, letter) in name.char_indices() {
+        let is_number = letter.is_ascii_digit();
+        let begins = !before.is_alphanumeric() || before.is_ascii_digit() != is_number;
+        before = letter;
+        if begins && letter == first {
+            let pairs = typed.char_indices().zip(name[at..].char_indices());
+            let same = pairs.take_while(|((_, one), (_, other))| one == other);
+            let mut ends = same.map(|((at_typed, one), (at_name, _))| {
+                (at_typed + one.len_utf8(), at + at_name + one.len_utf8())
+            });
+            if ends.any(|(of_typed, of_name)| shortens(&typed[of_typed..], &name[of_name..])) {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// Sorts each provider's models by version, newest first, then those without a version. Providers
@@ -314,4 +394,57 @@ fn newest_first(rows: &mut [ModelEntry]) {
         let (version, undated, date) = name.age();
         (provider, Reverse((version.to_vec(), undated, date)))
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::Api;
+
+    fn found(query: &str) -> Vec<String> {
+        let rows = [
+            ("anthropic/claude-sonnet-4-5", 18.0, BUILT_IN),
+            ("anthropic/claude-haiku-4-5", 6.0, BUILT_IN),
+            ("openai/gpt-5-mini", 2.0, BUILT_IN),
+            ("ollama/qwen3:8b", 0.0, "Ollama at localhost"),
+        ];
+        let rows = rows.map(|(name, price, origin)| {
+            let (provider, id) = name.split_once('/').unwrap();
+            let mut model = Model::new(provider, id, Api::OpenAiChat, "https://api.example/v1");
+            model.prices.input = price;
+            ModelEntry {
+                model: Arc::new(model),
+                key: KeyState::Ready,
+                origin: origin.to_owned(),
+            }
+        });
+        let found = search(&rows, query).into_iter();
+        found.map(|it| rows[it.row].model.id.clone()).collect()
+    }
+
+    #[test]
+    fn words_find_a_model_by_name_short_name_price_and_place() {
+        let (sonnet, haiku, mini, qwen) = (
+            "claude-sonnet-4-5",
+            "claude-haiku-4-5",
+            "gpt-5-mini",
+            "qwen3:8b",
+        );
+        for (query, ids) in [
+            ("sonnet", vec![sonnet]),
+            ("Claude 4.5", vec![sonnet, haiku]),
+            ("son45", vec![sonnet]),
+            ("gpt5m", vec![mini]),
+            ("cheap", vec![mini, haiku, sonnet]),
+            ("cheaper models", vec![mini, haiku, sonnet]),
+            ("cheap claude", vec![haiku, sonnet]),
+            ("local model", vec![qwen]),
+            // Letters inside of words.
+            ("aud", vec![sonnet, haiku]),
+            ("cheese", vec![]),
+            ("ctn", vec![]),
+        ] {
+            assert_eq!(found(query), ids, "{query}");
+        }
+    }
 }

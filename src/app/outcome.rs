@@ -61,6 +61,13 @@ pub fn exit_codes() -> String {
 }
 
 impl Outcome {
+    /// The outcome of another tiller that exited with this code.
+    pub fn with_code(code: u8) -> Self {
+        let row = EXIT_CODES.iter().find(|(known, ..)| *known == code);
+        row.and_then(|(_, ends, _)| ends.first().copied())
+            .unwrap_or(Self::Failed)
+    }
+
     pub fn code(self) -> u8 {
         let row = EXIT_CODES.iter().find(|(_, ends, _)| ends.contains(&self));
         row.map_or(1, |(code, ..)| *code)

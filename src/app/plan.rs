@@ -8,8 +8,10 @@ use std::time::Instant;
 
 use toml::Value;
 
+use super::action::Action;
 use super::args::{OutputMode, RunArgs, existing_folder};
 pub use super::chosen_model::{Chosen, default_model};
+use super::commands::Run;
 use super::config::{Layers, Origin, Settings};
 use super::dirs::Dirs;
 use super::models::Models;
@@ -20,7 +22,8 @@ use super::setting_names::check_tools;
 use super::trust::{Trust, Verdict};
 use super::{catalogue, keys, prompt};
 use crate::llm::local::DiscoveredServer;
-use crate::llm::{Catalog, CatalogOptions, Content, Keys};
+use crate::llm::scripted::demo_model;
+use crate::llm::{Catalog, CatalogOptions, Content, Keys, ThinkingLevel};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrontEnd {
@@ -140,7 +143,7 @@ impl Loaded {
     pub fn ignored_files(&self) -> Option<String> {
         let files = self.trust.undecided()?;
         Some(format!(
-            "folder not trusted, ignoring {files} (--trust to use them)"
+            "folder not trusted, ignoring {files}. To use them: add --trust, or type /trust in tiller once"
         ))
     }
 
@@ -161,7 +164,7 @@ impl Loaded {
         let dropped = &self.settings.permission_rules.dropped;
         (!dropped.is_empty()).then(|| {
             let rules = dropped.join(", ");
-            format!("ignoring project rules that loosen permissions: {rules}")
+            format!("ignoring project rules that loosen permissions: {rules}. {OWN_INSTEAD}")
         })
     }
 
@@ -271,11 +274,20 @@ impl Plan {
                 now => chosen = now,
             }
         }
-        let chosen = chosen?;
+        let mut chosen = chosen?;
         let model = chosen.model.as_ref();
         let args = &loaded.args;
         let prompt = read_prompt(&loaded, stdio, model.is_some())?;
         let front_end = front_end(args, stdio, model.is_some(), !prompt.is_empty());
+        let silent = !matches!(front_end, FrontEnd::Screen | FrontEnd::PlainDemo) && !args.demo;
+        let needs_model = !args.command().is_some_and(|(command, _)| {
+            let shows_model = [Action::Models, Action::Thinking, Action::Status];
+            matches!(command.run, Run::Host(_)) && !shows_model.contains(&command.spec.action)
+        });
+        if silent && !needs_model && model.is_none() && loaded.resumed.is_none() {
+            chosen.model = Some((demo_model(), ThinkingLevel::Medium));
+        }
+        let model = chosen.model.as_ref();
         if front_end == FrontEnd::Rpc && !prompt.is_empty() {
             return Err(StartError::usage(
                 "--mode rpc takes no prompt: send {\"type\":\"prompt\",\"message\":\"...\"} on stdin",
@@ -289,7 +301,6 @@ impl Plan {
         if let (Some(resumed), None) = (&loaded.resumed, model) {
             return Err(resumed.no_model());
         }
-        let silent = !matches!(front_end, FrontEnd::Screen | FrontEnd::PlainDemo) && !args.demo;
         if silent && !front_end.has_user() && prompt.is_empty() {
             return Err(StartError::usage(
                 "no prompt. Pass one, such as tiller -p \"explain this project\", or pipe it in; the full \
@@ -309,7 +320,8 @@ impl Plan {
             ));
         }
         // Removes the session if the run can't begin.
-        if let (true, Some((model, _)), []) = (silent, model, chosen.fallback.as_slice())
+        if let (true, Some((model, _)), []) =
+            (silent && needs_model, model, chosen.fallback.as_slice())
             && let Some(error) = chosen.models.missing_key(&model.provider)
         {
             let id = model.full_id();
@@ -334,6 +346,9 @@ impl Plan {
         })
     }
 }
+
+/// What to do about a project's rule that tiller ignores.
+pub const OWN_INSTEAD: &str = "To allow that yourself: tiller policy allow --project COMMAND";
 
 /// The settings for every command, including the project's if it is trusted.
 pub fn layers(

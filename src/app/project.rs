@@ -11,7 +11,7 @@ use crate::agent::AgentHandle;
 use crate::agent::permission::Rule;
 
 /// Settings that apply while tiller runs, including their sub-settings.
-const LIVE: [&str; 3] = ["agent.", "compaction.", "retry."];
+const LIVE: [&str; 4] = ["agent.", "compaction.", "retry.", "permission.rules"];
 
 #[derive(Clone, Debug)]
 pub struct Project {

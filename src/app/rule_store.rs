@@ -7,7 +7,6 @@ use toml::{Table, Value};
 
 use super::config::{append_to_file, parse_checked_rules, remove_table};
 use super::sanitize::revealed;
-use super::stored_rules::is_same;
 use crate::agent::permission::{Origin, Rule, rules_to_toml_under};
 
 /// The table in `projects.toml` from project root to rules.
@@ -126,7 +125,7 @@ pub(super) fn append_project_rules(file: &Path, root: &Path, rules: &[Rule]) -> 
 pub(super) fn remove_project_rule(file: &Path, root: &Path, rule: &Rule) -> Result<bool, String> {
     remove_table(file, &[TABLE, &root.to_string_lossy()], |text| {
         let rules = project_rules(text, root)?;
-        Ok(rules.iter().position(|it| is_same(it, rule)))
+        Ok(rules.iter().position(|it| it.says_same(rule)))
     })
 }
 

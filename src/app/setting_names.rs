@@ -91,7 +91,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
         let names = SettingNames {
-            themes: &["dark".to_owned(), "light".to_owned()],
+            themes: &["dark".to_owned(), "nord".to_owned()],
             model: &|name| match name {
                 "opus" => Ok(()),
                 _ => Err(format!("unknown model '{name}'")),

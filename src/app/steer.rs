@@ -2,6 +2,9 @@
 //! `follow_up`, docs/rpc-commands.md of `@earendil-works/pi-coding-agent`; `tiller_attach` is tiller's own).
 //! Opens no socket itself.
 
+use std::collections::HashMap;
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -34,6 +37,57 @@ pub struct AttachRequest {
     /// The session it is meant for; refused if another one is open by then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// For a screen instead of RPC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screen: Option<ScreenRequest>,
+}
+
+/// Asks for the full screen in the client's terminal. The session's program draws it and reads the keys there,
+/// while the client sends [`ScreenSignal`]s, a line each, until a [`ScreenUpdate::End`] arrives.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScreenRequest {
+    /// The terminal's device.
+    pub terminal: PathBuf,
+    /// The client's environment, as far as it describes the terminal.
+    #[serde(default)]
+    pub env: HashMap<String, String>,
+}
+
+/// Something that happened to a client in whose terminal the screen is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ScreenSignal {
+    /// The terminal has another size.
+    Resize,
+    /// The client got this signal and ends.
+    End { signal: i32 },
+    /// Answered by [`ScreenUpdate::Alive`].
+    Ping,
+}
+
+/// What the client learns about the screen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ScreenUpdate {
+    /// The program runs and reads the keys.
+    Alive,
+    /// The screen has left the terminal and restored it.
+    End {
+        /// The client's exit code.
+        code: u8,
+        /// What to tell the user.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
+}
+
+impl ScreenUpdate {
+    pub fn end(code: u8, text: impl Into<String>) -> Self {
+        Self::End {
+            code,
+            text: Some(text.into()),
+        }
+    }
 }
 
 /// The type of an [`AttachRequest`].
@@ -54,10 +108,11 @@ pub struct AttachResponse {
 }
 
 impl AttachRequest {
-    pub fn to(session: String) -> Self {
+    pub fn to(session: String, screen: Option<ScreenRequest>) -> Self {
         Self {
             r#type: AttachCommand::TillerAttach,
             session: Some(session),
+            screen,
         }
     }
 }

@@ -98,15 +98,6 @@ pub fn named<'a>(rules: &'a [Rule], typed: &str) -> Result<&'a Rule, String> {
     }
 }
 
-/// Whether two rules say the same, wherever they come from.
-pub fn is_same(one: &Rule, other: &Rule) -> bool {
-    let plain = |rule: &Rule| Rule {
-        origin: Origin::Session,
-        ..rule.clone()
-    };
-    plain(one) == plain(other)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

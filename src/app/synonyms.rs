@@ -1,38 +1,43 @@
 //! Words that users type for tiller's actions, settings and pages, often from other programs. F1,
 //! `/settings`, `tiller docs` and the errors about unknown settings share them.
 
+use super::manual::whole_word;
+
 /// Rows of a name and its other words, without blanks, `_` and `-`. A name without a dot is an action's,
 /// one with blanks says what to do instead of a setting.
 const TABLE: &str = "\
-theme: dark light color colour scheme appearance
-permission_mode: sandbox rules allow command deny approve approval yolo bypass safe security stopasking askbefore allowcommand dontask acceptedits autoaccept bash asking
-settings: preferences options config configuration vim permission rules sandbox
-status: price money usage bill tokens window cost stats cheap expensive spending
+theme: dark light color colour scheme appearance darkmode lightmode darktheme lighttheme switchtheme changecolor accessibility
+permission_mode: sandbox allow command deny approve approval yolo bypass safe security stopasking acceptedits autoaccept bash asking skippermission fullauto readonly planmode askless
+settings: preferences options config configuration permission rules sandbox
+status: price money usage bill tokens window cost stats cheap expensive spending pricing
 login: provider token sign in account apikey
 rewind: checkpoint restore revert
-undo_turn: revert restore reset edit
+undo_turn: revert restore reset edit rollback undochange undoeverything discardchange backup
 edit_prompt: message correct resend
-models: switch select pick cheap
-session_remove: delete erase
-copy_reply: answer response message
+models: switch select pick cheap cheaper cheapest price pricing local offline ollama changemodel localmodel
+session_remove: delete erase deletehistory deletesession deletechat remove clearhistory
+copy_reply: answer response message clipboard
+permissions: allow deny allowlist whitelist allowcommand stopasking askless fewerprompts
+new_session: newchat newconversation startover clearchat clearcontext
+history_search: previousprompt
 budget: cost limit money dollars spending
 help: documentation manual
-export: save share markdown
-resume: continue history previous
+export: save share markdown exportchat savechat sharechat
+resume: continue previous lastsession
 submit: resume continue retry
 newline: newline linebreak multiline shiftenter return
 init: memory instructions
 cancel: abort interrupt kill
-budget.tokens: tokenlimit maxtokens tokenbudget
+budget.tokens: tokenlimit maxtokens tokenbudget tokens limit
 agent.max_iterations: maxturns turns maxsteps steps maxcalls
 budget.usd: cost maxcost costlimit spendinglimit limit budget spending money dollars maxbudgetusd
 compaction.enabled: autocompact compact autocompactenabled autocompaction
-models.default: model modelname defaultmodel
-models.max_output: maxtokens maxoutputtokens
+models.default: model modelname defaultmodel switchmodel changemodel
+models.max_output: maxtokens maxoutputtokens tokens outputtokens
 models.thinking: thinking reasoning effort thinkingeffort reasoningeffort modelreasoningeffort
 models.servers.ollama: ollama local
-permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits
-permission.rules: allow deny ask allowlist denylist whitelist blacklist allowedtools disallowedtools network
+permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits stopasking askless fewerprompts dontask readonly skippermission
+permission.rules: allow deny ask allowlist denylist whitelist blacklist allowedtools disallowedtools network stopasking askless askingless fewerprompts lessprompts dontask allowcommand always
 permission.writable: additionaldirectories writableroots adddir
 retry.max: attempts maxattempts retries maxretries
 tools.bash.timeout_seconds: timeout
@@ -54,39 +59,85 @@ tiller has no MCP; `tiller docs mcp` says what replaces it: mcp mcpservers
 tiller has no web search; a rule allows curl, see `tiller docs network`: websearch webfetch
 tiller sends no telemetry; `tiller docs telemetry` says what it sends: telemetry analytics
 write it into AGENTS.md, or into APPEND_SYSTEM.md next to config.toml: outputstyle persona personality memory claude
-your terminal sets it: font fontsize
+your terminal sets it; `tiller docs font` says more: font fontsize ligatures
 install tiller again, as you did before: update autoupdate upgrade
 tiller has no subagents; /try works in a copy: subagent subagents
+tiller has no skills; mention a file with @, or name it in AGENTS.md: skill skills plugin plugins
+tiller has no profiles; put flags into a shell alias: profile profiles
+export variables before you start tiller: env environment
 write it into AGENTS.md: language commit attribution coauthor
-start with --no-session to save nothing: history savehistory
+start with --no-session to save nothing; `tiller docs delete history` says more: history savehistory deletehistory clearhistory
 tiller covers every change; /undo and /rewind bring files back: checkpoint checkpoints";
 
 /// Rows of a section of the documentation, as a link names it, and other words for its subject.
 const SECTIONS: &str = "\
-scripting#run-one-prompt: headless noninteractive unattended automation automate batch oneshot cron
-scripting#limits-time-cost-and-calls: maxturns
-scripting#json: outputformat
+scripting#run-one-prompt: headless noninteractive unattended automation automate batch oneshot cron print oneprompt
+scripting#limits-time-cost-and-calls: maxturns timeout timelimit turnlimit
+scripting#many-runs: parallel
+scripting#json: outputformat jsonoutput outputjson structuredoutput
+scripting#exit-codes: exitcode returncode exitstatus
 permissions#rules: whitelist allowlist blacklist denylist regex wildcard
-permissions#keep-it-away-from-something: env
+permissions#keep-it-away-from-something: env protectfile hidefile ignorefile protectenv block forbid prevent disallow denycommand blockcommand
 permissions#answer-a-request: approve
-troubleshooting#sent-nothing-for-300-s: hang hanging stuck freeze frozen reconnect
-reference/cli#tiller-completions: autocomplete
-permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove
-acp: ide vscode neovim nvim emacs jetbrains intellij
-terminal#vs-code-and-alt-on-a-mac: vscode
-terminal#copy-text-to-the-clipboard: osc52
+permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove skippermission dangerouslyskippermission bypass bypasspermission fullauto planmode acceptedits approveall allowall
+permissions#recipes: yolo skippermission dangerouslyskippermission bypasspermission
+permissions#stop-asking-for-one-command: askless askingless fewerprompts lessprompts dontask stopprompting allowcommand alwaysallow
+permissions#let-it-use-the-network: internet networkaccess internetaccess online web browse browseweb
+permissions#let-it-push: gitpush push
+permissions#git: githook commit gitcommit
+permissions#how-tiller-reads-a-command: sudo root
+permissions#read-only: readonly lookonly dryrun
+security#the-sandbox: sandbox isolation
+undo: undo undoeverything undochange revertchange revert rollback rollbackchange restorefile discardchange undolastprompt checkpoint backup
+keys#while-tiller-works: stop stopagent steer cancel interrupt abort pause queue queuemessage
+keys#the-first-character-of-a-message: bashmode shellmode shellcommand runcommand newline multiline
+keys: shortcut keyboard hotkey
+keys#change-keys-keymaptoml: keybinding rebind remap customkey
+tutorial#9-leave-and-come-back: quit leave
+sessions#see-cost-context-and-model-calls: cost money spending token usage bill stats
+sessions#continue-a-session: resume continue resumesession lastsession continuelastsession newchat newsession newconversation clear clearchat clearconversation
+sessions#branches: fork branch branching
+sessions#the-list-of-sessions: rename renamesession namesession
+sessions#search-sessions-and-conversations: history searchhistory chathistory findsession searchchat
+sessions#delete-sessions-and-history: deletehistory deletesession removesession removehistory clearhistory deletechat deleteconversation deletedata incognito
+sessions#export-and-import: exportchat exportsession exportconversation export share sharechat savechat saveconversation
+models#api-keys: token login sign signup auth authentication subscription vault secret 1password keychain
+models#choose-a-model: model switchmodel pickmodel modelname thinking effort reasoning thinkinglevel reasoningeffort
+models#prices-and-cheaper-models: price pricing cheap cheaper cheapest cheapermodel cheapmodel savemoney expensive money
+models#local-servers: localmodel locally offline ollama lmstudio llamacpp selfhosted
+models#what-it-may-cost: budget costlimit spendinglimit money limitcost
+models#recipe-behind-a-corporate-proxy: proxy httpproxy certificate
+troubleshooting#too-many-requests-429-the-server-is-overloaded-the-server-failed-500: ratelimit 429 overloaded throttle
+troubleshooting#a-request-failed-and-tiller-doesnt-retry: retry retries
+troubleshooting#sent-nothing-for-300-s: hang hanging stuck freeze frozen reconnect unresponsive
+troubleshooting#report-a-bug: bug bugreport reportbug feedback issue debug log logging verbose logfile
+troubleshooting#it-flickers-or-is-slow-over-ssh: slow lag flicker flickering
+context: contextfull
+context#agentsmd: memory instruction rule language init projectrules
+context#compaction-when-the-window-fills-up: compact contextfull contextwindow contextlimit autocompact summarize outofcontext
+context#files-and-pictures-in-your-prompt: screenshot pasteimage pastescreenshot attachimage attach attachfile addfile mentionfile includefile dragdrop drag vision
 context#secrets: secret
-models#api-keys: vault secret 1password keychain
+models#limits: maxtoken maxoutput
+context#trust: trustfolder trustproject
+sessions#a-session-that-is-open-elsewhere: multiplesession twoterminal
+undo#rewind-go-back-to-an-earlier-prompt: editmessage editprompt editpreviousmessage editlastmessage goback
+troubleshooting#the-terminal-is-broken-after-a-crash: garbled
+themes: dark light darkmode lightmode darktheme lighttheme color colour colorscheme changetheme switchtheme changecolor appearance accessibility
+settings#environment-variables: nocolor envvariable envvar
+settings#where-the-files-are: configfile configlocation whereconfig settingsfile dotfile configfolder
+settings: config configuration managedsettings enterprise policyfile preferences options
+terminal#notifications: notify notification bell sound alert beep
+terminal#the-font-and-its-size: font fontsize ligature zoom
+terminal#mouse: mouse scroll scrolling
+terminal#copy-text-to-the-clipboard: osc52 copytext selecttext copypaste clipboard
+terminal#vs-code-and-alt-on-a-mac: vscode vscodeterminal
+acp: ide vscode neovim nvim emacs jetbrains intellij editor
+introduction#update-or-uninstall: update upgrade uninstall installtiller
 security#what-leaves-your-machine: privacy telemetry analytics tracking phonehome
-settings: managedsettings enterprise policyfile
-keys: shortcut newline multiline
-keys#change-keys-keymaptoml: keybinding rebind
-coming-from#what-tiller-doesnt-have: mcp hook subagent plugin skill websearch statusline outputstyle customcommand background
+reference/cli#tiller-completions: autocomplete shellcompletion
+coming-from#what-tiller-doesnt-have: mcp hook subagent plugin skill extension websearch webfetch statusline outputstyle customcommand customslashcommand background windows wsl voice dictation
 coming-from#your-permission-lists: settingsjson
-context#agentsmd: memory
-permissions#git: githook
-sessions#see-cost-context-and-model-calls: money spending
-models#what-it-may-cost: money cheap";
+coming-from#your-claudemd: claudemd";
 
 /// The shortest beginning of a word that finds it.
 const MIN: usize = 3;
@@ -113,6 +164,13 @@ pub(crate) fn instead_of(typed: &str) -> Option<&'static str> {
 pub(crate) fn words_for(name: &str) -> &'static str {
     let row = rows().find(|(of, _)| *of == name);
     row.map_or("", |(_, words)| words)
+}
+
+/// True if what the user typed is one of the other words for `name`.
+pub(crate) fn is_one(name: &str, typed: &str) -> bool {
+    let typed = plain(typed);
+    let mut words = words_for(name).split(' ');
+    !typed.is_empty() && words.any(|word| whole_word(word, &typed))
 }
 
 /// True if what the user typed begins a word for `name`.

@@ -73,9 +73,18 @@ impl Trust {
 
     pub fn add_settings(&self, layers: &mut Layers) {
         if self.is_trusted() {
-            let file = self.root.join(PROJECT_FOLDER).join(SETTINGS);
-            add_project_file(layers, &file, &self.root);
+            add_project_file(layers, &Self::settings_file(&self.cwd), &self.root);
         }
+    }
+
+    /// True if the project has a settings file that tiller ignores.
+    pub fn ignores_settings(&self) -> bool {
+        !self.is_trusted() && Self::settings_file(&self.cwd).is_file()
+    }
+
+    /// The settings file of the project around `cwd`.
+    pub fn settings_file(cwd: &Path) -> PathBuf {
+        project_root(cwd).join(PROJECT_FOLDER).join(SETTINGS)
     }
 
     /// The sources of instruction files, with or without trust.

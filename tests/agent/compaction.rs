@@ -561,13 +561,39 @@ async fn the_user_compacts_with_a_focus_and_files_are_carried_over() {
     );
 }
 
+/// A summary would be longer, and cost a request.
+#[tokio::test]
+async fn a_tiny_conversation_is_not_compacted() {
+    let mut agent = Setup {
+        answers: vec![say("one"), say("two")],
+        model: Some(windowed(200_000)),
+        ..Setup::default()
+    }
+    .start();
+    ask(&mut agent, "First").await;
+    ask(&mut agent, "Second").await;
+    agent.handle.compact(None);
+    let end = agent
+        .until(|event| matches!(event, AgentEvent::CompactionEnd { .. }))
+        .await;
+    let AgentEvent::CompactionEnd {
+        outcome: CompactionOutcome::Failed { message },
+        ..
+    } = end
+    else {
+        panic!("{end:?}");
+    };
+    assert!(message.starts_with("nothing to compact yet ("), "{message}");
+    assert_eq!(agent.script.requests().len(), 2);
+}
+
 #[tokio::test]
 async fn an_abort_cancels_a_compaction() {
     let gate = Gate::new();
     let mut waits = say("late");
     waits.insert(1, Step::Wait(Arc::clone(&gate)));
     let mut agent = start(vec![say("one"), waits, say("two")], 0);
-    ask(&mut agent, "First").await;
+    ask(&mut agent, &"First ".repeat(20)).await;
     agent.handle.compact(None);
     gate.reached().await;
     agent.handle.abort();
@@ -576,7 +602,9 @@ async fn an_abort_cancels_a_compaction() {
         .await;
     assert_eq!(ends(&agent), [CompactionOutcome::Aborted]);
     assert_eq!(ask(&mut agent, "Second").await, RunOutcome::Done);
-    assert_eq!(agent.request(2)[..2], ["user: First", "assistant: one"]);
+    let sent = agent.request(2);
+    assert!(sent[0].starts_with("user: First"), "{sent:?}");
+    assert_eq!(sent[1], "assistant: one");
 }
 
 #[tokio::test]

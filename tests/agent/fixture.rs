@@ -19,8 +19,8 @@ use tiller::agent::undo::Undo;
 use tiller::agent::workspace::Places;
 use tiller::agent::{
     self, AgentEvent, AgentHandle, AgentOptions, Budget, Details, Effects, Event, LazyRedactor,
-    LoopRules, PermissionOptions, RetryRules, RunOutcome, SlowReader, Tool, ToolContext, ToolError,
-    ToolOutput, Toolbox, TrialEvent,
+    LoopRules, PermissionOptions, RetryRules, RuleSource, RunOutcome, SlowReader, Tool,
+    ToolContext, ToolError, ToolOutput, Toolbox, TrialEvent,
 };
 use tiller::llm::{
     Api, BlockKind, Content, Message, Model, Provider, Request, StopReason, StreamEvent,
@@ -434,6 +434,7 @@ pub struct Setup {
     pub has_user: bool,
     /// `None` allows everything.
     pub permission: Option<PermissionOptions>,
+    pub rule_source: Option<Box<dyn RuleSource>>,
     pub processes: Option<Processes>,
     /// Replaces the built-in system prompt.
     pub system_prompt: Option<String>,
@@ -533,6 +534,7 @@ impl Setup {
                     ..permission
                 }
             },
+            rule_source: self.rule_source,
             rules: self.rules,
             budget: self.budget,
             budget_flags: self.budget_flags,

@@ -157,8 +157,8 @@ async fn a_mode_is_repeated_after_a_summary() {
         ..Setup::default()
     }
     .start();
-    for text in ["First", "Second"] {
-        agent.prompt(text);
+    for text in ["First ".repeat(200), "Second".to_owned()] {
+        agent.prompt(&text);
         assert_eq!(agent.settled().await, RunOutcome::Done);
     }
     agent.handle.compact(None);

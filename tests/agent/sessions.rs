@@ -105,6 +105,7 @@ async fn a_disk_error_is_reported_once_and_the_run_continues() {
         trials: None,
         undo: None,
         permission: crate::support::everything_allowed(),
+        rule_source: None,
         rules: LoopRules::default(),
         budget: agent::Budget::default(),
         budget_flags: [false; 2],

@@ -476,7 +476,7 @@ fn an_unknown_setting_leads_to_the_right_one_or_to_the_list() {
         ("apiKey", "`tiller auth add PROVIDER` stores API keys"),
         ("editor", "set the variable VISUAL or EDITOR instead"),
         ("provider", "`tiller config list` lists all settings"),
-        ("env", "`tiller config list` lists all settings"),
+        ("env", "export variables before you start tiller"),
         ("enabled", "`tiller config list` lists all settings"),
         ("proxy", "set the variable HTTPS_PROXY instead"),
     ] {

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use crate::support::job;
@@ -112,6 +113,52 @@ fn a_screen_is_watched_and_steered_as_text() {
     until("Blue it is.");
     screen.keys("/quit\r");
     assert_eq!(attached.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_second_screen_shows_and_steers_the_same_session() {
+    let call = Reply::call("bash", json!({"command": "git push origin main"}));
+    let replies = vec![Reply::text("Hello."), call, Reply::text("Not pushed.")];
+    let (_server, sandbox) = job::stage_with(replies);
+    let sandbox = sandbox.with_default_mode();
+    sandbox.git_init();
+    let first = Launch::new(&sandbox).args(&["-m", model()]).start();
+    first.wait_for("Ask for anything");
+    first.keys("Greet me.<enter>");
+    first.wait_for("Hello.");
+    RpcClient::attach(&sandbox).close();
+
+    let second = Launch::new(&sandbox).args(&["attach"]).size(60, 20).start();
+    second.wait_for("Hello.");
+    second.keys("Push.<enter>");
+    // Both ask; the answer of one closes the other's question.
+    first.wait_for("Yes, once");
+    second.wait_for("Yes, once");
+    second.resize(100, 30);
+    second.wait_until("the new size", |view| view.size() == (100, 30));
+    second.keys("<esc>");
+    first.wait_gone("Yes, once");
+    second.wait_gone("Yes, once");
+
+    // It leaves without stopping anything, and gives the terminal back.
+    second.keys("<c-d>");
+    assert_eq!(second.wait_exit().code, 0);
+    assert_eq!(second.leftovers(), Vec::<String>::new());
+    first.keys("still here");
+    first.wait_for("still here");
+    first.keys("<c-c>");
+
+    // The session ends while a screen is attached, even by SIGKILL.
+    let third = Launch::new(&sandbox).args(&["attach"]).start();
+    third.wait_for("Hello.");
+    first.signal(Signal::SIGKILL);
+    third.wait_exit();
+    assert_eq!(third.leftovers(), Vec::<String>::new());
+    assert!(
+        third.text().contains("The session has ended"),
+        "{}",
+        third.text()
+    );
 }
 
 #[test]

@@ -6,13 +6,16 @@ use crate::support::acp::{AcpClient, text_of};
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 use crate::support::rpc::RpcClient;
+use crate::support::sandbox::Sandbox;
 
 #[test]
 fn print_mode_runs_commands_on_the_last_session() {
     let summary = "## Goal\nGreet.";
     let (server, sandbox) = job::stage_with(vec![Reply::text("Hello."), Reply::text(summary)]);
     let model = Wire::Anthropic.model();
-    let ran = sandbox.run(&["-p", "-m", model, "Greet me."]);
+    // A short conversation isn't compacted.
+    let prompt = "Greet me. ".repeat(200);
+    let ran = sandbox.run(&["-p", "-m", model, &prompt]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
     let ran = sandbox.run(&["-p", "-c", "/name Greetings"]);
     assert_eq!(
@@ -64,6 +67,24 @@ fn a_command_that_fails_exits_with_an_error() {
         assert!(ran.stderr.contains(why), "{command}: {}", ran.stderr);
     }
     assert!(server.requests().is_empty());
+}
+
+#[test]
+fn only_a_command_that_needs_a_model_needs_a_key() {
+    let sandbox = Sandbox::new();
+    for (command, code, told) in [
+        ("/help", 0, "/permissions"),
+        ("/permissions", 0, "Permission mode"),
+        ("/model", 1, "no model: found no API key"),
+        ("/compact", 1, "no model: found no API key"),
+        ("/review", 1, "no model: found no API key"),
+    ] {
+        let ran = sandbox.run(&["-p", command]);
+        assert_eq!(ran.code, Some(code), "{ran:#?}");
+        let text = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(text.contains(told), "{command}: {ran:#?}");
+    }
+    assert_eq!(sandbox.session_files().len(), 0);
 }
 
 #[test]

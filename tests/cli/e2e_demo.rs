@@ -58,6 +58,7 @@ async fn the_demo_does_what_it_claims() {
         trials: None,
         undo: None,
         permission: crate::support::everything_allowed(),
+        rule_source: None,
         rules: LoopRules::default(),
         budget: tiller::agent::Budget::default(),
         budget_flags: [false; 2],

@@ -64,6 +64,7 @@ fn unknown_words_get_the_nearest_sections_or_all_pages() {
     let sandbox = Sandbox::new();
     for (word, told) in [
         ("netwrk", "tiller docs permissions#let-it-use-the-network"),
+        ("netwrk", "`tiller docs` lists all pages"),
         ("zzqqj", "troubleshooting"),
     ] {
         let ran = sandbox.run(&["docs", word]);

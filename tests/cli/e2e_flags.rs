@@ -74,7 +74,7 @@ fn files_replace_and_extend_the_system_prompt() {
         assert_eq!(ran.code, Some(0), "{ran:#?}");
         let undecided = ran
             .stderr
-            .contains("ignoring .tiller/SYSTEM.md, .tiller/APPEND_SYSTEM.md (");
+            .contains("ignoring .tiller/SYSTEM.md, .tiller/APPEND_SYSTEM.md. To use them: ");
         assert_eq!(undecided, more.is_empty(), "{ran:#?}");
         let told = server.request(number).text();
         for text in there {

@@ -117,4 +117,15 @@ fn with_local_models_off_none_are_looked_for() {
     let sandbox = with(&server);
     let ran = sandbox.run(&["-p", "--config", "models.local=false", "go"]);
     assert_eq!(ran.code, Some(1), "{ran:#?}");
+    let off = [
+        "-p",
+        "--config",
+        "models.local=false",
+        "-m",
+        "ollama/x",
+        "go",
+    ];
+    let ran = sandbox.run(&off);
+    let told = "To look for it: tiller config unset models.local";
+    assert!(ran.stderr.contains(told), "{ran:#?}");
 }

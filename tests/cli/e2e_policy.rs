@@ -86,12 +86,18 @@ fn policy_check_says_why_a_rule_of_the_user_does_not_apply() {
         &sandbox,
         "[[permission.rules]]\ntool = 'bash'\nprefix = ['git']\naction = 'allow'\n\
          [[permission.rules]]\ntool = 'bash'\nprefix = ['make']\naction = 'allow'\n\
+         [[permission.rules]]\ntool = 'bash'\nprefix = ['git', 'push']\naction = 'allow'\nsandbox = false\n\
          [[permission.rules]]\ntool = 'bash'\nprefix = ['docker', 'ps']\naction = 'allow'\nsandbox = false\n",
     );
     let check = |sandbox: &Sandbox, line| sandbox.run(&["policy", "check", line]).stdout;
     for (line, part) in [
         ("git push", "is more specific. Name its words"),
         ("docker ps && make", "needs a line with only that command"),
+        (
+            "git push --force",
+            "--force may lose something, so a rule must name it: tiller policy allow --no-sandbox git push \
+             --force\n",
+        ),
         ("docker run x", "ready to copy: tiller docs permissions"),
     ] {
         let told = check(&sandbox, line);
@@ -146,6 +152,25 @@ fn rules_are_added_listed_and_removed() {
 }
 
 #[test]
+fn a_rule_can_be_for_one_project_only() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(&["policy", "deny", "--project", "make", "deploy"]);
+    let told = format!(
+        "projects.toml: deny bash \"make deploy\", only in {}\n",
+        sandbox.path().display()
+    );
+    assert!(ran.stdout.ends_with(&told), "{ran:#?}");
+    let listed = sandbox.run(&["policy", "list"]).stdout;
+    let origin = format!("(projects.toml, rule 1 of {})", sandbox.path().display());
+    assert!(listed.contains(&origin), "{listed}");
+    let check = || sandbox.run(&["policy", "check", "make deploy"]).stdout;
+    assert!(check().contains("mode: deny"), "{}", check());
+    let ran = sandbox.run(&["policy", "remove", "make deploy"]);
+    assert!(ran.stdout.starts_with("Removed from "), "{ran:#?}");
+    assert!(!check().contains("mode: deny"), "{}", check());
+}
+
+#[test]
 fn a_rule_that_would_do_nothing_is_refused_or_named() {
     let sandbox = Sandbox::new();
     for (words, part) in [
@@ -153,8 +178,8 @@ fn a_rule_that_would_do_nothing_is_refused_or_named() {
         (&["deny", "--sandbox", "rm", "-rf"], "no option --sandbox"),
         (&["deny", "--network", "rm"], "no option --network"),
         (
-            &["allow", "--network", "--project", "npm"],
-            "no option --project",
+            &["allow", "--network", "--always", "npm"],
+            "no option --always",
         ),
         (
             &["allow", "npm", "test", "--network"],
@@ -280,6 +305,25 @@ fn policy_check_names_the_files_that_the_sandbox_hides() {
     let ran = sandbox.run(&["policy", "check", "--json", "cat secrets/key.txt"]);
     let value: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(value["hidden"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_protected_path_that_does_not_exist_is_a_warning() {
+    let sandbox = Sandbox::new();
+    settings(
+        &sandbox,
+        "[permission]\nprotected = ['/nonexistent/secrets']\n",
+    );
+    let told = "permission.protected: /nonexistent/secrets doesn't exist";
+    let ran = sandbox.run(&["policy", "list"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert!(ran.stderr.contains(told), "{ran:#?}");
+    let ran = sandbox.run(&["doctor"]);
+    assert!(
+        ran.stdout.contains("/nonexistent/secrets doesn't exist"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
@@ -412,7 +456,9 @@ fn allow_rules_of_an_untrusted_project_are_ignored_and_reported() {
     sandbox.write(".tiller/config.toml", rules);
     let check = |line: &str| sandbox.run(&["policy", "check", "--permission", "auto", line]);
     // None of the project's rules apply before the user trusts it.
-    assert_eq!(check("make").code, Some(0));
+    let made = check("make");
+    assert_eq!(made.code, Some(0));
+    assert!(made.stderr.contains("type /trust in tiller"), "{made:#?}");
     let trust = format!("[trust]\n{:?} = 'trusted'\n", sandbox.path());
     fs::create_dir_all(sandbox.config()).unwrap();
     fs::write(sandbox.config().join("projects.toml"), trust).unwrap();
@@ -420,6 +466,8 @@ fn allow_rules_of_an_untrusted_project_are_ignored_and_reported() {
     assert!(pushed.stdout.contains("auto mode: ask"), "{pushed:#?}");
     let told = "loosens permissions: allow bash \"git push\" (project: ";
     assert!(pushed.stderr.contains(told), "{}", pushed.stderr);
+    let instead = "tiller policy allow --project COMMAND";
+    assert!(pushed.stderr.contains(instead), "{}", pushed.stderr);
     let made = check("make");
     assert!(made.stdout.contains("auto mode: deny"), "{made:#?}");
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 
-const LEFT_OUT: &str =
-    "tiller: folder not trusted, ignoring AGENTS.md, a/CLAUDE.md (--trust to use them)\n";
+const LEFT_OUT: &str = "tiller: folder not trusted, ignoring AGENTS.md, a/CLAUDE.md. To use them: add --trust, or type \
+     /trust in tiller once\n";
 
 #[test]
 fn project_settings_apply_only_after_trust() {

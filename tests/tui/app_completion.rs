@@ -1,8 +1,8 @@
 //! Completion of commands, their arguments, files and paths.
 
 use insta::assert_snapshot;
-use tiller::agent::Phase;
 use tiller::agent::permission::PermissionMode;
+use tiller::agent::{Phase, RunState};
 use tiller::app::action::Action;
 use tiller::app::models::ProviderKey;
 use tiller::app::tui::completion::CompletionKind;
@@ -158,7 +158,35 @@ fn an_at_sign_finds_files() {
     tui.key("enter");
     assert_eq!(tui.text(), "fix @src/auth/mod.rs and @\"my auth.rs\":3-9 ");
     let all = "fix @src/auth/mod.rs and @\"my auth.rs\":3-9 ";
-    assert_eq!(tui.key("enter"), [prompt(all)]);
+    assert_eq!(tui.key("enter"), [Effect::CheckMentions(all.to_owned())]);
+    let found = EffectResult::Mentions(all.to_owned(), None);
+    assert_eq!(tui.send(Msg::Done(found)), [prompt(all)]);
+}
+
+#[test]
+fn a_missing_file_is_named_before_its_message_is_sent() {
+    let mut tui = test_tui();
+    let typed = "see @no.rs ";
+    let missing = || EffectResult::Mentions(typed.to_owned(), Some("No file no.rs.".to_owned()));
+    let check = [Effect::CheckMentions(typed.to_owned())];
+    tui.write(typed);
+    assert_eq!(tui.key("enter"), check);
+    assert_eq!(tui.send(Msg::Done(missing())), []);
+    let frame = tui.frame();
+    let warning = "No file no.rs. Enter again sends it as text";
+    assert!(frame.contains(warning), "{frame}");
+    tui.wait(1000);
+    assert_eq!(tui.key("enter"), [prompt(typed)]);
+    // The same message later isn't confirmed.
+    tui.state(RunState::Idle);
+    tui.write(typed);
+    tui.wait(1000);
+    assert_eq!(tui.key("enter"), check);
+    // Typed before the file was looked up, so it follows the message.
+    tui.write("!");
+    assert_eq!(tui.text(), typed);
+    assert_eq!(tui.send(Msg::Done(missing())), []);
+    assert_eq!(tui.text(), "see @no.rs !");
 }
 
 #[test]
@@ -166,7 +194,10 @@ fn enter_sends_a_fully_typed_mention() {
     let mut tui = test_tui();
     tui.write("see @a.rs");
     files(&mut tui, "a.rs", &["a.rs", "src/a.rs"]);
-    assert_eq!(tui.key("enter"), [prompt("see @a.rs")]);
+    let check = Effect::CheckMentions("see @a.rs".to_owned());
+    assert_eq!(tui.key("enter"), [check]);
+    let found = EffectResult::Mentions("see @a.rs".to_owned(), None);
+    assert_eq!(tui.send(Msg::Done(found)), [prompt("see @a.rs")]);
     tui.write("see @zzz");
     files(&mut tui, "zzz", &[]);
     assert_eq!(tui.key("enter"), [prompt("see @zzz")]);
@@ -337,10 +368,24 @@ fn enter_does_not_run_a_weak_match() {
         let mut tui = test_tui();
         tui.write(typed);
         assert!(tui.app.completion.is_some(), "{typed}");
-        assert_eq!(tui.key("enter"), [], "{typed}");
+        let look_up = Effect::FindCommandFile(typed.to_owned());
+        assert_eq!(tui.key("enter"), [look_up], "{typed}");
         assert!(tui.frame().contains(words), "{typed}: {}", tui.frame());
         assert_eq!(tui.text(), typed);
     }
+    let mut tui = test_tui();
+    tui.write("/fix 12");
+    tui.key("enter");
+    let instead = "@.claude/commands/fix.md 12".to_owned();
+    tui.send(Msg::Done(EffectResult::CommandFile(
+        "/fix 12".to_owned(),
+        instead,
+    )));
+    let frame = tui.frame();
+    assert!(
+        frame.contains("Type @.claude/commands/fix.md 12"),
+        "{frame}"
+    );
     let mut tui = test_tui();
     tui.write("/mdl");
     tui.key("tab");

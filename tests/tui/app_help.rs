@@ -4,7 +4,7 @@ use tiller::app::action::Action;
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::Msg;
-use tiller::app::tui::popups::{HelpList, Overlay};
+use tiller::app::tui::popups::{HelpList, HelpRow, Overlay};
 
 use super::app_kit::{TestTui, command, run_command};
 
@@ -90,7 +90,7 @@ fn typing_finds_an_entry_by_its_command_alias_key_or_words() {
     tui.key("ctrl+u");
     assert!(tui.frame().contains("Send and steer"));
     let mut tui = opened("zzqqj");
-    let none = "No match. Try other words; the whole list ends with the documentation";
+    let none = "No match. Try another word, or `tiller docs` in a shell for all pages";
     assert!(tui.frame().contains(none), "{}", tui.frame());
     // Letters scattered over a text or in the middle of a word don't match.
     for query in ["ndo", "sdbx", "ark"] {
@@ -150,6 +150,120 @@ fn a_search_finds_settings_and_pages() {
     assert!(
         matches!(&tui.app.overlays[..], [Overlay::Settings(list)] if list.picker.query() == "ui.notify")
     );
+}
+
+/// What strangers type, and the first row: its command, its section, or what it does.
+const QUESTIONS: &str = "\
+undo -> /undo
+rollback -> /undo
+revert changes -> /undo
+stop it -> /stop
+cancel -> Stop the agent
+cost -> /status
+tokens -> /status
+price -> /model
+cheap -> /model
+cheaper -> /model
+cheaper model -> /model
+local model -> /model
+ollama -> /model
+offline -> /model
+api key -> /login
+login -> /login
+change model -> /model
+proxy -> models › Recipe: behind a corporate proxy
+vim -> /settings ui.vim
+copy -> /copy
+paste image -> Paste the image
+screenshot -> context › Files and pictures in your prompt
+dark mode -> /theme
+colors -> /theme
+font -> terminal › The font and its size
+font size -> terminal › The font and its size
+notify -> /settings ui.notify
+bell -> /settings ui.notify
+sound -> /settings ui.notify
+fork -> /fork
+branch -> /clone
+rename -> /name
+history -> Search your earlier prompts
+delete history -> Move the session to the trash
+memory -> /init
+CLAUDE.md -> coming-from › Your CLAUDE.md
+context full -> context
+compact -> /compact
+clear -> /new
+new chat -> /new
+web search -> web-search
+internet -> permissions › Let it use the network
+network -> permissions › Let it use the network
+docker -> permissions › Let it use docker, ssh or gh
+sandbox -> /permission
+sudo -> permissions › How tiller reads a command
+git push -> permissions › Let it push
+commit -> /commit
+ssh -> terminal › ssh
+tmux -> terminal › tmux
+mouse -> /mouse
+scroll -> Scroll to the start
+select text -> /select
+keybindings -> /keybindings
+shortcut -> keys
+multi line -> Start a new line
+json output -> scripting › JSON
+ci -> scripting › CI: GitHub Actions
+exit code -> scripting › Exit codes
+headless -> scripting › Run one prompt
+mcp -> /mcp
+hooks -> /hooks
+skills -> /plugin
+plugin -> /plugin
+subagent -> /agents
+ide -> /ide
+vscode -> acp
+zed -> acp › Zed
+update -> /upgrade
+uninstall -> introduction › Update or uninstall
+telemetry -> security › What leaves your machine
+logs -> troubleshooting › Report a bug
+slow -> troubleshooting › It flickers, or is slow over ssh
+hangs -> troubleshooting › \"sent nothing for 300 s\"
+timeout -> tools.bash.timeout
+rate limit -> troubleshooting › \"too many requests (429)\"
+retry -> Send. While the agent works
+thinking -> /thinking
+effort -> /thinking
+budget -> /budget
+max turns -> agent.max_iterations
+plan mode -> /permission
+read only -> /permission
+auto accept -> /permission
+export chat -> /export
+custom command -> coming-from › What tiller doesn't have
+resume yesterday -> /resume
+skip permissions -> /permission
+yolo -> /permission
+stop asking -> /permission
+fewer prompts -> /permission";
+
+#[test]
+fn the_first_row_answers_a_stranger() {
+    let mut wrong = Vec::new();
+    for question in QUESTIONS.lines() {
+        let (query, wanted) = question.split_once(" -> ").unwrap();
+        let tui = opened(query);
+        let list = list(&tui);
+        let row = |at: &usize| match &list.rows[*at] {
+            HelpRow::Heading(title) => (*title).to_owned(),
+            HelpRow::Entry(entry) => format!("{} {}", entry.command, entry.text),
+        };
+        let rows = list.picker.matches().iter().map(row);
+        let rows: Vec<String> = rows.filter(|row| row != "Documentation").take(3).collect();
+        if !rows.first().is_some_and(|row| row.contains(wanted)) {
+            wrong.push(format!("{question}: {rows:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 /// The row that a user looks for is the first or the second.

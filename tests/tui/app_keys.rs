@@ -17,7 +17,7 @@ use tiller::app::tui::options::ExitKind;
 use tiller::app::tui::popups::Overlay;
 use tiller::llm::{AssistantMessage, Content, Message, ThinkingLevel, Usage, UserMessage};
 
-use super::app_kit::{TestTui, prompt, queued};
+use super::app_kit::{TestTui, prompt, queued, run_command};
 use super::transcript_support::branch;
 
 fn test_tui() -> TestTui {
@@ -422,13 +422,30 @@ fn an_unknown_command_stays_in_the_editor() {
             ] {
                 let mut tui = if running { busy() } else { test_tui() };
                 tui.send(Msg::Input(InputEvent::Paste(text.to_owned())));
-                assert_eq!(tui.key(key), [], "{text}");
+                let effects = tui.key(key);
+                let is_look_up = |it: &Effect| matches!(it, Effect::FindCommandFile(_));
+                assert!(effects.iter().all(is_look_up), "{text}: {effects:?}");
                 assert_eq!(tui.text(), text);
                 let frame = tui.frame();
                 assert!(frame.contains(words), "{text}: {frame}");
             }
         }
     }
+}
+
+/// A hint never contradicts the status line.
+#[test]
+fn a_changed_mode_removes_the_hint_about_the_earlier_one() {
+    use tiller::agent::permission::PermissionMode;
+    let mut tui = test_tui();
+    tui.key("shift+tab");
+    let before = tui.app.status.permission;
+    let hint = format!("{before}: ");
+    assert!(tui.frame().contains(&hint), "{}", tui.frame());
+    tui.agent(AgentEvent::PermissionMode(before));
+    assert!(tui.frame().contains(&hint), "{}", tui.frame());
+    tui.agent(AgentEvent::PermissionMode(PermissionMode::Full));
+    assert!(!tui.frame().contains(&hint), "{}", tui.frame());
 }
 
 /// The next command replaces it, instead of continuing it.
@@ -442,6 +459,29 @@ fn what_is_typed_after_a_refused_command_replaces_it() {
         tui.write("hi");
         assert_eq!(tui.text(), "hi", "{refused}");
     }
+    for (refused, told) in [
+        ("/permission yolo", "plan, ask, auto"),
+        ("/thinking deeply", "unknown thinking level"),
+        ("/theme nosuch", "nosuch"),
+        ("/trust maybe", "/trust or /trust no"),
+        ("/status moon", "No /status moon"),
+    ] {
+        let mut tui = test_tui();
+        tui.write(refused);
+        tui.key("enter");
+        assert_eq!(tui.text(), refused);
+        assert!(tui.frame().contains(told), "{}", tui.frame());
+        tui.write("hi");
+        assert_eq!(tui.text(), "hi", "{refused}");
+    }
+    let mut tui = test_tui();
+    tui.write("/budget lots");
+    assert_eq!(tui.key("enter"), [run_command("/budget lots")]);
+    tui.send(Msg::Done(EffectResult::CommandRefused {
+        typed: "/budget lots".to_owned(),
+        why: "No budget of lots".to_owned(),
+    }));
+    assert_eq!(tui.text(), "/budget lots");
     let mut tui = test_tui();
     tui.write("/resume 3f2a");
     tui.key("enter");
@@ -584,6 +624,7 @@ fn missed_events_are_recovered() {
             id: String::new(),
             path: None,
             name: None,
+            first_prompt: None,
             read_only: false,
         },
     })));

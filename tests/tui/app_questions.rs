@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tiller::agent::permission::{Action, Origin, PermissionMode, Rule};
+use tiller::agent::permission::{Action, ByHand, Origin, PermissionMode, Rule};
 use tiller::agent::tool::{
     AttachmentDetails, CommandDetails, Details, DiffDetails, FilesDetails, MatchesDetails,
     OtherDetails, TextDetails,
@@ -127,6 +127,34 @@ fn a_hint_does_not_outlive_its_question() {
         "{}",
         tui.frame()
     );
+}
+
+/// What no answer can allow for good, a line in the shell can.
+#[test]
+fn a_refusal_names_the_rule_that_no_answer_offers() {
+    let line = "To allow it: tiller policy allow --exact --network curl";
+    let question = command(1, "curl");
+    let Subject::Permission(mut subject) = question.subject.clone() else {
+        panic!("{question:?}")
+    };
+    subject.by_hand = Some(ByHand::Rule(Box::new(Rule {
+        exact: true,
+        network: true,
+        ..rule("curl")
+    })));
+    for (subject, expected) in [
+        (Subject::Permission(subject), 1),
+        (question.subject.clone(), 0),
+    ] {
+        let question = Arc::new(Question {
+            subject,
+            ..(*question).clone()
+        });
+        let mut tui = asked(&[question]);
+        let refused = Answer::Refuse { reason: None };
+        assert_eq!(answer(&mut tui, 2), [Effect::Answer(1, refused)]);
+        assert_eq!(tui.frame().matches(line).count(), expected);
+    }
 }
 
 #[test]

@@ -279,10 +279,12 @@ fn attachments_of_a_returned_message_stay_out_of_the_editor() {
     tui.write(" ");
     tui.key("backspace");
     tui.key("esc");
-    assert_eq!(
-        tui.key("ctrl+enter").first(),
-        Some(&Effect::Queue(QueueKind::Steering, again))
-    );
+    let check = Effect::CheckMentions("look @a.rs".to_owned());
+    assert_eq!(tui.key("ctrl+enter").first(), Some(&check));
+    let found = EffectResult::Mentions("look @a.rs".to_owned(), None);
+    let sent = tui.send(Msg::Done(found));
+    let again = Effect::Queue(QueueKind::Steering, again);
+    assert_eq!(sent.first(), Some(&again));
 }
 
 #[test]

@@ -10,8 +10,10 @@ use crate::support::screen::Launch;
 
 #[test]
 fn a_compaction_is_shown_stored_and_undone() {
+    // A short conversation isn't compacted.
+    let one = format!("{}One.", "More. ".repeat(200));
     let replies = [
-        Reply::text("One."),
+        Reply::text(&one),
         Reply::text("A file.").and_call("bash", json!({"command": "touch made"})),
         Reply::text("Two."),
         Reply::text("Never").stall(),

@@ -15,11 +15,7 @@ fn the_open_session_is_exported_for_sharing() {
     screen.wait_for("and two.");
     screen.wait_gone("Esc stops");
     for (typed, told, file) in [
-        (
-            "/export",
-            "Exported to say-one-with.html",
-            Some("say-one-with.html"),
-        ),
+        ("/export", "Exported to /", Some("say-one-with.html")),
         (
             "/export my notes.md",
             "Exported to my notes.md",

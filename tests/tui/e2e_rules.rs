@@ -120,6 +120,47 @@ fn a_saved_rule_applies_in_the_next_process() {
     }
 }
 
+/// Rules that change in another terminal apply from the next call, and a broken file changes nothing.
+#[test]
+fn a_running_session_follows_changed_rules() {
+    let (_server, sandbox) = job::stage_with(vec![
+        run("mkdir one"),
+        run("mkdir two"),
+        run("mkdir three"),
+        Reply::text("All made."),
+        run("mkdir four"),
+        run("mkdir five"),
+        Reply::text("More made."),
+        run("mkdir six"),
+        Reply::text("Not made."),
+    ]);
+    let file = sandbox.config().join("config.toml");
+    let screen = open(&sandbox);
+    screen.keys("go<enter>");
+    asked(&screen, "mkdir one");
+    let ran = sandbox.run(&["policy", "allow", "mkdir"]);
+    let note = "Running sessions follow it from their next call on.";
+    assert!(ran.stdout.contains(note), "{ran:#?}");
+    let allowed = std::fs::read_to_string(&file).unwrap();
+    answer(&screen, 1);
+    // The second one runs without a question.
+    screen.wait_for("All made.");
+    screen.wait_for("Your permission rules have changed");
+    assert!(sandbox.path().join("three").exists());
+    std::fs::write(&file, format!("{allowed}[permission\n")).unwrap();
+    screen.keys("go<enter>");
+    screen.wait_for("More made.");
+    let told = screen.text().matches("so the old ones stay").count();
+    assert_eq!(told, 1, "{}", screen.text());
+    assert!(sandbox.path().join("five").exists());
+    std::fs::write(&file, "").unwrap();
+    screen.keys("go<enter>");
+    asked(&screen, "mkdir six");
+    answer(&screen, 3);
+    screen.wait_for("Not made.");
+    leave(&screen);
+}
+
 /// With the default permissions tiller asks before leaving the project, and about nothing else.
 #[test]
 fn by_default_tiller_asks_before_leaving_the_project() {

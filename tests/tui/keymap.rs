@@ -219,7 +219,7 @@ fn errors_name_their_line() {
             3,
             "unknown key `blorp`",
         ),
-        ("undo = 3", 1, "write a key as a string"),
+        ("undo = 3", 1, "a key must be a string in quotes"),
         (
             "undo = \"ctrl+k ctrl+entr\"",
             1,
@@ -401,6 +401,23 @@ fn lines_without_errors_apply() {
         "a line with only errors changes nothing"
     );
     assert_eq!(map.keys(Action::Redo).count(), 0);
+    for (text, expected) in [
+        (
+            "\nquit = Ctrl+Q",
+            "k:2: write `quit = \"ctrl+q\"`; tiller ignores this file",
+        ),
+        (
+            "ctrl+q = \"quit\"",
+            "k:1: write `quit = \"ctrl+q\"`; tiller ignores this file",
+        ),
+        (
+            "help = 3",
+            "k:1: a key must be a string in quotes, as in `quit = \"ctrl+q\"`",
+        ),
+    ] {
+        let (_, faults) = Keymap::with("k", text);
+        assert_eq!(faults[0].to_string(), expected);
+    }
     let (map, faults) = Keymap::with("k", "undo = [");
     assert_eq!(faults.len(), 1);
     assert_eq!(map, Keymap::default());

@@ -1,7 +1,10 @@
 //! A panic while tiller has the terminal. The tests start this test program again, in a
 //! pseudo-terminal, to run a screen that panics.
 
+use std::sync::Arc;
+
 use tiller::app::tui::terminal::Terminal;
+use tiller::app::tui::tty::Tty;
 
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::{Launch, Screen};
@@ -15,7 +18,11 @@ async fn screen_that_panics() {
     let Ok(place) = std::env::var(WHERE) else {
         return;
     };
-    let terminal = Terminal::enter(tiller::app::manners::Manners::default()).unwrap();
+    let terminal = Terminal::enter(
+        Arc::new(Tty::own().unwrap()),
+        tiller::app::manners::Manners::default(),
+    )
+    .unwrap();
     terminal.enable_kitty().unwrap();
     terminal.write(b"\x1b[?2026h\x1b[3;9rhalf a frame").unwrap();
     if place == "elsewhere" {

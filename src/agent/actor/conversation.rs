@@ -195,6 +195,11 @@ impl Conversation {
         }
     }
 
+    /// Counts files that commands of this run have changed.
+    pub fn count_files(&mut self, files: u64) {
+        self.counter.count_files(files);
+    }
+
     pub fn totals(&self) -> RunTotals {
         self.counter.totals(now_ms())
     }

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
+
 use super::task::Actor;
 use crate::event::{AgentEvent, NoticeLevel};
-use crate::permission::{PermissionMode, Policy, Rule};
+use crate::permission::{PermissionMode, Rule};
 use tiller_llm::{Model, ThinkingLevel};
 
 impl Actor {
@@ -75,7 +77,7 @@ impl Actor {
 
     /// Restores the mode that the user chose in the session just opened, if it's stricter.
     pub(super) fn restore_permission(&mut self) {
-        let policy = Arc::clone(&self.policy.borrow());
+        let policy = self.policy.get();
         let own = self.conversation.session.permission();
         if let Some(mode) = own.filter(|mode| *mode < policy.mode && !policy.keeps_mode) {
             self.use_permission(mode);
@@ -84,27 +86,29 @@ impl Actor {
     }
 
     fn use_permission(&mut self, mode: PermissionMode) {
-        self.change_policy(|policy| policy.mode = mode);
+        self.policy.change(|policy| policy.mode = mode);
         self.conversation.prompts.mode = told(mode);
         self.conversation.send(AgentEvent::PermissionMode(mode));
     }
 
     pub(super) fn add_rules(&mut self, rules: &[Rule]) {
-        self.change_policy(|policy| rules.iter().for_each(|rule| policy.add(rule.clone())));
+        self.policy
+            .change(|policy| rules.iter().for_each(|rule| policy.add(rule.clone())));
     }
 
     /// Drops a rule of the user from the calls that start from now on.
     pub(super) fn remove_rule(&mut self, rule: &Rule) {
-        self.change_policy(|policy| policy.remove(rule));
+        self.policy.change(|policy| policy.remove(rule));
     }
 
-    pub(super) fn permission_rules(&self) -> Vec<Rule> {
-        let policy = self.policy.borrow();
-        policy.own_rules().map(|rule| Rule::clone(rule)).collect()
-    }
-
-    fn change_policy(&self, change: impl FnOnce(&mut Policy)) {
-        (self.policy).send_modify(|policy| change(Arc::make_mut(policy)));
+    /// Answers with the rules that the next call would follow.
+    pub(super) fn tell_rules(&self, answer: oneshot::Sender<Vec<Rule>>) {
+        let policy = self.policy.clone();
+        tokio::spawn(async move {
+            let _ = policy.follow().await;
+            let policy = policy.get();
+            answer.send(policy.own_rules().map(|rule| Rule::clone(rule)).collect())
+        });
     }
 }
 

@@ -51,7 +51,7 @@ impl Actor {
             follow_up,
             model: Arc::clone(&self.model),
             thinking: self.thinking,
-            permission: self.policy.borrow().mode,
+            permission: self.policy.get().mode,
             budget: self.env.account.limit(),
             usage: session.usage().clone(),
             rules: Arc::clone(&self.rules),
@@ -59,6 +59,7 @@ impl Actor {
                 id: session.id().to_owned(),
                 path: session.path().map(Path::to_owned),
                 name: session.tree().name().map(str::to_owned),
+                first_prompt: session.first_prompt(),
                 read_only: session.is_read_only(),
             },
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::select;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -22,10 +22,11 @@ use crate::event::{AgentEvent, NoticeLevel, RunOutcome, RunState};
 use crate::handle::{AgentHandle, Command, OpenRefused, OpenSession, SlowReader};
 use crate::memory::{PromptOptions, SessionPrompts};
 use crate::options::AgentOptions;
-use crate::permission::Policy;
 use crate::process::Processes;
 use crate::rules::LoopRules;
-use crate::runner::{CompactRequest, Permissions, RunEnv, RunLink, RunMessage, close_turn, run};
+use crate::runner::{
+    CompactRequest, LivePolicy, Permissions, RunEnv, RunLink, RunMessage, close_turn, run,
+};
 use crate::session::{Body, SaveNotice, SessionState};
 use crate::toolbox::Toolbox;
 use tiller_llm::{Model, ThinkingLevel};
@@ -47,7 +48,7 @@ pub(super) struct Actor {
     pub(super) queues: Queues,
     pub(super) questions: Questions,
     /// The permission mode and rules.
-    pub(super) policy: watch::Sender<Arc<Policy>>,
+    pub(super) policy: LivePolicy,
     pub(super) activity: Activity,
     /// The activity as shown to subscribers.
     pub(super) state: RunState,
@@ -75,10 +76,10 @@ impl Actor {
         };
         let prompts = SessionPrompts::new(for_prompts, options.today);
         let mode = options.permission.policy.mode;
-        let policy = watch::Sender::new(Arc::new(options.permission.policy.clone()));
+        let policy = LivePolicy::new(options.permission.policy.clone(), options.rule_source);
         let outputs = options.session.outputs(&options.spill_dir);
         let env = RunEnv {
-            permissions: Permissions::new(&options.permission, outputs, policy.subscribe()),
+            permissions: Permissions::new(&options.permission, outputs, policy.clone()),
             provider: options.provider,
             fallback: options.fallback.into_iter().map(Arc::new).collect(),
             home: options.cwd.clone(),
@@ -213,7 +214,7 @@ impl Actor {
             Command::SetInstructions(sources) => self.conversation.instructions = sources,
             Command::SetRules(rules) => self.rules = Arc::from(rules),
             Command::SetPermission(mode) => self.set_permission(mode),
-            Command::PermissionRules(answer) => drop(answer.send(self.permission_rules())),
+            Command::PermissionRules(answer) => self.tell_rules(answer),
             Command::RemoveRule(rule) => self.remove_rule(&rule),
             Command::Answer(id, answer) => self.answer(id, answer),
             Command::Name(name) => self.conversation.name(name),
@@ -392,6 +393,7 @@ impl Actor {
             Some(RunMessage::Undone(undone)) => self.on_undone(undone),
             Some(RunMessage::CorrectWindow(model)) => self.correct_window(model),
             Some(RunMessage::KeepFallback) => self.keep_fallback(),
+            Some(RunMessage::ChangedByCommands(files)) => self.conversation.count_files(files),
             Some(RunMessage::SteeringWaits(reply)) => {
                 let _ = reply.send(self.queues.steering_waits());
             }

@@ -35,6 +35,7 @@ pub use folders::folders;
 pub use mode::PermissionMode;
 pub use needs::{Unmet, unmet};
 pub use policy::Policy;
+pub use remotes::option_to_name;
 pub use rule::{Action, Origin, Rule};
 pub use rules_text::{RuleFault, parse_rules, rules_to_toml, rules_to_toml_under};
 pub use suggest::wider as suggest_wider;

@@ -49,13 +49,22 @@ impl Policy {
 
     /// Removes the user's rules that say the same as `rule`, wherever they come from.
     pub fn remove(&mut self, rule: &Rule) {
-        Arc::make_mut(&mut self.own).retain(|own| {
-            let same = Rule {
-                origin: rule.origin.clone(),
-                ..Rule::clone(own)
-            };
-            same != *rule || matches!(own.origin, Origin::Project(_))
-        });
+        Arc::make_mut(&mut self.own)
+            .retain(|own| !own.says_same(rule) || matches!(own.origin, Origin::Project(_)));
+    }
+
+    /// Replaces the stored rules with `stored`. Answers of this session stay, unless they are stored now.
+    /// Returns true if that changes what the rules say.
+    pub fn replace_stored(&mut self, stored: Vec<Rule>) -> bool {
+        let mut own: Vec<Arc<Rule>> = stored.into_iter().map(Arc::new).collect();
+        let says = |rules: &[Arc<Rule>], rule: &Rule| rules.iter().any(|it| it.says_same(rule));
+        let answers = self.own.iter().filter(|it| it.origin == Origin::Session);
+        let answers: Vec<_> = answers.filter(|it| !says(&own, it)).cloned().collect();
+        own.extend(answers);
+        let is_changed = own.iter().any(|rule| !says(&self.own, rule))
+            || self.own.iter().any(|rule| !says(&own, rule));
+        self.own = Arc::new(own);
+        is_changed
     }
 
     /// Adds a rule.
@@ -81,5 +90,38 @@ impl Policy {
 impl Default for Policy {
     fn default() -> Self {
         Self::new(PermissionMode::default(), Vec::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(word: &str, origin: Origin) -> Rule {
+        Rule {
+            prefix: vec![word.to_owned()],
+            ..Rule::of_tool("bash", Action::Allow, origin)
+        }
+    }
+
+    #[test]
+    fn stored_rules_are_replaced_and_answers_stay() {
+        let user = || Origin::User(String::from("config.toml:1"));
+        let own = vec![
+            rule("make", user()),
+            rule("ninja", Origin::Session),
+            rule("just", Origin::Session),
+        ];
+        let mut policy = Policy::new(PermissionMode::Ask, own);
+        let words = |policy: &Policy| {
+            let words = policy.own_rules().map(|it| it.prefix.join(" "));
+            words.collect::<Vec<_>>().join(" ")
+        };
+        // An answer that the file has now is the file's, so it goes when the file no longer has it.
+        let stored = vec![rule("ninja", user()), rule("make", user())];
+        assert!(!policy.replace_stored(stored));
+        assert_eq!(words(&policy), "ninja make just");
+        assert!(policy.replace_stored(Vec::new()));
+        assert_eq!(words(&policy), "just");
     }
 }

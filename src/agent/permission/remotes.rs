@@ -53,6 +53,18 @@ fn sub_command(command: &SimpleCommand) -> Option<&'static str> {
     known.find(|known| is_git && *known == name)
 }
 
+/// The first option in a `git push` or such that a rule must name itself, because it may lose something.
+pub fn option_to_name<'a>(words: &[&'a str]) -> Option<&'a str> {
+    let [git, name, rest @ ..] = words else {
+        return None;
+    };
+    let (_, plain, _) = KNOWN.iter().find(|(of, ..)| of == name && *git == "git")?;
+    let mut options = rest.iter().filter(|word| word.starts_with('-'));
+    options
+        .find(|word| !plain.split(' ').any(|it| it == **word))
+        .copied()
+}
+
 /// Whether it is one of these commands.
 pub(super) fn is_about(command: &SimpleCommand) -> bool {
     sub_command(command).is_some()

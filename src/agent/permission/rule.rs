@@ -127,6 +127,15 @@ fn not_empty<'de, D: Deserializer<'de>>(prefix: D) -> Result<Vec<String>, D::Err
 }
 
 impl Rule {
+    /// Whether both say the same, wherever they come from.
+    pub fn says_same(&self, other: &Self) -> bool {
+        let origin = other.origin.clone();
+        Self {
+            origin,
+            ..self.clone()
+        } == *other
+    }
+
     /// A rule with `action` for every call of `tool`.
     pub fn of_tool(tool: &str, action: Action, origin: Origin) -> Self {
         Self {

@@ -22,8 +22,14 @@ pub(crate) async fn close_turn(link: &RunLink) {
         return;
     };
     let closed = spawn_blocking(move || undo.close());
-    if let Some(Ok(Err(error))) = link.unless_cancelled(closed).await {
-        warn(link, format!("/undo won't cover this change: {error}")).await;
+    match link.unless_cancelled(closed).await {
+        Some(Ok(Ok(files))) if files > 0 => {
+            link.report(RunMessage::ChangedByCommands(files)).await;
+        }
+        Some(Ok(Err(error))) => {
+            warn(link, format!("/undo won't cover this change: {error}")).await;
+        }
+        _ => {}
     }
 }
 
@@ -185,6 +191,7 @@ mod tests {
         for folder in [&own, &added] {
             fs::write(folder.join("file"), "after").unwrap();
         }
+        assert_eq!(undo.close().unwrap(), 2);
         let outcome = undo.go(std::slice::from_ref(&turn), Direction::Undo, &turn);
         let Outcome { kept, failed, .. } = outcome.unwrap();
         assert!(kept.is_empty() && failed.is_empty());

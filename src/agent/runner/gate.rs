@@ -51,6 +51,10 @@ pub(super) async fn judge(
     if let Some(text) = redaction::refuse_marks(link.env.redactor.get(), call, &effects) {
         return Err(text.into());
     }
+    let followed = link.env.permissions.policy.follow();
+    if let Some((level, text)) = turn.unless_cut_short(followed).await? {
+        link.notice(level, text).await;
+    }
     let judged = link
         .env
         .permissions

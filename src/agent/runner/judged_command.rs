@@ -1,10 +1,8 @@
 //! What a session would do with a command, without running it.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use tokio::sync::watch;
-
+use super::live_policy::LivePolicy;
 use super::permissions::Permissions;
 use crate::options::PermissionOptions;
 use crate::permission::{Confinement, Decision, PermissionMode, Verdict};
@@ -31,7 +29,7 @@ pub async fn judge_command(
     command: &str,
     processes: &Processes,
 ) -> Result<JudgedCommand, String> {
-    let (_sender, policy) = watch::channel(Arc::new(options.policy.clone()));
+    let policy = LivePolicy::new(options.policy.clone(), None);
     let effects = Effects {
         command: Some(command.to_owned()),
         ..Effects::default()

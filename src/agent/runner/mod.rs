@@ -15,6 +15,7 @@ mod cover;
 mod allowed;
 mod gate;
 mod ask;
+mod live_policy;
 mod permissions;
 mod judged_command;
 mod held;
@@ -39,6 +40,7 @@ pub(super) use link::{
     BranchText, Change, CompactRequest, Leave, Opening, RunLink, RunMessage, Step, Summary,
     TrialReport, Turn, Undone,
 };
+pub(super) use live_policy::LivePolicy;
 pub(super) use lookout::Folders;
 pub use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
 pub(super) use permissions::Permissions;

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::runtime::Handle;
-use tokio::sync::{OnceCell, watch};
+use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 
 use super::held::{held_outside, held_to_project, remotes, unusual};
+use super::live_policy::LivePolicy;
 use crate::git::{distrust_programs_in, project_root};
 use crate::lock::lock;
 use crate::options::PermissionOptions;
@@ -23,7 +24,7 @@ use crate::workspace::{Access, Places, PrivateFolders, Reach, Repositories, Work
 /// Judges the calls of an agent. Examines the file system at the first call.
 #[derive(Clone)]
 pub(crate) struct Permissions {
-    policy: watch::Receiver<Arc<Policy>>,
+    pub(super) policy: LivePolicy,
     pub(super) places: Places,
     workspace: OnceCell<Arc<Workspace>>,
     repositories: Arc<Mutex<Repositories>>,
@@ -98,11 +99,7 @@ impl Drop for RunningCommand {
 impl Permissions {
     /// Creates the permissions of an agent started with `options`. `outputs` are the folders with the
     /// long outputs of its session.
-    pub fn new(
-        options: &PermissionOptions,
-        outputs: Vec<PathBuf>,
-        policy: watch::Receiver<Arc<Policy>>,
-    ) -> Self {
+    pub fn new(options: &PermissionOptions, outputs: Vec<PathBuf>, policy: LivePolicy) -> Self {
         let places = &options.places;
         let project = project_root(&places.cwd).to_owned();
         distrust_programs_in(
@@ -150,7 +147,7 @@ impl Permissions {
         processes: &Processes,
     ) -> Result<Judged, String> {
         let workspace = self.workspace().await?;
-        let mut policy = Arc::clone(&self.policy.borrow());
+        let mut policy = self.policy.get();
         if policy.mode == PermissionMode::Auto && workspace.holds_home() {
             Arc::make_mut(&mut policy).mode = PermissionMode::Ask;
         }
@@ -363,7 +360,7 @@ impl Permissions {
             return;
         };
         let (repositories, processes) = (Arc::clone(&self.repositories), processes.clone());
-        let policy = Arc::clone(&self.policy.borrow());
+        let policy = self.policy.get();
         let _ = blocking(move || {
             if policy.mode != PermissionMode::Full {
                 processes.sandbox_support();

@@ -253,13 +253,12 @@ impl Undo {
         if let Some(open) = open.filter(|open| open.said.begun.session == session) {
             changed.extend(open.changed(&store, &mut state.looks)?);
         }
-        let is_file = |state: &state::State| matches!(state, state::State::File { .. });
-        changed.retain(|it| !it.named && (is_file(&it.before) || is_file(&it.after)));
+        changed.retain(is_by_command);
         Ok(changed.into_iter().map(|change| change.path).collect())
     }
 
-    /// Ends the turn; later changes don't belong to it.
-    pub fn close(&self) -> Result<(), UndoError> {
+    /// Ends the turn; later changes don't belong to it. Returns how many files commands changed in it.
+    pub fn close(&self) -> Result<u64, UndoError> {
         self.close_open(&mut lock(&self.state))
     }
 
@@ -267,10 +266,9 @@ impl Undo {
     pub fn close_of(&self, prompt: u64) -> Result<(), UndoError> {
         let mut state = lock(&self.state);
         if self.prompt_number() == prompt {
-            self.close_open(&mut state)
-        } else {
-            Ok(())
+            self.close_open(&mut state)?;
         }
+        Ok(())
     }
 
     /// Number of prompts so far.
@@ -283,14 +281,14 @@ impl Undo {
         self.is_open.load(Ordering::Relaxed)
     }
 
-    fn close_open(&self, state: &mut State) -> Result<(), UndoError> {
+    fn close_open(&self, state: &mut State) -> Result<u64, UndoError> {
         let Some(open) = state.open.take() else {
-            return Ok(());
+            return Ok(0);
         };
         self.is_open.store(false, Ordering::Relaxed);
         let store = self.store(&mut state.store)?;
         let locked = store.lock()?;
-        open.close(&store, &mut state.looks)?;
+        let closed = open.close(&store, &mut state.looks)?;
         drop(locked);
         // Adding up the whole store takes a while.
         let added = store.written.swap(0, Ordering::Relaxed);
@@ -300,7 +298,8 @@ impl Undo {
             state.evicted += evicted.turns;
             state.used = Some(evicted.used);
         }
-        Ok(())
+        let changed = closed.iter().flat_map(|record| &record.changed);
+        Ok(changed.filter(|change| is_by_command(change)).count() as u64)
     }
 
     /// Completes interrupted turns. Doesn't touch files of the turns in `path`: their undo or redo
@@ -378,4 +377,10 @@ fn tag(session: &str) -> String {
 fn root_of(cwd: &Path) -> PathBuf {
     let cwd = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
     project_root(&cwd).to_owned()
+}
+
+/// True for a file that no tool changed by name.
+fn is_by_command(change: &Change) -> bool {
+    let is_file = |state: &state::State| matches!(state, state::State::File { .. });
+    !change.named && (is_file(&change.before) || is_file(&change.after))
 }

@@ -72,8 +72,8 @@ pub enum SubCommand {
     Steer(SteerArgs),
     /// Watch and steer a running session from another terminal.
     ///
-    /// Prints what happens as plain text. A line you type steers the run, or answers a question. Ctrl+C leaves;
-    /// the session continues.
+    /// Shows the full screen of the session; Ctrl+D leaves, and the session continues. Without a terminal it prints
+    /// plain text, and a line on stdin steers the run or answers a question.
     Attach(AttachArgs),
     /// Print shell completions.
     ///
@@ -167,16 +167,15 @@ pub enum PolicyCommand {
     },
     /// Allow commands that begin with these words.
     ///
-    /// The rule holds in every project. For example: tiller policy allow npm test;
-    /// tiller policy allow --network npm install
+    /// For example: tiller policy allow npm test; tiller policy allow --network npm install
     Allow(PolicyAllowArgs),
     /// Ask before commands that begin with these words.
     ///
-    /// The rule holds in every project. For example: tiller policy ask make deploy
+    /// For example: tiller policy ask make deploy
     Ask(PolicyAskArgs),
     /// Deny commands that begin with these words.
     ///
-    /// The rule holds in every project. For example: tiller policy deny terraform apply;
+    /// For example: tiller policy deny terraform apply;
     /// tiller policy deny rm '-r|-R|--recursive'
     Deny(PolicyWords),
     /// Remove a rule from your files.
@@ -191,9 +190,13 @@ pub enum PolicyCommand {
     },
 }
 
-/// The commands of a rule to add to your config.toml.
+/// The commands of a rule to add, and where it applies.
 #[derive(Clone, Debug, Args)]
 pub struct PolicyWords {
+    /// Only in this project. The rule is in your projects.toml, not in the project's files.
+    #[arg(long)]
+    pub project: bool,
+
     /// The first words of the commands.
     #[arg(
         value_name = "COMMAND",

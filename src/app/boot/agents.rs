@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::run_context::RunContext;
+use super::screen;
 use super::sub_command::discover;
 use crate::agent::Accept;
 use crate::agent::process::Processes;
@@ -49,7 +50,12 @@ impl Agents for OwnAgents {
         notices.extend(context.notices.iter().cloned());
         let handle = context.start_agent(session, facts, &plan, dirs, env, processes)?;
         let host = context.host(&plan, dirs, handle, processes);
-        let socket = SteerSocket::open(host.clone(), dirs.sockets.clone(), Accept::Always);
+        let socket = SteerSocket::open(
+            host.clone(),
+            dirs.sockets.clone(),
+            Accept::Always,
+            screen::for_clients(&context, &plan, &host),
+        );
         let keep = Box::new((socket, context));
         Ok(OpenAgent {
             host,

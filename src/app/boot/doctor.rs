@@ -32,19 +32,19 @@ pub(super) fn doctor(
         Ok(layers) => Settings::resolve(layers),
         Err(error) => Err(error.message.clone()),
     };
-    let (settings, mut settings_fault) = or_default(settings, defaults)?;
+    let (settings, mut settings_faults) = or_default(settings, defaults)?;
     if let Ok(layers) = &layers {
         let unknown = unknown_names(layers, dirs, env, |it| matches!(it, Origin::User(_)));
         let faults = [&layers.left_out[..], &unknown].concat();
         if !faults.is_empty() {
-            settings_fault = Err(faults.join("\n"));
+            settings_faults = faults;
         }
     }
-    let (keys, keys_fault) = or_default(
+    let (keys, keys_faults) = or_default(
         keys::load(dirs, &settings, env, &cwd).map_err(|error| error.message),
         || Ok(Keys::default()),
     )?;
-    let (catalog, models_fault) = or_default(
+    let (catalog, models_faults) = or_default(
         plan::catalog(&settings, dirs).map_err(|error| error.message),
         // A file that doesn't exist.
         || Catalog::open(Path::new(""), CatalogOptions::default()),
@@ -65,21 +65,17 @@ pub(super) fn doctor(
         }
     };
     let wrong_keys = screen::wrong_keys(&dirs.keymap_file());
-    let keymap = if wrong_keys.is_empty() {
-        Ok(())
-    } else {
-        Err(wrong_keys.join("\n"))
-    };
-    let trust_fault = trust
+    let trust_faults = trust
         .as_ref()
-        .map_or_else(|error| Err(error.message.clone()), |_| Ok(()));
-    let mut files = vec![
-        doctor::problem("config.toml", &dirs.config_file(), &settings_fault),
-        doctor::problem("models.toml", &dirs.models_file(), &models_fault),
-        doctor::problem("keymap.toml", &dirs.keymap_file(), &keymap),
-        doctor::problem("projects.toml", &dirs.projects_file(), &trust_fault),
-        doctor::problem("auth.toml", &dirs.auth_file(), &keys_fault),
-    ];
+        .map_or_else(|error| vec![error.message.clone()], |_| Vec::new());
+    let mut files = [
+        doctor::problems("config.toml", &dirs.config_file(), &settings_faults),
+        doctor::problems("models.toml", &dirs.models_file(), &models_faults),
+        doctor::problems("keymap.toml", &dirs.keymap_file(), &wrong_keys),
+        doctor::problems("projects.toml", &dirs.projects_file(), &trust_faults),
+        doctor::problems("auth.toml", &dirs.auth_file(), &keys_faults),
+    ]
+    .concat();
     if let Some(fault) = layers
         .as_ref()
         .ok()
@@ -87,6 +83,13 @@ pub(super) fn doctor(
     {
         files.push(doctor::left_out("project", &fault));
     }
+    files.extend(
+        settings
+            .places
+            .missing()
+            .iter()
+            .map(|why| doctor::doubtful(why)),
+    );
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let processes = Processes::new();
     let runtime = current_thread()?;
@@ -116,14 +119,14 @@ pub(super) fn doctor(
     })
 }
 
-/// Returns the value, or a default and the error.
+/// Returns the value, or a default and the errors.
 fn or_default<T>(
     read: Result<T, String>,
     default: impl FnOnce() -> Result<T, String>,
-) -> Result<(T, Result<(), String>), StartError> {
+) -> Result<(T, Vec<String>), StartError> {
     match read {
-        Ok(read) => Ok((read, Ok(()))),
-        Err(fault) => Ok((default().map_err(StartError::failed)?, Err(fault))),
+        Ok(read) => Ok((read, Vec::new())),
+        Err(fault) => Ok((default().map_err(StartError::failed)?, vec![fault])),
     }
 }
 

@@ -7,11 +7,12 @@ use super::run_context::RunContext;
 use crate::agent::AgentHandle;
 use crate::agent::session::{HistoryFacts, Session};
 use crate::app::args::RunArgs;
-use crate::app::cli::DocsTerminal;
+use crate::app::cli::{DocsTerminal, ScreenOffer};
 use crate::app::dirs::Dirs;
 use crate::app::host::Host;
 use crate::app::outcome::StartError;
 use crate::app::plan::Plan;
+use crate::app::serve::OpenScreen;
 
 /// Nothing is shown.
 pub(super) struct Shown;
@@ -51,4 +52,14 @@ pub(super) fn theme_names(_: &Path) -> Vec<String> {
 /// The keymap isn't read.
 pub(super) fn wrong_keys(_: &Path) -> Vec<String> {
     Vec::new()
+}
+
+/// Clients that attach get no screen.
+pub(super) fn for_clients(_: &RunContext, _: &Plan, _: &Host) -> Option<OpenScreen> {
+    None
+}
+
+/// Attaches as plain text.
+pub(super) fn to_lend() -> Option<ScreenOffer> {
+    None
 }

@@ -12,13 +12,14 @@ use crate::agent::session::{HistoryFacts, Session};
 use crate::agent::undo::Undo;
 use crate::agent::workspace::{Places, PrivateFolders};
 use crate::agent::{
-    self, AgentHandle, AgentOptions, LazyRedactor, PermissionOptions, Toolbox, tools,
+    self, AgentHandle, AgentOptions, LazyRedactor, PermissionOptions, RuleSource, Toolbox, tools,
 };
 use crate::app::config::Settings;
 use crate::app::demo::Scratch;
 use crate::app::dirs::Dirs;
 use crate::app::host::Host;
 use crate::app::keys::KnownSecrets;
+use crate::app::live_rules::LiveRules;
 use crate::app::outcome::StartError;
 use crate::app::plan::{Loaded, Plan, names_mode};
 use crate::app::sanitize::for_terminal;
@@ -173,6 +174,7 @@ impl RunContext {
             undo: (self.session_file.is_some())
                 .then(|| Undo::new(dirs.undo(), settings.undo_max_bytes)),
             permission: self.permission(plan, dirs),
+            rule_source: self.rule_source(plan, dirs),
             rules: settings.rules.clone(),
             budget: settings.budget,
             budget_flags: [args.budget_usd.is_some(), args.budget_tokens.is_some()],
@@ -194,6 +196,15 @@ impl RunContext {
         options.temporary = cfg!(target_os = "linux").then(|| self.temporary.clone());
         options.has_user = plan.front_end.has_user();
         options
+    }
+
+    fn rule_source(&self, plan: &Plan, dirs: &Dirs) -> Option<Box<dyn RuleSource>> {
+        if self.scratch.is_some() {
+            return None;
+        }
+        let args = &plan.loaded.args;
+        let rules = LiveRules::new(dirs.clone(), &self.cwd, args.trust, args.config.clone());
+        Some(Box::new(rules))
     }
 
     /// What a front end needs besides the agent's events.

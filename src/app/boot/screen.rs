@@ -1,32 +1,37 @@
 //! The full screen as one of the front ends, and what else only a build with it has.
 
 use std::ffi::OsString;
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
 
+use tokio::runtime::Handle;
+
 use super::run_context::RunContext;
+use super::runtime::current_thread;
 use crate::agent::permission::PermissionMode;
 use crate::agent::session::folder::folder_for;
 use crate::agent::session::{HistoryFacts, Session, SessionBranch};
 use crate::agent::{AgentHandle, SlowReader};
 use crate::app::args::RunArgs;
-use crate::app::cli::DocsTerminal;
+use crate::app::cli::{DocsTerminal, ScreenOffer};
 use crate::app::color_depth::color_depth;
-use crate::app::config::overrides;
+use crate::app::config::{Settings, overrides};
 use crate::app::dirs::Dirs;
 use crate::app::host::Host;
 use crate::app::out;
 use crate::app::outcome::StartError;
 use crate::app::plan::{Loaded, Plan};
 use crate::app::project::Project;
+use crate::app::serve::OpenScreen;
 use crate::app::sessions::title_of;
 use crate::app::tui::app::{SessionInfo, Start, Status};
 use crate::app::tui::composer::DraftFile;
 use crate::app::tui::keymap::Keymap;
 use crate::app::tui::layout::MEASURE;
-use crate::app::tui::terminal::Terminal;
 use crate::app::tui::theme::{ThemeChoice, Themes};
-use crate::app::tui::{self, ExitKind, TuiOptions};
+use crate::app::tui::{self, ExitKind, LentTerminal, Tty, TuiOptions};
+use crate::llm::Model;
 use crate::llm::local::LocalServer;
 use crate::llm::scripted::demo_script;
 
@@ -60,8 +65,10 @@ pub(super) async fn run(
     dirs: &Dirs,
     args: &mut RunArgs,
 ) -> Result<(u8, Option<Vec<OsString>>), StartError> {
+    let tty = Tty::own().map_err(|error| StartError::failed(format!("no terminal: {error}")))?;
+    let options = options(context, plan, shown, host, Arc::new(tty));
     // On the heap, or this future would hold all of the screen's state.
-    let end = Box::pin(tui::run(options(context, plan, shown, host))).await;
+    let end = Box::pin(tui::run(options)).await;
     if let Some(unsaved) = handle.shutdown().await {
         out::eprint_line(&format!("tiller: {unsaved}"));
     }
@@ -90,7 +97,7 @@ pub(super) fn docs_terminal<'a>(
     var: impl Fn(&str) -> &'a str,
     pager: &str,
 ) -> Option<DocsTerminal> {
-    let size = Terminal::size();
+    let size = Tty::own().ok()?.size();
     let columns = usize::from(size.width.min(MEASURE));
     let depth = color_depth(var);
     Some(DocsTerminal {
@@ -111,7 +118,13 @@ pub(super) fn wrong_keys(file: &Path) -> Vec<String> {
     wrong.iter().map(ToString::to_string).collect()
 }
 
-fn options(context: &RunContext, plan: &Plan, shown: Shown, host: Host) -> TuiOptions {
+fn options(
+    context: &RunContext,
+    plan: &Plan,
+    shown: Shown,
+    host: Host,
+    tty: Arc<Tty>,
+) -> TuiOptions {
     let Loaded { settings, keys, .. } = &plan.loaded;
     let mut notices = Vec::new();
     if context.scratch.is_none() {
@@ -129,24 +142,15 @@ fn options(context: &RunContext, plan: &Plan, shown: Shown, host: Host) -> TuiOp
             );
         }
         notices.extend(plan.loaded.faults());
-        notices.extend(
-            plan.loaded
-                .trust
-                .undecided()
-                .map(|files| format!("Folder not trusted, so tiller ignores: {files}")),
-        );
+        notices.extend(plan.loaded.trust.undecided().map(|files| {
+            format!("Folder not trusted, so tiller ignores: {files}. To use them: /trust")
+        }));
     }
     notices.extend(keys.store().notice().map(str::to_owned));
     notices.extend_from_slice(&context.notices);
     TuiOptions {
         events: host.handle.subscribe(SlowReader::Drop),
-        project: context.scratch.is_none().then(|| {
-            Project::new(
-                plan.loaded.trust.clone(),
-                plan.loaded.layers.clone(),
-                host.dirs.config_file(),
-            )
-        }),
+        project: project(context, plan, &host),
         status: Status {
             session: shown.session,
             permission: settings.permission,
@@ -171,13 +175,93 @@ fn options(context: &RunContext, plan: &Plan, shown: Shown, host: Host) -> TuiOp
         },
         notify: settings.notify,
         manners: settings.manners,
-        theme: ThemeChoice {
-            wanted: settings.theme.clone(),
-            for_dark: settings.theme_dark.clone(),
-            for_light: settings.theme_light.clone(),
-            ..ThemeChoice::default()
-        },
+        theme: theme(settings),
         host,
         overrides: overrides(&plan.loaded.layers).into(),
+        tty,
+        joining: None,
     }
+}
+
+fn project(context: &RunContext, plan: &Plan, host: &Host) -> Option<Project> {
+    let Loaded { trust, layers, .. } = &plan.loaded;
+    let file = host.dirs.config_file();
+    (context.scratch.is_none()).then(|| Project::new(trust.clone(), layers.clone(), file))
+}
+
+fn theme(settings: &Settings) -> ThemeChoice {
+    ThemeChoice {
+        wanted: settings.theme.clone(),
+        for_dark: settings.theme_dark.clone(),
+        for_light: settings.theme_light.clone(),
+        ..ThemeChoice::default()
+    }
+}
+
+/// Opens screens in the terminals of clients that attach to the session.
+pub(super) fn for_clients(context: &RunContext, plan: &Plan, host: &Host) -> Option<OpenScreen> {
+    let Loaded {
+        settings, layers, ..
+    } = &plan.loaded;
+    let (notify, manners, theme) = (settings.notify, settings.manners, theme(settings));
+    let overrides: Arc<[_]> = overrides(layers).into();
+    let project = project(context, plan, host);
+    let (host, runtime) = (host.clone(), Handle::current());
+    Some(Arc::new(move |request| {
+        let terminal = request.terminal.clone();
+        let tty = Arc::new(Tty::of_client(request).map_err(|error| {
+            format!(
+                "it can't open your terminal {}: {error}",
+                terminal.display()
+            )
+        })?);
+        let (host, runtime) = (host.clone(), runtime.clone());
+        let (theme, overrides, project) = (theme.clone(), Arc::clone(&overrides), project.clone());
+        Ok(Box::new(move |stream| {
+            let Some((now, events)) = runtime.block_on(host.handle.resubscribe()) else {
+                return;
+            };
+            let session = now.session.clone();
+            let status = Status {
+                session: session.path.map(|file| SessionInfo {
+                    name: session.name,
+                    is_read_only: session.read_only,
+                    title: title_of(&session.first_prompt.unwrap_or_default()),
+                    file,
+                }),
+                permission: now.permission,
+                budget: now.budget,
+                total: now.usage.clone(),
+                ..Status::new(&host.cwd, Model::clone(&now.model), now.thinking)
+            };
+            tui::show_attached(&runtime, stream, now, |joining| TuiOptions {
+                events,
+                project,
+                status,
+                start: Start::default(),
+                notify,
+                manners,
+                theme,
+                host,
+                overrides,
+                tty,
+                joining: Some(joining),
+            });
+        }))
+    }))
+}
+
+/// The terminal of `tiller attach`, to lend to the session's program; `None` if stdin or stdout isn't one.
+pub(super) fn to_lend() -> Option<ScreenOffer> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return None;
+    }
+    let (terminal, request) = LentTerminal::new().ok()?;
+    let lend = move |stream| {
+        let runtime = current_thread().map_err(io::Error::other)?;
+        let ended = runtime.block_on(terminal.lend(stream));
+        runtime.shutdown_background();
+        ended
+    };
+    Some((request, Box::new(lend)))
 }

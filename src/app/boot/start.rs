@@ -228,7 +228,10 @@ async fn run_plan(
         _ => Accept::Running,
     };
     let host = context.host(&plan, dirs, handle.clone(), &processes);
-    let socket = is_stored.then(|| SteerSocket::open(host.clone(), dirs.sockets.clone(), accept));
+    let socket = is_stored.then(|| {
+        let screens = screen::for_clients(&context, &plan, &host);
+        SteerSocket::open(host.clone(), dirs.sockets.clone(), accept, screens)
+    });
     if let Err(error) = steer_by_file(handle.clone(), &dirs.state, &context.cwd, accept) {
         tracing::warn!("SIGUSR1 cannot be caught: {error}");
     }

@@ -74,7 +74,7 @@ pub(super) fn sub_command(
         SubCommand::Docs { words } => docs(words, env),
         SubCommand::Completions { shell } => Ok(out::print(&args::completions(*shell))),
         SubCommand::Man { command } => Ok(out::print(&args::man(command)?)),
-        SubCommand::Attach(what) => cli::attach(what, &dirs.sessions(), home),
+        SubCommand::Attach(what) => cli::attach(what, &dirs.sessions(), home, screen::to_lend),
         SubCommand::Steer(what) => cli::steer(what, &dirs.sessions(), home),
         SubCommand::Status(what) => cli::status(what, &dirs.sessions(), home),
     }
@@ -83,23 +83,41 @@ pub(super) fn sub_command(
 fn policy(what: &PolicyCommand, dirs: &Dirs) -> Result<Outcome, StartError> {
     let cwd = plan::working_folder(None)?;
     let rules = |config: &[String]| {
+        let trust = Trust::load(&dirs.projects_file(), &cwd)?;
+        say_ignored(&trust);
         let settings = Settings::resolve(&layers(dirs, config)?).map_err(StartError::usage)?;
         let mut rules = settings.permission_rules.rules;
-        rules.extend(Trust::load(&dirs.projects_file(), &cwd)?.rules);
-        Ok::<_, StartError>(rules)
+        rules.extend(trust.rules);
+        Ok::<_, StartError>((rules, settings.places.missing()))
     };
-    let (file, sessions) = (dirs.config_file(), dirs.sessions());
     match what {
         PolicyCommand::Check(what) => policy_check(what, dirs),
-        PolicyCommand::List { json, config } => Ok(cli::list_rules(&rules(config)?, *json)),
+        PolicyCommand::List { json, config } => {
+            let (rules, missing) = rules(config)?;
+            for why in missing {
+                out::eprint_line(&format!("tiller: {why}"));
+            }
+            Ok(cli::list_rules(&rules, *json))
+        }
         PolicyCommand::Allow(_) | PolicyCommand::Ask(_) | PolicyCommand::Deny(_) => {
-            cli::add_rule(&file, &sessions, what)
+            cli::add_rule(dirs, &cwd, what)
         }
         PolicyCommand::Remove { rule, json } => {
             let stored = StoredRules { dirs, cwd: &cwd };
             let name = rule.join(" ");
-            cli::remove_stored_rule(&stored, &sessions, &rules(&[])?, &name, *json)
+            let (rules, _) = rules(&[])?;
+            cli::remove_stored_rule(&stored, &dirs.sessions(), &rules, &name, *json)
         }
+    }
+}
+
+/// Says that the rules of an untrusted project don't apply.
+fn say_ignored(trust: &Trust) {
+    if trust.ignores_settings() {
+        out::eprint_line(
+            "tiller: ignoring .tiller/config.toml, because this folder isn't trusted. To use its rules: type \
+             /trust in tiller",
+        );
     }
 }
 
@@ -119,18 +137,20 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
     let settings = Settings::resolve(&layers).map_err(StartError::usage)?;
     for dropped in &settings.permission_rules.dropped {
         out::eprint_line(&format!(
-            "tiller: ignoring a project rule that loosens permissions: {dropped}"
+            "tiller: ignoring a project rule that loosens permissions: {dropped}. {}",
+            plan::OWN_INSTEAD
         ));
     }
     let mode = what.permission.unwrap_or(settings.permission);
     let cwd = plan::working_folder(None)?;
-    let trusted = Trust::load(&dirs.projects_file(), &cwd)?.rules;
+    let trust = Trust::load(&dirs.projects_file(), &cwd)?;
+    say_ignored(&trust);
     let rules = settings
         .permission_rules
         .rules
         .iter()
         .cloned()
-        .chain(trusted)
+        .chain(trust.rules)
         .collect();
     let command = match what.command.as_slice() {
         [] => return Ok(cli::check_rules(&Policy::new(mode, rules), what.json)),

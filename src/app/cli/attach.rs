@@ -1,5 +1,5 @@
-//! `tiller attach`: watches and steers a running session from another terminal, as plain text. With `--mode rpc`
-//! another program does that.
+//! `tiller attach`: watches and steers a running session from another terminal, with the full screen, or as
+//! plain text where there is no terminal. With `--mode rpc` another program does that.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -18,11 +18,23 @@ use crate::app::args::AttachArgs;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::short_id;
-use crate::app::steer::{AttachRequest, AttachResponse, to_line};
+use crate::app::steer::{AttachRequest, AttachResponse, ScreenRequest, to_line};
 use crate::app::{commands, out};
 
-/// Attaches until the session or stdin ends.
-pub fn attach(what: &AttachArgs, root: &Path, home: Option<&Path>) -> Result<Outcome, StartError> {
+/// A terminal for the session's program to show its screen in, and what waits until it gives it back. That
+/// returns the exit code and what to tell the user.
+pub type ScreenOffer = (
+    ScreenRequest,
+    Box<dyn FnOnce(UnixStream) -> io::Result<(u8, Option<String>)>>,
+);
+
+/// Attaches until the session or stdin ends, with the full screen if there is a terminal to offer.
+pub fn attach(
+    what: &AttachArgs,
+    root: &Path,
+    home: Option<&Path>,
+    offer: impl FnOnce() -> Option<ScreenOffer>,
+) -> Result<Outcome, StartError> {
     let live = live_sessions(root);
     let record = choose(
         &live,
@@ -32,7 +44,11 @@ pub fn attach(what: &AttachArgs, root: &Path, home: Option<&Path>) -> Result<Out
     )?;
     let session = short_id(&record.id);
     let stream = connect(record)?;
-    let response = ask(&stream, record.id.clone());
+    let (screen, lend) = match what.mode {
+        None => offer().unzip(),
+        Some(_) => (None, None),
+    };
+    let response = ask(&stream, AttachRequest::to(record.id.clone(), screen));
     let response = response.map_err(|error| unreachable(record, &error))?;
     if !response.success {
         let error = response.error.unwrap_or_default();
@@ -40,6 +56,14 @@ pub fn attach(what: &AttachArgs, root: &Path, home: Option<&Path>) -> Result<Out
         return Err(StartError::failed(text));
     }
     let (state, cwd) = (record.state.as_str(), &record.cwd);
+    if let Some(lend) = lend {
+        let (code, text) = lend(stream)
+            .map_err(|error| StartError::failed(format!("can't lend the terminal: {error}")))?;
+        if let Some(text) = text {
+            out::eprint_line(&format!("tiller: {text}"));
+        }
+        return Ok(Outcome::with_code(code));
+    }
     let ended = if what.mode.is_some() {
         relay(stream)
     } else {
@@ -53,11 +77,11 @@ pub fn attach(what: &AttachArgs, root: &Path, home: Option<&Path>) -> Result<Out
 }
 
 /// Asks to attach and reads the answer, and no byte more.
-fn ask(stream: &UnixStream, session: String) -> io::Result<AttachResponse> {
+fn ask(stream: &UnixStream, request: AttachRequest) -> io::Result<AttachResponse> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut stream = stream;
-    stream.write_all(&to_line(&AttachRequest::to(session)))?;
+    stream.write_all(&to_line(&request))?;
     // Byte by byte, because requests about open questions follow at once.
     let mut line = Vec::new();
     while line.last() != Some(&b'\n') {

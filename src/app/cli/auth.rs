@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::password_prompt;
 use crate::app::args::AuthCommand;
-use crate::app::keys::{check_key, key_page, looks_like_a_key, provider_of_product};
+use crate::app::keys::{check_key, key_page, looks_like_a_key, not_a_key, provider_of_product};
 use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
@@ -326,11 +326,10 @@ fn read_key(provider: &str) -> Result<Option<Secret>, StartError> {
             "no key. Type it when asked, or pipe it: tiller auth add {provider} < FILE"
         )));
     }
-    if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(StartError::usage(
-            "that doesn't look like an API key: it has spaces, line breaks or non-ASCII characters. \
-             Nothing was stored",
-        ));
+    if let Some(why) = not_a_key(provider, key) {
+        return Err(StartError::usage(format!(
+            "that doesn't look like an API key: {why}. Nothing was stored; copy the key again"
+        )));
     }
     Ok(Some(typed))
 }

@@ -73,7 +73,7 @@ pub fn docs(words: &[String], terminal: Option<&DocsTerminal>) -> Result<Outcome
             pages().trim_end()
         ))),
         sections => Err(StartError::usage(format!(
-            "no page or section about '{query}'. The nearest are:\n{}",
+            "no page or section about '{query}'. The nearest are:\n{}\n\n`tiller docs` lists all pages",
             list(sections, MAX_NEAR).trim_end()
         ))),
     }

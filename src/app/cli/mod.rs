@@ -2,7 +2,6 @@
 //! and the terminal write to stdout.
 
 mod headless;
-mod one_liner;
 mod refusal;
 mod print;
 mod json;
@@ -25,7 +24,7 @@ mod attached_view;
 mod attach;
 
 pub use self::print::{Output, Print};
-pub use attach::attach;
+pub use attach::{ScreenOffer, attach};
 pub use auth::AuthContext;
 pub use config::{
     config_is_set, config_path, edit_config, setting_warnings, show_config, unset_config,

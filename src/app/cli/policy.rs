@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::one_liner::{by_hand, one_liner};
 use super::policy_notes::notes;
 use crate::agent::JudgedCommand;
 use crate::agent::permission::{
     Action, Confinement, Origin, PermissionMode, Policy, Rule, Verdict, rules_to_toml,
 };
+use crate::app::one_liner::{by_hand, for_any_remote, one_liner};
 use crate::app::out;
 use crate::app::outcome::Outcome;
 
@@ -131,6 +131,11 @@ fn as_text(judged: &JudgedCommand, notes: &[String], cwd: &Path) -> String {
         );
         if let Some(line) = one_liner(&decision.suggestions) {
             let _ = writeln!(text, "\nThe same: {line}");
+        }
+        let commands = decision.commands.iter().map(|it| it.command.as_str());
+        let commands: Vec<&str> = commands.collect();
+        if let Some(line) = for_any_remote(&decision.suggestions, &commands.join(" ")) {
+            let _ = writeln!(text, "\nShorter, for every remote: {line}");
         }
     }
     text

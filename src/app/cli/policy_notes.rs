@@ -1,11 +1,14 @@
 //! Why rules of the user that seem to allow a command don't, and where the documentation helps.
 
 use crate::agent::JudgedCommand;
-use crate::agent::permission::{Action, Judged, Origin, Rule, Verdict};
+use crate::agent::permission::{Action, Judged, Origin, Rule, Verdict, option_to_name};
 use crate::agent::word_list::WordList;
 
 /// Programs that have a recipe in the documentation.
 const HAVE_RECIPES: WordList = WordList("ssh scp docker podman gh curl wget git npm");
+
+/// Commands of git for which a rule depends on the repository.
+const HAVE_REMOTES: WordList = WordList("push fetch pull ls-remote");
 
 /// Sentences about `own` rules, for a command that doesn't simply run.
 pub(super) fn notes(own: &[&Rule], judged: &JudgedCommand) -> Vec<String> {
@@ -70,9 +73,35 @@ fn why_not(rule: &Rule, one: &Judged, judged: &JudgedCommand) -> Option<String> 
             "{mine} doesn't apply: {} is more specific. Name its words in your rule too",
             by.summary()
         ),
-        Some(_) | None => format!(
-            "{mine} doesn't match the whole command: compare its with, unless, remotes and exact"
-        ),
+        Some(_) | None => format!("{mine} doesn't apply: {}", mismatch(rule, &one.command)),
     })
     .filter(|_| one.action != Action::Allow || by.is_none())
+}
+
+/// What is in `command`, or missing in it, although it begins like `rule`.
+fn mismatch(rule: &Rule, command: &str) -> String {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let (prefix, rest) = words.split_at(rule.prefix.len().min(words.len()));
+    let is = |word: &&&str, wanted: &[String]| wanted.iter().any(|it| it == **word);
+    if rule.exact {
+        return "it is exact, and the command has more words".to_owned();
+    }
+    if let Some(word) = rest.iter().find(|word| is(word, &rule.unless)) {
+        return format!("its unless has {word}");
+    }
+    if !rule.with.is_empty() && !rest.iter().any(|word| is(&word, &rule.with)) {
+        return format!("the command has none of its with: {}", rule.with.join(", "));
+    }
+    if let (false, Some(option)) = (rule.sandbox, option_to_name(&words)) {
+        let begin = prefix.join(" ");
+        return format!(
+            "{option} may lose something, so a rule must name it: tiller policy allow --no-sandbox {begin} \
+             {option}"
+        );
+    }
+    if !rule.sandbox && HAVE_REMOTES.contains(words.get(1).unwrap_or(&"")) {
+        return "it is only for the repository's remotes, by name, and without hooks or submodules"
+            .to_owned();
+    }
+    "compare its with, unless and remotes with the whole command".to_owned()
 }

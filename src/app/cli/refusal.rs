@@ -5,12 +5,12 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::one_liner::{by_hand, one_liner};
 use crate::agent::Details;
 use crate::agent::permission::{ByHand, Rule, rules_to_toml};
 use crate::agent::question::{Question, Subject};
 use crate::agent::tool::DiffDetails;
 use crate::app::humanize::shell_word;
+use crate::app::one_liner::{by_hand, for_any_remote, one_liner};
 
 /// Most characters of a command to show.
 const MOST: usize = 200;
@@ -43,6 +43,11 @@ pub fn refusal(question: &Question, told: &mut HashSet<String>) -> Option<String
             "{reason}; tiller has no rule to suggest: write your own, or use --permission full"
         ),
         (rules, _) => {
+            if let Some(line) = for_any_remote(rules, &what) {
+                return Some(format!(
+                    "refused: {what}{again} ({reason}. To allow it: {line})"
+                ));
+            }
             let always = one_liner(rules);
             let always = always.map_or_else(String::new, |line| format!("; for all runs: {line}"));
             format!("allow it with --config {}{always}", as_word(rules))

@@ -6,14 +6,17 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::typed_rule::{check_words, warning};
+use crate::agent::git::project_root;
 use crate::agent::permission::{Action, Origin, Rule, rules_to_toml};
 use crate::agent::session::live_sessions;
 use crate::app::args::PolicyCommand;
 use crate::app::config::{append_rules, parse_checked_rules};
+use crate::app::dirs::Dirs;
 use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::stored_rules::{StoredRules, listed, named, place_of};
+use crate::app::trust::Trust;
 
 /// Prints the rules in force.
 pub fn list_rules(rules: &[Rule], json: bool) -> Outcome {
@@ -25,8 +28,8 @@ pub fn list_rules(rules: &[Rule], json: bool) -> Outcome {
     out::print(&for_terminal(&listed(rules)))
 }
 
-/// Adds a rule about commands to the user's file. `sessions` is the root of all sessions.
-pub fn add_rule(file: &Path, sessions: &Path, what: &PolicyCommand) -> Result<Outcome, StartError> {
+/// Adds a rule about commands to a file of the user, for every project or for the one around `cwd`.
+pub fn add_rule(dirs: &Dirs, cwd: &Path, what: &PolicyCommand) -> Result<Outcome, StartError> {
     let (action, words, free, exact) = match what {
         PolicyCommand::Allow(what) => (
             Action::Allow,
@@ -56,10 +59,26 @@ pub fn add_rule(file: &Path, sessions: &Path, what: &PolicyCommand) -> Result<Ou
     let rules = rules_to_toml(std::slice::from_ref(&rule));
     let checked = parse_checked_rules(&rules, |_| Origin::Session);
     checked.map_err(|(_, why)| StartError::usage(why))?;
-    append_rules(file, std::slice::from_ref(&rule)).map_err(StartError::usage)?;
-    let (what, place) = (rule.what(), place_of(&rule));
-    let mut text = format!("Added to {}: {what}{place}\n", file.display());
-    let running = of_running_sessions(sessions).map(str::to_owned);
+    let added = std::slice::from_ref(&rule);
+    let (file, place) = if words.project {
+        let trust = Trust::load(&dirs.projects_file(), cwd)?;
+        let file = trust
+            .keep_rules(added)
+            .map_err(StartError::usage)?
+            .to_owned();
+        (file, format!(", only in {}", project_root(cwd).display()))
+    } else {
+        let file = dirs.config_file();
+        append_rules(&file, added).map_err(StartError::usage)?;
+        (file, String::new())
+    };
+    let mut text = format!(
+        "Added to {}: {}{}{place}\n",
+        file.display(),
+        rule.what(),
+        place_of(&rule)
+    );
+    let running = of_running_sessions(&dirs.sessions()).map(str::to_owned);
     let is_bundle = |word: &String| {
         let letters = word.strip_prefix('-').unwrap_or_default();
         letters.len() > 1 && letters.chars().all(|c| c.is_ascii_alphabetic())
@@ -97,10 +116,10 @@ pub fn remove_stored_rule(
     Ok(out::print(&for_terminal(&text)))
 }
 
-/// A sentence about the sessions that don't see a change of the files.
+/// A sentence about the sessions that see the change.
 fn of_running_sessions(root: &Path) -> Option<&'static str> {
     let is_running = !live_sessions(root).is_empty();
-    is_running.then_some("Running sessions keep their old rules until you restart them.")
+    is_running.then_some("Running sessions follow it from their next call on.")
 }
 
 fn row(number: usize, rule: &Rule) -> Value {
@@ -138,6 +157,6 @@ mod tests {
         };
         let _open = Presence::open(root.path(), record).unwrap();
         let told = of_running_sessions(root.path()).unwrap();
-        assert!(told.contains("until you restart them"), "{told}");
+        assert!(told.contains("from their next call on"), "{told}");
     }
 }

@@ -8,7 +8,7 @@ use crate::agent::word_list::WordList;
 use crate::app::humanize::shell_word;
 
 /// Options that only count before the words.
-const OPTIONS: WordList = WordList("--network --no-sandbox --exact");
+const OPTIONS: WordList = WordList("--network --no-sandbox --exact --project");
 
 /// Tools of other agents that run commands, as they begin a rule.
 const SHELLS: WordList = WordList("Bash bash Shell shell run_shell_command");
@@ -31,9 +31,9 @@ pub(super) fn check_words(action: Action, typed: &[String]) -> Result<(), String
     let is_option = |word: &&&str| OPTIONS.contains(word);
     let first = words.first().copied().unwrap_or_default();
     let known = match action {
-        Action::Allow => ", only --network, --no-sandbox and --exact",
-        Action::Ask => ", only --network and --no-sandbox",
-        Action::Deny => ": write only the words of the command",
+        Action::Allow => ", only --network, --no-sandbox, --exact and --project",
+        Action::Ask => ", only --network, --no-sandbox and --project",
+        Action::Deny => ", only --project",
     };
     let lacks = |option| format!("policy {verb} has no option {option}{known}");
     if first.starts_with('-') {
@@ -42,7 +42,7 @@ pub(super) fn check_words(action: Action, typed: &[String]) -> Result<(), String
     let count = words.iter().rev().take_while(is_option).count();
     let (words, options) = words.split_at(words.len() - count);
     if let Some(option) = options.first() {
-        return Err(if action != Action::Deny && known.contains(option) {
+        return Err(if known.contains(option) {
             format!(
                 "put {option} before the words: {}",
                 form(&[options, words].concat())
@@ -124,8 +124,8 @@ mod tests {
             ),
             (
                 Action::Allow,
-                "--project npm test",
-                "has no option --project, only --network",
+                "--always npm test",
+                "has no option --always, only --network",
             ),
             (
                 Action::Ask,
@@ -141,6 +141,11 @@ mod tests {
                 Action::Deny,
                 "npm test --network",
                 "policy deny has no option --network",
+            ),
+            (
+                Action::Deny,
+                "npm test --project",
+                "words: tiller policy deny --project npm test",
             ),
         ] {
             let typed: Vec<String> = typed.split(' ').map(str::to_owned).collect();

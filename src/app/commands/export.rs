@@ -2,7 +2,7 @@
 
 use super::{Run, Running, SlashCommand};
 use crate::app::action::{Action, ActionSpec, Group, Scope};
-use crate::app::export::export_on_request;
+use crate::app::export::{default_folder, export_on_request};
 use crate::app::host::Host;
 use tokio::task::spawn_blocking;
 
@@ -30,8 +30,12 @@ fn run<'a>(host: &'a Host, argument: &'a str) -> Running<'a> {
     Box::pin(async move {
         let file = host.session_file().await?;
         let (argument, cwd) = (argument.to_owned(), host.cwd.clone());
+        let exports = host.dirs.exports();
         let redactor = host.secrets.redactor();
-        let written = spawn_blocking(move || export_on_request(&file, &argument, &cwd, &redactor));
+        let written = spawn_blocking(move || {
+            let folder = default_folder(&cwd, exports);
+            export_on_request(&file, &argument, (&cwd, &folder), &redactor)
+        });
         written.await.map_err(|panic| panic.to_string())?
     })
 }

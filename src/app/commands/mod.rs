@@ -8,8 +8,10 @@ mod command;
 mod prompts;
 mod table;
 mod unknown;
+mod command_file;
 
 pub use command::{Run, Running, SlashCommand};
+pub(crate) use command_file::instead_of_command;
 pub use prompts::{expand, message_as_typed};
 pub use table::{all, find};
 pub(crate) use unknown::{Unknown, known, word_of};

@@ -29,7 +29,11 @@ pub(crate) fn parse(mode: &str) -> Result<Option<PermissionMode>, String> {
     }
     mode.parse().map(Some).map_err(|error| {
         let of_others = of_value("--permission", mode);
-        let of_others = of_others.map(|it| it.replace("--permission", "/permission"));
+        let modes = PermissionMode::ALL.map(PermissionMode::name).join(", ");
+        let of_others = of_others.map(|it| {
+            let instead = it.replace("--permission", "/permission");
+            format!("{instead}. The modes: {modes}")
+        });
         of_others.unwrap_or_else(|| format!("/permission {error}"))
     })
 }

@@ -4,7 +4,7 @@ use super::{Run, Running, SlashCommand};
 use crate::agent::permission::Rule;
 use crate::app::action::{Action, ActionSpec, Group, Scope};
 use crate::app::host::Host;
-use crate::app::stored_rules::{StoredRules, is_same, listed, named};
+use crate::app::stored_rules::{StoredRules, listed, named};
 
 pub(super) static COMMAND: SlashCommand = SlashCommand {
     spec: ActionSpec {
@@ -57,7 +57,7 @@ async fn in_force(host: &Host, stored: Vec<Rule>) -> Result<Vec<Rule>, String> {
     let rules = host.handle.permission_rules().await;
     let rules = rules.ok_or_else(|| "The agent has stopped".to_owned())?;
     let rules = rules.into_iter().map(|rule| {
-        let same = stored.iter().find(|it| is_same(it, &rule));
+        let same = stored.iter().find(|it| it.says_same(&rule));
         same.cloned().unwrap_or(rule)
     });
     let mut rules: Vec<Rule> = rules.collect();

@@ -10,7 +10,6 @@ use super::layers::{Layers, Origin};
 use super::rules::parse_checked_rules;
 use super::settings::Settings;
 use crate::agent::permission::{Action, Origin as RuleOrigin, Rule, rules_to_toml};
-use crate::app::stored_rules::is_same;
 
 /// Reads the rules that a user has edited to answer a question. An error names its line.
 pub fn read_answer(text: &str) -> Result<Vec<Rule>, String> {
@@ -63,7 +62,7 @@ pub fn remove_rule(file: &Path, rule: &Rule) -> Result<bool, String> {
     remove_table(file, &keys, |text| {
         let rules = parse_checked_rules(text, |_| RuleOrigin::Session);
         let rules = rules.map_err(|(_, what)| what)?;
-        Ok(rules.iter().position(|it| is_same(it, rule)))
+        Ok(rules.iter().position(|it| it.says_same(rule)))
     })
 }
 

@@ -18,6 +18,23 @@ pub struct PlaceSettings {
     pub caches: Vec<PathBuf>,
 }
 
+impl PlaceSettings {
+    /// Warnings about protected paths that don't exist. They may be misspelled.
+    pub fn missing(&self) -> Vec<String> {
+        let missing = self
+            .protected
+            .iter()
+            .filter(|path| path.symlink_metadata().is_err());
+        let told = missing.map(|path| {
+            format!(
+                "{PROTECTED}: {} doesn't exist. If you misspelled it, nothing protects the right one",
+                path.display()
+            )
+        });
+        told.collect()
+    }
+}
+
 /// Parses them. A path that depends on the current folder is an error.
 pub(super) fn place_settings(layers: &Layers) -> Result<PlaceSettings, String> {
     let strongest = |key| {
@@ -94,6 +111,9 @@ mod tests {
         let protected: [PathBuf; 3] = ["/shop/secrets".into(), home.join("theirs"), "/mine".into()];
         assert_eq!(places.protected, protected);
         assert!(places.caches.is_empty());
+        let missing = places.missing();
+        assert_eq!(missing.len(), 3, "{missing:?}");
+        assert!(missing[2].contains("/mine doesn't exist"), "{missing:?}");
     }
 
     #[test]

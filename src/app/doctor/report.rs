@@ -130,13 +130,15 @@ impl Report {
             .collect();
         let end = match (bad, parts.is_empty()) {
             (_, true) => "Everything looks good.".to_owned(),
-            (0, false) => format!("tiller works; {}.", parts.join(", ")),
+            (0, false) => format!("tiller works; {}:", parts.join(", ")),
             _ => format!("{}:", parts.join(", ")),
         };
         let _ = writeln!(out, "{end}");
         // Again, as they may have scrolled away.
-        let bad = checks().filter(|check| check.state == State::Bad);
-        bad.for_each(|check| write(&mut out, check));
+        for state in [State::Bad, State::Hint] {
+            let counted = checks().filter(|check| check.state == state);
+            counted.for_each(|check| write(&mut out, check));
+        }
         out
     }
 
@@ -196,7 +198,8 @@ mod tests {
         let expected = "One\n  ✓ git       2.47\n  ✗ sessions  cannot be\n              written\n\
                         \x20             → chmod it\n\nTwo\n  ! colours   16 ";
         assert!(report.text().starts_with(expected), "{}", report.text());
-        let end = "\n\n1 problem, 1 hint:\n  ✗ sessions  cannot be\n              written\n              → chmod it\n";
+        let end = "\n\n1 problem, 1 hint:\n  ✗ sessions  cannot be\n              written\n              → chmod it\n\
+                   \x20 ! colours   16 ␛[31m\n";
         assert!(report.text().ends_with(end), "{}", report.text());
         assert!(!report.text().contains('\x1b'));
         assert!(!report.is_good());

@@ -7,12 +7,15 @@ use crate::agent::git::project_root;
 use crate::app::humanize::abbreviate_home;
 use crate::app::trust::{Trust, Verdict};
 
-/// Reports whether a file is valid; an error in `result` names the line.
-pub fn problem(name: &'static str, file: &Path, result: &Result<(), String>) -> Check {
-    match result {
-        Ok(()) if file.exists() => Check::good(name, "valid"),
-        Ok(()) => Check::note(name, "not present"),
-        Err(why) => Check::bad(name, why, format!("Fix it: {}", file.display())),
+/// Reports whether a file is valid, or each of its `faults`; they name the line.
+pub fn problems(name: &'static str, file: &Path, faults: &[String]) -> Vec<Check> {
+    let way_out = format!("Fix it: {}", file.display());
+    match faults {
+        [] if file.exists() => vec![Check::good(name, "valid")],
+        [] => vec![Check::note(name, "not present")],
+        faults => (faults.iter())
+            .map(|fault| Check::bad(name, fault, &way_out))
+            .collect(),
     }
 }
 
@@ -21,6 +24,15 @@ pub fn left_out(name: &'static str, fault: &str) -> Check {
         name,
         format!("settings ignored: {fault}"),
         "Fix this file in the project, or ask its maintainers to",
+    )
+}
+
+/// A setting that may not do what the user wants.
+pub fn doubtful(why: &str) -> Check {
+    Check::hint(
+        "protected",
+        why,
+        "Compare it with your files: tiller config edit",
     )
 }
 

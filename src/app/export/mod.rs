@@ -23,6 +23,6 @@ mod on_request;
 
 pub use exported::Export;
 pub use format::{Format, Scope};
-pub(crate) use on_request::{export_html, export_on_request};
+pub(crate) use on_request::{default_folder, export_html, export_on_request};
 pub(crate) use transcript::problems;
 pub(crate) use write::{IfExists, same_file, write_file, write_new};

@@ -6,16 +6,27 @@ use std::path::{Path, PathBuf};
 use super::exported::Export;
 use super::format::{Format, Scope};
 use super::write::{IfExists, same_file, write_file, write_new};
+use crate::agent::git::project_root;
 use crate::agent::session::SessionView;
 use crate::app::humanize::grouped;
 use crate::llm::auth::Redactor;
 
+/// The folder for exports without a name: `cwd`, or `exports` if that is in a repository, where an
+/// export might be committed.
+pub fn default_folder(cwd: &Path, exports: PathBuf) -> PathBuf {
+    if project_root(cwd).join(".git").exists() {
+        exports
+    } else {
+        cwd.to_owned()
+    }
+}
+
 /// Exports the session in `file`. `argument` is `[--branch] [--force] [FILE]`, with FILE relative
-/// to `cwd`. Returns a message for the user.
+/// to `cwd`; without it, to a new file in `folder`. Returns a message for the user.
 pub fn export_on_request(
     file: &Path,
     argument: &str,
-    cwd: &Path,
+    (cwd, folder): (&Path, &Path),
     redactor: &Redactor,
 ) -> Result<String, String> {
     let request = Request::parse(argument)?;
@@ -45,10 +56,8 @@ pub fn export_on_request(
         Some(target) if !is_folder => write_file(target, &export.bytes, request.if_exists)
             .map(|()| target.clone())
             .map_err(|error| (target.clone(), error)),
-        folder => {
-            let folder = folder.as_deref().unwrap_or(cwd);
-            write_new(folder, &export.title, format.as_str(), &export.bytes)
-        }
+        Some(inside) => write_new(inside, &export.title, format.as_str(), &export.bytes),
+        None => write_new(folder, &export.title, format.as_str(), &export.bytes),
     };
     match written {
         Ok(path) => {
@@ -57,7 +66,11 @@ pub fn export_on_request(
                 _ => "all branches",
             };
             let size = grouped(export.bytes.len().div_ceil(1000) as u64);
-            let path = shown(&path);
+            // Users must find a file whose place they didn't choose.
+            let path = match target {
+                None => path.display().to_string(),
+                Some(_) => shown(&path),
+            };
             Ok(format!(
                 "Exported to {path} ({what}, {size} KB, keys removed)"
             ))
@@ -75,12 +88,12 @@ pub fn export_on_request(
     }
 }
 
-/// Exports the session in `file` as a page, to `target` or to a new file in `cwd`, and returns the
-/// page's path.
+/// Exports the session in `file` as a page, to `target` or to a new file in `folder`, and returns
+/// the page's path.
 pub fn export_html(
     file: &Path,
     target: Option<&Path>,
-    cwd: &Path,
+    folder: &Path,
     redactor: &Redactor,
 ) -> Result<PathBuf, String> {
     let failed = |error: io::Error| format!("Can't export the session: {error}");
@@ -93,7 +106,7 @@ pub fn export_html(
         Some(target) => write_file(target, &export.bytes, IfExists::Replace)
             .map(|()| target.to_owned())
             .map_err(|error| (target.to_owned(), error)),
-        None => write_new(cwd, &export.title, Format::Html.as_str(), &export.bytes),
+        None => write_new(folder, &export.title, Format::Html.as_str(), &export.bytes),
     };
     written.map_err(|(path, error)| format!("Can't write {}: {error}", path.display()))
 }
@@ -140,6 +153,17 @@ impl Request {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_export_without_a_name_stays_out_of_repositories() {
+        let dir = tempfile::tempdir().unwrap();
+        let exports = dir.path().join("exports");
+        let folder = dir.path().join("src");
+        std::fs::create_dir(&folder).unwrap();
+        assert_eq!(default_folder(&folder, exports.clone()), folder);
+        std::fs::create_dir(dir.path().join(".git")).unwrap();
+        assert_eq!(default_folder(&folder, exports.clone()), exports);
+    }
 
     #[test]
     fn options_come_before_a_name_that_may_hold_spaces() {

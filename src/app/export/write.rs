@@ -1,8 +1,8 @@
 //! Writes an export to a file, completely or not at all. Replaces an existing file only on request.
 
-use std::fs::{self, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 const NAME: usize = 60;
@@ -55,7 +55,8 @@ pub fn write_file(path: &Path, bytes: &[u8], if_exists: IfExists) -> io::Result<
     stored.map(drop).map_err(|error| error.error)
 }
 
-/// Writes a new file named after `title` into `folder`. Returns its path, with an error too.
+/// Writes a new file named after `title` into `folder`, which it creates if necessary. Returns its path,
+/// with an error too.
 pub fn write_new(
     folder: &Path,
     title: &str,
@@ -63,6 +64,10 @@ pub fn write_new(
     bytes: &[u8],
 ) -> Result<PathBuf, (PathBuf, io::Error)> {
     let name = name_of(title);
+    // Private: conversations aren't for other users of the machine.
+    if let Err(error) = DirBuilder::new().recursive(true).mode(0o700).create(folder) {
+        return Err((folder.to_owned(), error));
+    }
     let mut number = 1;
     loop {
         let path = folder.join(match number {

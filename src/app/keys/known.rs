@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::pages::key_page;
 use crate::agent::process::{Secrets, password_in};
 use crate::llm::auth::{Redactor, Secret};
 use crate::llm::{Catalog, Keys};
@@ -72,6 +73,22 @@ pub fn looks_like_a_key(word: &str) -> bool {
     BEGINS.iter().any(begins) || word.len() >= 24 && digits >= 4 && !is_place
 }
 
+/// Keys of the known providers are longer.
+const SHORTEST: usize = 8;
+
+/// Why a text can't be an API key of this provider. Other providers' keys may be short.
+pub(crate) fn not_a_key(provider: &str, text: &str) -> Option<&'static str> {
+    if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        Some("it has spaces, line breaks or non-ASCII characters")
+    } else if text.contains("://") {
+        Some("it's a web address")
+    } else if text.len() < SHORTEST && key_page(provider).is_some() {
+        Some("it's too short")
+    } else {
+        None
+    }
+}
+
 /// Removes keys typed after a command that stores one (`/login PROVIDER KEY`, `!tiller auth add
 /// PROVIDER KEY`), so that they never reach the disk.
 pub fn without_keys(mut text: String) -> String {
@@ -113,6 +130,21 @@ pub fn without_keys(mut text: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nonsense_is_no_key() {
+        for (provider, text, why) in [
+            ("anthropic", "sk-ant-1234", None),
+            ("anthropic", "abc", Some("it's too short")),
+            ("lab", "abc", None),
+            ("lab", "https://lab/keys", Some("it's a web address")),
+        ] {
+            assert_eq!(not_a_key(provider, text), why, "{text}");
+        }
+        for text in ["my key is secret", "clé-secrète", "sk-ant\n1234"] {
+            assert!(not_a_key("lab", text).is_some(), "{text}");
+        }
+    }
 
     #[test]
     fn only_a_key_behind_a_command_that_stores_it_is_struck_out() {

@@ -3,8 +3,11 @@
 
 mod pages;
 mod sections;
+mod words;
+mod index;
 mod search;
 
 pub(crate) use pages::{PAGES, Page, find_page};
-pub(crate) use search::{excerpt, search, search_words, whole_word};
+pub(crate) use search::{excerpt, search};
 pub(crate) use sections::Section;
+pub(crate) use words::{begins_word, parts, search_words, whole_word};

@@ -73,13 +73,6 @@ impl Section {
         }
     }
 
-    /// The section with this name for `tiller docs`.
-    pub fn linked(link: &str) -> Option<Self> {
-        let topic = link.split('#').next();
-        let page = PAGES.iter().find(|page| Some(page.topic) == topic)?;
-        Self::of(page).find(|section| section.link() == link)
-    }
-
     /// Itself and its subsections in `text`, which may be another version of its page.
     pub fn whole<'a>(&self, text: &'a str) -> &'a str {
         let level = |section: &Self| section.text.bytes().take_while(|it| *it == b'#').count();

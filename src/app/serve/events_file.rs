@@ -19,6 +19,7 @@ use crate::agent::session::Header;
 use crate::agent::{AgentHandle, NoticeLevel, SlowReader};
 use crate::app::outcome::StartError;
 use crate::app::records::{Recorder, to_line};
+use crate::llm::os_error::plain;
 
 /// Most bytes that may wait to be written.
 const MAX_WAITING: usize = 16 * 1024 * 1024;
@@ -43,12 +44,15 @@ impl EventsFile {
         }
         let found = path.metadata().ok();
         let file = match found {
-            Some(found) if found.is_dir() => return Err(fault("it is a folder")),
+            Some(found) if found.is_dir() => {
+                return Err(fault("it is a folder; name a file in it"));
+            }
             Some(found) if found.file_type().is_fifo() => None,
             _ => {
                 let mut options = OpenOptions::new();
                 let file = options.append(true).create(true).mode(0o600).open(path);
-                Some(file.map_err(|error| fault(&error.to_string()))?)
+                let advice = "; name a file in a folder that exists and that you can write to";
+                Some(file.map_err(|error| fault(&format!("{}{advice}", plain(error))))?)
             }
         };
         if file.as_ref().is_some_and(is_stdout) {
@@ -238,6 +242,18 @@ fn append(file: &mut File, line: &str, torn: &mut bool) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_opened_gets_advice() {
+        let open = |path: &str| EventsFile::open(Path::new(path)).map(drop);
+        for (path, advice) in [
+            ("/nope/x", "name a file in a folder that exists"),
+            ("/", "it is a folder; name a file in it"),
+        ] {
+            let error = open(path).unwrap_err();
+            assert!(error.message.contains(advice), "{error}");
+        }
+    }
 
     #[test]
     fn what_there_is_no_room_for_is_counted() {

@@ -13,4 +13,4 @@ pub use acp::{Agents, OpenAgent, run_acp};
 pub use events_file::EventsFile;
 pub use rpc::run_rpc;
 pub use steer_file::steer_by_file;
-pub use steer_socket::SteerSocket;
+pub use steer_socket::{OpenScreen, SteerSocket};

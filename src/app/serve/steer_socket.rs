@@ -19,7 +19,8 @@ use crate::agent::process::is_from_command;
 use crate::agent::{Accept, AgentHandle, NoticeLevel, STEER_ORIGIN, Submission};
 use crate::app::host::Host;
 use crate::app::steer::{
-    AttachRequest, AttachResponse, MAX_LINE, MAX_MESSAGE, SteerRequest, SteerResponse, to_line,
+    AttachRequest, AttachResponse, MAX_LINE, MAX_MESSAGE, ScreenRequest, SteerRequest,
+    SteerResponse, to_line,
 };
 use crate::llm::Content;
 
@@ -41,7 +42,12 @@ pub struct SteerSocket {
 
 impl SteerSocket {
     /// Listens in the first of `folders` that works. Returns at once.
-    pub fn open(host: Host, folders: Vec<PathBuf>, accept: Accept) -> Self {
+    pub fn open(
+        host: Host,
+        folders: Vec<PathBuf>,
+        accept: Accept,
+        screens: Option<OpenScreen>,
+    ) -> Self {
         let path = Arc::<Mutex<Option<PathBuf>>>::default();
         let bound = Arc::clone(&path);
         let task = tokio::spawn(async move {
@@ -58,6 +64,7 @@ impl SteerSocket {
             let socket = Socket {
                 host,
                 accept,
+                screens,
                 attached: Arc::new(Semaphore::new(ATTACHED)),
             };
             serve(&listener, &socket).await;
@@ -95,8 +102,16 @@ async fn listen(
 struct Socket {
     host: Host,
     accept: Accept,
+    screens: Option<OpenScreen>,
     attached: Arc<Semaphore>,
 }
+
+/// Prepares a screen for a client's terminal: returns what shows it until the client leaves, or why there can't
+/// be one. A thread of its own calls that.
+pub type OpenScreen = Arc<dyn Fn(ScreenRequest) -> Result<ShowScreen, String> + Send + Sync>;
+
+/// Shows the screen; the connection tells about the client.
+pub type ShowScreen = Box<dyn FnOnce(std::os::unix::net::UnixStream) + Send>;
 
 async fn serve(listener: &UnixListener, socket: &Socket) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
@@ -116,17 +131,40 @@ async fn serve(listener: &UnixListener, socket: &Socket) {
         tokio::spawn(async move {
             let attached = converse(stream, &socket).await;
             drop(place);
-            if let Some((stream, _place)) = attached
-                && let Err(error) = serve_attached(socket.host, stream).await
-            {
+            let Some((stream, client)) = attached else {
+                return;
+            };
+            let ended = match client.screen {
+                Some(show) => show_screen(show, stream, client.place),
+                None => serve_attached(socket.host, stream).await,
+            };
+            if let Err(error) = ended {
                 tracing::info!("an attached client is gone: {error}");
             }
         });
     }
 }
 
-/// A client that attached, and its place among them.
-type Attached = (std::os::unix::net::UnixStream, OwnedSemaphorePermit);
+/// A client that may attach.
+struct Client {
+    place: OwnedSemaphorePermit,
+    screen: Option<ShowScreen>,
+}
+
+fn show_screen(
+    show: ShowScreen,
+    stream: std::os::unix::net::UnixStream,
+    place: OwnedSemaphorePermit,
+) -> io::Result<()> {
+    let thread = std::thread::Builder::new().name("screen".to_owned());
+    thread.spawn(move || {
+        show(stream);
+        drop(place);
+    })?;
+    Ok(())
+}
+
+type Attached = (std::os::unix::net::UnixStream, Client);
 
 async fn converse(mut stream: UnixStream, socket: &Socket) -> Option<Attached> {
     // The folder keeps other users out. This check holds even where its permissions don't.
@@ -137,13 +175,13 @@ async fn converse(mut stream: UnixStream, socket: &Socket) -> Option<Attached> {
     let handle = &socket.host.handle;
     let response = match timeout(PATIENCE, read(&mut stream)).await {
         Ok(Ok(Request::Attach(request))) => {
-            let place = attach(&request, peer.pid(), socket).await;
-            let response = AttachResponse::of(place.as_ref().map(drop).map_err(Clone::clone));
+            let client = attach(request, peer.pid(), socket).await;
+            let response = AttachResponse::of(client.as_ref().map(drop).map_err(Clone::clone));
             let written = timeout(PATIENCE, stream.write_all(&to_line(&response))).await;
             written.ok()?.ok()?;
             let stream = stream.into_std().ok()?;
             stream.set_nonblocking(false).ok()?;
-            return Some((stream, place.ok()?));
+            return Some((stream, client.ok()?));
         }
         Ok(Ok(Request::Steer(request))) => {
             warn_of_command(peer.pid(), handle).await;
@@ -160,10 +198,10 @@ async fn converse(mut stream: UnixStream, socket: &Socket) -> Option<Attached> {
 /// Whether the client may attach. A command that the model runs may not: it could answer the questions that
 /// tiller asks the user about it.
 async fn attach(
-    request: &AttachRequest,
+    request: AttachRequest,
     pid: Option<i32>,
     socket: &Socket,
-) -> Result<OwnedSemaphorePermit, String> {
+) -> Result<Client, String> {
     // A client counts as a command if its process is unknown or ended.
     let is_from_command = spawn_blocking(move || is_from_command(pid?));
     if !matches!(is_from_command.await, Ok(Some(false))) {
@@ -177,7 +215,16 @@ async fn attach(
         return Err("another session is open there now".to_owned());
     }
     let place = Arc::clone(&socket.attached).try_acquire_owned();
-    place.map_err(|_| format!("{ATTACHED} clients are attached already; one must leave first"))
+    let place = place
+        .map_err(|_| format!("{ATTACHED} clients are attached already; one must leave first"))?;
+    let screen = request.screen.map(|screen| match &socket.screens {
+        Some(open) => open(screen),
+        None => Err("its tiller was built without the full screen".to_owned()),
+    });
+    Ok(Client {
+        place,
+        screen: screen.transpose()?,
+    })
 }
 
 /// Warns the user of a message from a command that the model runs: it looks like the user's own.

@@ -16,6 +16,7 @@ use crate::app::humanize::plural;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::llm::message::content_text;
+use crate::llm::os_error::plain;
 
 /// How often to check whether a session is free.
 pub const LOOK_AGAIN: Duration = Duration::from_millis(200);
@@ -326,7 +327,7 @@ impl Refused {
             path: path.to_owned(),
             label: head.name.unwrap_or_else(|| title_of(&head.title)),
             why,
-            reason,
+            reason: plain(reason),
         }
     }
 

@@ -16,7 +16,11 @@ const SHORT_ID: usize = 12;
 pub fn find(wanted: &str, root: &Path) -> Result<PathBuf, StartError> {
     let path = Path::new(wanted);
     if wanted.contains('/') || path.extension().is_some_and(|it| it == "jsonl") {
-        let missing = || StartError::usage(format!("no session file '{wanted}'"));
+        let missing = || {
+            StartError::usage(format!(
+                "no session file '{wanted}'; check the path, or choose one from tiller sessions"
+            ))
+        };
         return path.is_file().then(|| path.to_owned()).ok_or_else(missing);
     }
     if wanted == "last" {

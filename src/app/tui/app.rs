@@ -14,6 +14,7 @@ use super::effect::{Direction, Effect};
 use super::input::KeyPress;
 use super::keymap::{Chord, Keymap, label};
 use super::layout::{Areas, editor_size};
+use super::mention_check::MentionCheck;
 use super::picture::TerminalGraphics;
 use super::pointer::Pointer;
 use super::popups::{ModelsState, Overlay};
@@ -127,6 +128,7 @@ pub struct App {
     /// A short-lived hint above the editor.
     pub(crate) hint: Option<Hint>,
     pub(crate) switch: SessionSwitch,
+    pub(crate) mentions: MentionCheck,
     /// Why Enter on the empty editor resumes the last run, if it does.
     pub(crate) resume: Option<Resume>,
     /// What the last reply proposes to run.
@@ -296,6 +298,7 @@ impl App {
             agent_gone: false,
             hint: None,
             switch: SessionSwitch::default(),
+            mentions: MentionCheck::default(),
             resume: None,
             proposal: None,
             start: Start::default(),

@@ -35,6 +35,7 @@ const SIZE_IN_TMUX: Duration = Duration::from_millis(300);
 pub struct Display {
     full: ScreenBuffer,
     inline: Option<Inline>,
+    in_tmux: bool,
 }
 
 #[derive(Debug)]
@@ -60,9 +61,10 @@ pub struct Drawn {
 }
 
 impl Display {
-    pub fn new(app: &App) -> Self {
+    /// Creates a display for a terminal with this environment.
+    pub fn new(app: &App, env: impl Fn(&str) -> Option<String>) -> Self {
         let inline = (app.screen != ScreenMode::Full).then(|| Inline {
-            region: InlineBuffer::new(reflow(|name| std::env::var(name).ok())),
+            region: InlineBuffer::new(reflow(&env)),
             printed: None,
             is_alternate: false,
             held: Some(Instant::now() + ANSWERS),
@@ -72,18 +74,23 @@ impl Display {
         Self {
             full: ScreenBuffer::new(app.size),
             inline,
+            in_tmux: env("TMUX").is_some(),
         }
     }
 
     /// The start state for this terminal.
-    pub fn cache(app: &App, links: Links, wake: Wake) -> ViewCache {
+    pub fn cache(
+        app: &App,
+        links: Links,
+        wake: Wake,
+        env: impl Fn(&str) -> Option<String>,
+    ) -> ViewCache {
         let mut cache = ViewCache {
-            links: LinkTable::new(links, &app.status.cwd, |name| std::env::var(name).ok()),
+            links: LinkTable::new(links, &app.status.cwd, &env),
             ..ViewCache::default()
         };
         let prints = app.screen != ScreenMode::Full;
-        cache.transcript.pictures =
-            PictureCache::new(wake, prints, |name| std::env::var(name).ok());
+        cache.transcript.pictures = PictureCache::new(wake, prints, env);
         cache
     }
 
@@ -99,11 +106,7 @@ impl Display {
     /// Notes a resize, even one back to the same size.
     pub fn size_changed(&mut self) {
         self.forget();
-        let wait = if std::env::var_os("TMUX").is_some() {
-            SIZE_IN_TMUX
-        } else {
-            SIZE
-        };
+        let wait = if self.in_tmux { SIZE_IN_TMUX } else { SIZE };
         if let Some(inline) = &mut self.inline {
             inline.sized = Some(Instant::now() + wait);
         }
@@ -413,6 +416,7 @@ mod tests {
                 id: String::new(),
                 path: None,
                 name: None,
+                first_prompt: None,
                 read_only: false,
             },
         };
@@ -435,6 +439,7 @@ mod tests {
                 ..inline()
             };
             let display = Display {
+                in_tmux: false,
                 full: ScreenBuffer::new(Size::new(80, 24)),
                 inline: Some(inline),
             };

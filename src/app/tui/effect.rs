@@ -76,6 +76,10 @@ pub enum Effect {
     PastePicture,
     /// Find files by fuzzy search.
     FindFiles(String),
+    /// Check whether the files exist that this text mentions.
+    CheckMentions(String),
+    /// Find another agent's file for this typed command.
+    FindCommandFile(String),
     /// Read the completions of a path.
     ReadFolder(String),
     /// Read the list of models.

@@ -21,15 +21,17 @@ use super::page_searcher::PageSearcher;
 use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::shell_runner::ShellRunner;
 use super::storage::{Job, Storage};
+use super::tty::Tty;
 use super::user_effects::UserEffects;
 use crate::agent::permission::Rule;
 use crate::agent::session::{IterationSummary, SessionView};
 use crate::agent::trial;
 use crate::agent::undo::UndoCommand;
 use crate::agent::{AgentHandle, QueueKind};
+use crate::app::attachments::missing_file;
 use crate::app::branches::Outline;
 use crate::app::clipboard;
-use crate::app::commands::{Run, SlashCommand};
+use crate::app::commands::{Run, SlashCommand, instead_of_command};
 use crate::app::dirs::Dirs;
 use crate::app::external_editor;
 use crate::app::host::Host;
@@ -65,6 +67,7 @@ pub struct EffectRunner {
     git: GitReader,
     user: UserEffects,
     results: UnboundedSender<EffectResult>,
+    tty: Arc<Tty>,
 }
 
 impl EffectRunner {
@@ -73,6 +76,7 @@ impl EffectRunner {
         project: Option<Project>,
         user: UserEffects,
         results: UnboundedSender<EffectResult>,
+        tty: Arc<Tty>,
     ) -> Self {
         let Host {
             handle,
@@ -117,6 +121,7 @@ impl EffectRunner {
             storage,
             user,
             results,
+            tty,
         }
     }
 
@@ -179,7 +184,8 @@ impl EffectRunner {
                 // In case the copy can't be confirmed.
                 let dirs = self.dirs.as_ref();
                 let file = dirs.map(|dirs| dirs.data.join("copied.txt"));
-                let copied = clipboard::copy_here(text, file);
+                let tty = Arc::clone(&self.tty);
+                let copied = clipboard::copy_here(text, file, move |name| tty.var(name));
                 let copied = copied.map(|outcome| EffectResult::Copied(what, outcome));
                 // An older text must not overwrite it.
                 let copying = self.spawn(copied);
@@ -201,6 +207,8 @@ impl EffectRunner {
             Effect::SaveDraft(draft) => self.store(Job::SaveDraft(draft)),
             Effect::FindFiles(typed) => self.finder.find(typed),
             Effect::ReadFolder(typed) => self.finder.read_folder(typed),
+            Effect::FindCommandFile(typed) => self.find_command_file(typed),
+            Effect::CheckMentions(text) => self.check_mentions(text),
             Effect::ListModels => self.list_models(),
             Effect::FindModel(name) => self.find_model(name),
             Effect::FindFavorites(direction) => self.find_favorites(direction),
@@ -220,6 +228,25 @@ impl EffectRunner {
             }
             Effect::Terminal(_) => {}
         }
+    }
+
+    fn find_command_file(&self, typed: String) {
+        let (cwd, results) = (self.cwd.clone(), self.results.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Some(instead) = instead_of_command(&typed, &cwd) {
+                let _ = results.send(EffectResult::CommandFile(typed, instead));
+            }
+        });
+    }
+
+    /// A slow disk doesn't keep the message from being sent.
+    fn check_mentions(&self, text: String) {
+        let (cwd, checked) = (self.cwd.clone(), text.clone());
+        let missing = tokio::task::spawn_blocking(move || missing_file(&checked, &cwd));
+        self.spawn(async move {
+            let missing = tokio::time::timeout(TIMEOUT, missing).await;
+            EffectResult::Mentions(text, missing.ok().and_then(Result::ok).flatten())
+        });
     }
 
     fn trial(&mut self, effect: TrialEffect) {
@@ -305,6 +332,14 @@ impl EffectRunner {
     }
 
     fn store(&self, job: Job) {
+        // The draft in the session's file is that of the program's own screen.
+        let is_draft = matches!(
+            job,
+            Job::SaveDraft(_) | Job::LoadDraft(_) | Job::ChangeSession(..)
+        );
+        if is_draft && self.tty.client().is_some() {
+            return;
+        }
         if let Some(storage) = &self.storage {
             storage.send(job);
         }
@@ -346,7 +381,11 @@ impl EffectRunner {
             let result = match command.start(&host, &argument).await {
                 _ if shows_itself => return,
                 Ok(text) => EffectResult::Said(text),
-                Err(text) => EffectResult::Refused(text),
+                Err(why) if argument.is_empty() => EffectResult::Refused(why),
+                Err(why) => EffectResult::CommandRefused {
+                    typed: format!("/{} {argument}", command.name()),
+                    why,
+                },
             };
             let _ = results.send(result);
         });

@@ -14,6 +14,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
 use super::app::App;
+use super::attached::refused;
 use super::clock::{Clock, reached};
 use super::display::Display;
 use super::effect::{Effect, TerminalEffect};
@@ -24,17 +25,17 @@ use super::job_control;
 use super::msg::{EffectResult, Msg};
 use super::options::{ExitKind, TuiOptions};
 use super::setup;
-use super::signals::{self, SignalEvent};
+use super::signals::{self, SignalEvent, Source};
 use super::subscription::{Received, receive};
 use super::terminal::Terminal;
 use super::text::HighlightWorker;
+use super::tty::Tty;
 use super::update::update;
 use super::user_effects::UserEffects;
 use super::view::{ScreenDrawn, ViewCache};
 use super::window::Window;
 use crate::agent::{AgentHandle, Event, NoticeLevel};
 use crate::app::manners::Motion;
-use crate::app::signals::Signals;
 
 /// Time between frames not caused by a key.
 const FRAME: Duration = Duration::from_millis(16);
@@ -55,8 +56,7 @@ const NOT_PRINTED: &str = "The terminal was too slow: part of the conversation a
 /// Restores the terminal before it returns; the caller ends the agent.
 pub async fn run(mut options: TuiOptions) -> ExitKind {
     let mut clock = Clock::start();
-    let screen = (Terminal::size(), Terminal::cell());
-    let app = setup::app(&mut options, screen, clock.now());
+    let app = setup::app(&mut options, clock.now());
     let tui = app.and_then(|app| Tui::open(options, app, clock).map_err(|error| error.to_string()));
     match tui {
         Ok(tui) => Box::pin(tui.run()).await,
@@ -85,11 +85,12 @@ struct Tui {
     /// Notified when awaited colors or pictures are ready.
     ready: Arc<Notify>,
     keys: mpsc::UnboundedReceiver<InputEvent>,
-    signals: Signals<SignalEvent>,
+    signals: Source,
     input: Input,
     /// Time between frames not caused by a key.
     frame: Duration,
     window: Window,
+    tty: Arc<Tty>,
     /// Dropped last, so that nothing writes over the restored screen.
     terminal: Terminal,
 }
@@ -97,18 +98,27 @@ struct Tui {
 impl Tui {
     /// Sets up the terminal and draws the first frame; everything slow comes later.
     fn open(options: TuiOptions, app: App, clock: Clock) -> io::Result<Self> {
-        let signals = signals::catch()?;
-        let manners = options.manners;
-        let terminal = Terminal::enter(manners)?;
+        let (signals, snapshot) = match options.joining {
+            Some(joining) => (Source::Client(joining.signals), Some(joining.snapshot)),
+            None => (Source::Own(signals::catch()?), None),
+        };
+        let (manners, tty) = (options.manners, options.tty);
+        let env = |name: &str| tty.var(name);
+        let terminal = Terminal::enter(Arc::clone(&tty), manners)?;
         let (results_in, results) = mpsc::unbounded_channel();
-        let mut display = Display::new(&app);
+        let mut display = Display::new(&app, env);
         let ready = Arc::new(Notify::new());
         let wake = Arc::clone(&ready);
-        let mut cache = Display::cache(&app, manners.links, Arc::new(move || wake.notify_one()));
+        let mut cache = Display::cache(
+            &app,
+            manners.links,
+            Arc::new(move || wake.notify_one()),
+            env,
+        );
         let mut out = Vec::with_capacity(64 * 1024);
         let drawn = display.draw(&app, &mut cache, &terminal, &mut out);
         terminal.write(&out)?;
-        let (input, keys) = Input::start()?;
+        let (input, keys) = Input::start_on(tty.input().try_clone_to_owned()?)?;
         input.expect_replies();
         terminal.query()?;
         let mut tui = Self {
@@ -130,6 +140,7 @@ impl Tui {
                 options.project,
                 UserEffects::new(options.host.dirs, options.overrides),
                 results_in,
+                Arc::clone(&tty),
             ),
             events: Some(options.events),
             results,
@@ -141,12 +152,16 @@ impl Tui {
                 Motion::Full => FRAME,
                 Motion::Reduced => CALM_FRAME,
             },
-            window: Window::new(manners, terminal.cursor_shaped()),
+            window: Window::new(manners, terminal.cursor_shaped(), env),
             terminal,
+            tty,
         };
         tui.settle(drawn.screen);
         tui.start_highlighter();
         tui.update(Msg::Started);
+        if let Some(snapshot) = snapshot {
+            tui.update(Msg::Joined(snapshot));
+        }
         Ok(tui)
     }
 
@@ -223,6 +238,9 @@ impl Tui {
             }
             Received::Gone => {
                 self.events = None;
+                if self.is_client() {
+                    self.exit = Some(ExitKind::Quit);
+                }
                 self.update(Msg::AgentGone);
             }
         }
@@ -292,6 +310,10 @@ impl Tui {
     }
 
     fn perform(&mut self, effect: TerminalEffect) -> io::Result<()> {
+        if let Some(refused) = refused(&self.tty, &effect) {
+            self.update(Msg::Done(refused));
+            return Ok(());
+        }
         match effect {
             TerminalEffect::Exit(kind) => self.exit = Some(kind),
             TerminalEffect::Suspend => return self.suspend(),
@@ -387,8 +409,12 @@ impl Tui {
     }
 
     fn resize(&mut self) {
-        let size = Terminal::size();
-        if let Some(cell) = Terminal::cell().filter(|cell| self.app.graphics.cell != Some(*cell)) {
+        let size = self.tty.size();
+        if let Some(cell) = self
+            .tty
+            .cell()
+            .filter(|cell| self.app.graphics.cell != Some(*cell))
+        {
             self.update(Msg::CellSize(cell));
         }
         if size != self.display.size() {
@@ -406,7 +432,7 @@ impl Tui {
 
     /// Restores the terminal and suspends the program, if a shell can continue it.
     fn suspend(&mut self) -> io::Result<()> {
-        if !job_control::is_possible() {
+        if self.is_client() || !job_control::is_possible() {
             self.update(Msg::CannotSuspend);
             return Ok(());
         }
@@ -448,6 +474,11 @@ impl Tui {
         self.window.forget();
         self.repaint();
         Ok(())
+    }
+
+    /// Whether the screen is in the terminal of a client that attached.
+    fn is_client(&self) -> bool {
+        self.tty.client().is_some()
     }
 
     fn start_highlighter(&mut self) {

@@ -46,6 +46,8 @@ pub enum Msg {
     CannotSuspend,
     /// An event of the agent.
     Agent(Arc<Event>),
+    /// The screen joined a running session: the agent's state now.
+    Joined(Arc<Snapshot>),
     /// Events were missed: the agent's state now.
     Resubscribed(Arc<Snapshot>),
     /// The agent is gone; no more events will come.
@@ -119,6 +121,10 @@ pub enum EffectResult {
     Files(FoundFiles),
     /// The names that complete a path.
     Folder(String, Vec<String>),
+    /// The checked text, and an error about a missing file that it mentions.
+    Mentions(String, Option<String>),
+    /// The typed command, and what to type instead because another agent has a file for it.
+    CommandFile(String, String),
     /// All models; more may follow.
     Models(Arc<ModelList>),
     /// The model found by name, or an error.
@@ -157,6 +163,13 @@ pub enum EffectResult {
     RewindPreview(String, undo::Preview),
     /// A command was refused; nothing has changed.
     Refused(String),
+    /// A command was refused because of its argument; nothing has changed.
+    CommandRefused {
+        /// The command as the user typed it.
+        typed: String,
+        /// What's wrong.
+        why: String,
+    },
     /// Information for the user.
     Said(String),
     /// An error for the user.

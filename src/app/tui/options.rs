@@ -7,8 +7,10 @@ use tokio::sync::mpsc;
 
 use super::app::{Start, Status};
 use super::composer::SavedDraft;
+use super::signals::SignalEvent;
 use super::theme::ThemeChoice;
-use crate::agent::Event;
+use super::tty::Tty;
+use crate::agent::{Event, Snapshot};
 use crate::app::config::SettingOverride;
 use crate::app::host::Host;
 use crate::app::manners::Manners;
@@ -26,6 +28,17 @@ pub(crate) struct TuiOptions {
     pub manners: Manners,
     /// Overrides of the user's settings for this run.
     pub overrides: Arc<[SettingOverride]>,
+    pub tty: Arc<Tty>,
+    /// For a client's terminal.
+    pub joining: Option<Joining>,
+}
+
+/// What a screen needs that joins a running session.
+pub(crate) struct Joining {
+    /// The session so far.
+    pub snapshot: Arc<Snapshot>,
+    /// What happens to the client; it ends when the client is gone.
+    pub signals: mpsc::UnboundedReceiver<SignalEvent>,
 }
 
 /// Why the screen ended. The caller must end the agent (`AgentHandle::shutdown`).

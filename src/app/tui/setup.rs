@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use ratatui_core::layout::Size;
-
 use super::app::App;
 use super::keymap::Keymap;
 use super::options::TuiOptions;
@@ -17,20 +15,17 @@ use crate::app::action::Action;
 use crate::app::color_depth::color_depth;
 
 /// A new app, or the reason for failing. Takes `options.start`.
-pub(super) fn app(
-    options: &mut TuiOptions,
-    (size, cell): (Size, Option<(u16, u16)>),
-    now: i64,
-) -> Result<App, String> {
+pub(super) fn app(options: &mut TuiOptions, now: i64) -> Result<App, String> {
+    let tty = Arc::clone(&options.tty);
     let (keymap, wrong_keys) = Keymap::load(&options.host.dirs.keymap_file());
     let choice = ThemeChoice {
         themes: Arc::new(Themes::read(&options.host.dirs.themes())),
-        depth: color_depth(|name| std::env::var(name).unwrap_or_default()),
-        scheme: scheme(&std::env::var("COLORFGBG").unwrap_or_default()),
+        depth: color_depth(|name| tty.var(name).unwrap_or_default()),
+        scheme: scheme(&tty.var("COLORFGBG").unwrap_or_default()),
         ..options.theme.clone()
     };
     let (theme, faults) = first_theme(&choice)?;
-    let mut app = App::new(size, now, keymap, theme, options.status.clone());
+    let mut app = App::new(tty.size(), now, keymap, theme, options.status.clone());
     app.themes = choice;
     app.notify = options.notify;
     app.mouse = options.manners.mouse;
@@ -38,7 +33,7 @@ pub(super) fn app(
         wanted: options.manners.images,
         ..TerminalGraphics::default()
     };
-    if let Some(cell) = cell {
+    if let Some(cell) = tty.cell() {
         app.graphics.set_cell(cell);
     }
     app.composer.set_vim(options.manners.vim);
@@ -53,7 +48,7 @@ pub(super) fn app(
     app.transcript.set_previews(options.manners.previews);
     update::follow_pictures(&mut app);
     // tmux passes such keys on to programs that request them, as we do.
-    app.tells_keys = std::env::var_os("TMUX").is_some();
+    app.tells_keys = tty.var("TMUX").is_some();
     app.start = std::mem::take(&mut options.start);
     app.start.notices.extend(faults);
     app.start

@@ -3,6 +3,7 @@
 use std::io;
 
 use nix::sys::signal::Signal as Number;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::app::signals::Signals;
 
@@ -50,6 +51,27 @@ pub enum SignalEvent {
     Continue,
 }
 
+/// Where the screen's signals come from.
+pub enum Source {
+    /// This process.
+    Own(Signals<SignalEvent>),
+    /// The client in whose terminal the screen is.
+    Client(UnboundedReceiver<SignalEvent>),
+}
+
+impl Source {
+    /// Waits for the next signal. Cancel-safe.
+    pub async fn next(&mut self) -> SignalEvent {
+        match self {
+            Self::Own(signals) => signals.next().await,
+            Self::Client(signals) => {
+                let gone = SignalEvent::End(Number::SIGHUP as i32);
+                signals.recv().await.unwrap_or(gone)
+            }
+        }
+    }
+}
+
 /// All but the real-time signals, most urgent first. Must be called within a tokio runtime.
 pub fn catch() -> io::Result<Signals<SignalEvent>> {
     let others = [
@@ -65,6 +87,9 @@ pub fn catch() -> io::Result<Signals<SignalEvent>> {
 }
 
 /// Catches the real-time signals too.
-pub fn catch_rest(signals: &mut Signals<SignalEvent>) -> io::Result<()> {
+pub fn catch_rest(signals: &mut Source) -> io::Result<()> {
+    let Source::Own(signals) = signals else {
+        return Ok(());
+    };
     signals.also(real_time().map(|number| (number, SignalEvent::End(number))))
 }

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
-use std::os::fd::AsFd;
+use std::os::fd::BorrowedFd;
 use std::panic;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{FlushArg, SetArg, Termios, cfmakeraw, tcflush, tcgetattr, tcsetattr};
-use ratatui_core::layout::Size;
 
 use super::picture::terminal::queries;
+use super::tty::Tty;
 use super::tty_writer::{Patience, TtyWriter};
 use super::window::{NO_PROGRESS, OWN_CURSOR, shows_progress};
 use crate::app::manners::Manners;
@@ -48,8 +48,6 @@ const QUERY_KITTY: &[u8] = b"\x1b[?u";
 const QUERIES: &str = "\x1b[?u\x1b]11;?\x1b\\";
 /// Every terminal answers this (DA1), so it ends a round of queries.
 const QUERY_ATTRIBUTES: &str = "\x1b[c";
-/// The most columns and rows to draw: some terminals report impossible sizes.
-const LARGEST: Size = Size::new(1_000, 500);
 /// How often to wait for replies at exit, each time for `TIMEOUT`.
 const REPLIES: usize = 4;
 /// How long a terminal that doesn't read or reply can delay the exit.
@@ -80,21 +78,21 @@ impl Terminal {
     /// Sets raw mode, alternate screen and mouse. From here on, a panic on this thread restores the
     /// terminal before it's reported. Panics elsewhere go to the log, because a report would be
     /// painted over the screen.
-    pub fn enter(manners: Manners) -> io::Result<Self> {
-        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+    pub fn enter(tty: Arc<Tty>, manners: Manners) -> io::Result<Self> {
+        if !tty.input().is_terminal() || !tty.output().is_terminal() {
             return Err(io::Error::other(
                 "the full screen needs a terminal on stdin and stdout; use -p to print instead",
             ));
         }
-        if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
+        if tty.var("TERM").is_some_and(|term| term == "dumb") {
             return Err(io::Error::other(
                 "TERM=dumb: the full screen needs a terminal that can move its cursor; \
                  use -p to print instead",
             ));
         }
         let modes = Arc::new(Modes {
-            out: TtyWriter::open(io::stdout().as_fd())?,
-            original: Mutex::new(tcgetattr(io::stdin())?),
+            out: TtyWriter::open(tty.output())?,
+            original: Mutex::new(tcgetattr(tty.input())?),
             active: AtomicBool::new(false),
             alternate: AtomicBool::new(!manners.inline),
             rows_below: AtomicU16::new(0),
@@ -104,12 +102,16 @@ impl Terminal {
             asked_colors: AtomicBool::new(false),
             discarded: AtomicBool::new(false),
             unconfirmed: AtomicBool::new(false),
-            tmux: std::env::var_os("TMUX").is_some(),
+            tmux: tty.var("TMUX").is_some(),
             mouse: AtomicBool::new(manners.mouse),
             cursor_shaped: Arc::default(),
             manners,
+            tty,
         });
-        catch_panics(Arc::clone(&modes));
+        // Only one terminal can be the program's own.
+        if modes.tty.client().is_none() {
+            catch_panics(Arc::clone(&modes));
+        }
         modes.enter()?;
         Ok(Self { modes })
     }
@@ -144,7 +146,7 @@ impl Terminal {
     /// Saves the current settings to restore at the end, after a suspension, because the shell may
     /// have changed them (`stty`). Not after an editor: a killed one leaves its own.
     pub fn adopt_settings(&self) {
-        if let Ok(now) = tcgetattr(io::stdin()) {
+        if let Ok(now) = tcgetattr(self.modes.tty.input()) {
             *self.modes.original() = now;
         }
     }
@@ -179,7 +181,7 @@ impl Terminal {
     /// Queries the terminal's features; replies come as input. Call it after the first frame.
     pub fn query(&self) -> io::Result<()> {
         self.modes.unanswered.store(true, Ordering::Relaxed);
-        let pictures = queries(self.modes.manners.images, |name| std::env::var(name).ok());
+        let pictures = queries(self.modes.manners.images, |name| self.modes.tty.var(name));
         let queries = format!("{QUERIES}{pictures}{QUERY_ATTRIBUTES}");
         self.modes.out.write(queries.as_bytes())
     }
@@ -226,33 +228,6 @@ impl Terminal {
         let bytes = [self.modes.push_kitty(), QUERY_KITTY].concat();
         self.modes.out.write(&bytes)
     }
-
-    /// The current size, capped. If the terminal has none: `COLUMNS` and `LINES`, else 80x24.
-    pub fn size() -> Size {
-        let (width, height) = crossterm::terminal::size().unwrap_or_default();
-        let known = |size: u16, variable, default| match size {
-            0 => {
-                let value = std::env::var(variable).ok();
-                let size = value.and_then(|text| text.parse().ok());
-                size.filter(|size| *size > 0).unwrap_or(default)
-            }
-            size => size,
-        };
-        Size {
-            width: known(width, "COLUMNS", 80).min(LARGEST.width),
-            height: known(height, "LINES", 24).min(LARGEST.height),
-        }
-    }
-
-    /// A cell's size in pixels, if the terminal reports it with its size.
-    pub fn cell() -> Option<(u16, u16)> {
-        let size = crossterm::terminal::window_size().ok()?;
-        let cell = (
-            size.width.checked_div(size.columns)?,
-            size.height.checked_div(size.rows)?,
-        );
-        (cell.0 > 0 && cell.1 > 0).then_some(cell)
-    }
 }
 
 impl Drop for Terminal {
@@ -284,6 +259,7 @@ struct Modes {
     mouse: AtomicBool,
     cursor_shaped: Arc<AtomicBool>,
     manners: Manners,
+    tty: Arc<Tty>,
 }
 
 impl Modes {
@@ -294,7 +270,7 @@ impl Modes {
     fn enter(&self) -> io::Result<()> {
         let mut raw = self.original().clone();
         cfmakeraw(&mut raw);
-        tcsetattr(io::stdin(), SetArg::TCSANOW, &raw)?;
+        tcsetattr(self.tty.input(), SetArg::TCSANOW, &raw)?;
         self.active.store(true, Ordering::Relaxed);
         let mut bytes = [
             when(self.manners.title, TITLE),
@@ -348,7 +324,7 @@ impl Modes {
         }
         let tmux = when(self.tmux, TMUX_KEYS_OFF);
         let title = when(self.manners.title, TITLE_OFF);
-        let shows = shows_progress(|name| std::env::var(name).ok());
+        let shows = shows_progress(|name| self.tty.var(name));
         let progress = when(self.manners.progress && shows, NO_PROGRESS.as_bytes());
         let back = if self.alternate.load(Ordering::Relaxed) {
             self.switch(false)
@@ -374,12 +350,26 @@ impl Modes {
         if [&self.unanswered, &self.unconfirmed].map(|it| it.swap(false, Ordering::Relaxed))
             != [false; 2]
         {
-            discard_replies();
+            discard_replies(self.tty.input());
             self.discarded.store(true, Ordering::Relaxed);
         }
-        let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &self.original());
+        let _ = tcsetattr(self.tty.input(), SetArg::TCSANOW, &self.original());
         is_printed
     }
+}
+
+/// The bytes that restore a terminal which a screen left in an unknown state.
+pub(super) fn restore_bytes() -> Vec<u8> {
+    [
+        END_UPDATE,
+        KITTY_OFF,
+        TMUX_KEYS_OFF,
+        MOUSE_OFF,
+        ALTERNATE_OFF,
+        LEAVE,
+        TITLE_OFF,
+    ]
+    .concat()
 }
 
 fn when(on: bool, bytes: &'static [u8]) -> &'static [u8] {
@@ -387,11 +377,10 @@ fn when(on: bool, bytes: &'static [u8]) -> &'static [u8] {
 }
 
 /// Discards pending replies, which would end up in the shell.
-fn discard_replies() {
-    let stdin = io::stdin();
+fn discard_replies(input: BorrowedFd<'_>) {
     for _ in 0..REPLIES {
-        let _ = tcflush(&stdin, FlushArg::TCIFLUSH);
-        let mut fds = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+        let _ = tcflush(input, FlushArg::TCIFLUSH);
+        let mut fds = [PollFd::new(input, PollFlags::POLLIN)];
         let timeout = PollTimeout::try_from(TIMEOUT).unwrap_or(PollTimeout::ZERO);
         if poll(&mut fds, timeout).is_ok_and(|ready| ready == 0) {
             break;

@@ -38,10 +38,14 @@ enum State {
 }
 
 impl Window {
-    pub fn new(manners: Manners, shaped: Arc<AtomicBool>) -> Self {
+    pub fn new(
+        manners: Manners,
+        shaped: Arc<AtomicBool>,
+        env: impl Fn(&str) -> Option<String>,
+    ) -> Self {
         Self {
             title: manners.title,
-            progress: manners.progress && shows_progress(|name| std::env::var(name).ok()),
+            progress: manners.progress && shows_progress(env),
             shown: None,
             cursor: None,
             shaped,

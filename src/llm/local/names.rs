@@ -96,7 +96,10 @@ fn absent(server: LocalServer, addrs: &ServerAddrs) -> String {
         ..
     } = server.facts();
     if !addrs.wanted {
-        return format!("tiller doesn't look for {title}: models.local is false in config.toml");
+        return format!(
+            "tiller doesn't look for {title}, because models.local is false. To look for it: tiller config \
+             unset models.local"
+        );
     }
     match addrs.addresses.get(&server) {
         Some(address) if probe::answers(address) => format!(

@@ -10,7 +10,9 @@ use crate::app::sessions::Choice;
 pub fn import(file: &Path, root: &Path, cwd: &Path) -> Result<Outcome, StartError> {
     if !file.is_file() {
         let shown = file.display();
-        return Err(StartError::usage(format!("no session file '{shown}'")));
+        return Err(StartError::usage(format!(
+            "no session file '{shown}'; check the path"
+        )));
     }
     let opened = Choice::Fork(file.to_owned()).open(root, cwd, None)?;
     for notice in &opened.notices {

@@ -163,9 +163,11 @@ pub(super) async fn open(host: &Host, choice: Choice) -> Result<SwitchedTo, Stri
 pub(super) async fn export(host: &Host, target: Option<String>) -> Answer {
     let file = host.session_file().await?;
     let (cwd, redactor) = (host.cwd.clone(), host.secrets.redactor());
+    let exports = host.dirs.exports();
     let written = spawn_blocking(move || {
         let target = target.map(|target| cwd.join(target));
-        export::export_html(&file, target.as_deref(), &cwd, &redactor)
+        let folder = export::default_folder(&cwd, exports);
+        export::export_html(&file, target.as_deref(), &folder, &redactor)
     });
     let path = written.await.map_err(|panic| panic.to_string())??;
     data(json!({"path": Path::new(&path).to_string_lossy()}))

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::agent::QueueMode;
 use crate::llm::ThinkingLevel;
 use crate::llm::message::Image;
+use crate::llm::nearest::nearest;
 
 /// One line of the client.
 #[derive(Debug)]
@@ -155,20 +156,36 @@ pub(super) struct DialogResponse {
     pub cancelled: bool,
 }
 
+/// What to send, for errors.
+const EXAMPLE: &str = "Send one JSON object per line, such as {\"type\":\"get_state\"}";
+/// Where the commands are described.
+const MANUAL: &str = "`tiller docs rpc`";
+
+/// The error for a command that isn't one; serde's `error` lists them all.
+fn unknown(name: &str, error: &str) -> String {
+    let known = error.split('`').skip(3).step_by(2);
+    match nearest(name, known) {
+        Some(near) => format!("Unknown command: {name}; did you mean {near}?"),
+        None => format!("Unknown command: {name}; {MANUAL} lists all"),
+    }
+}
+
 impl Line {
     /// Parses a line.
     pub fn parse(line: &[u8]) -> Result<Self, BadLine> {
         let value: Value = serde_json::from_slice(line).map_err(|error| BadLine {
             id: None,
             command: "parse".to_owned(),
-            error: format!("Failed to parse command: {error}"),
+            error: format!("Failed to parse command: {error}. {EXAMPLE}"),
         })?;
         let id = value.get("id").cloned();
         let Some(name) = value.get("type").and_then(Value::as_str) else {
             return Err(BadLine {
                 id,
                 command: "parse".to_owned(),
-                error: "Failed to parse command: expected an object with a \"type\"".to_owned(),
+                error: format!(
+                    "Failed to parse command: expected an object with a \"type\". {EXAMPLE}"
+                ),
             });
         };
         let name = name.to_owned();
@@ -183,9 +200,9 @@ impl Line {
             Err(error) => {
                 let error = error.to_string();
                 let error = if error.starts_with("unknown variant") && error.contains(&name) {
-                    format!("Unknown command: {name}")
+                    unknown(&name, &error)
                 } else {
-                    format!("{name}: {error}")
+                    format!("{name}: {error}; {MANUAL} describes its fields")
                 };
                 let command = name;
                 Err(BadLine { id, command, error })
@@ -203,14 +220,20 @@ mod tests {
     #[test]
     fn a_bad_line_is_answered_by_name() {
         for (line, id, command, error) in [
-            ("{", None, "parse", "Failed to parse command: EOF"),
+            ("{", None, "parse", "such as {\"type\":\"get_state\"}"),
             ("[1]", None, "parse", "expected an object"),
             (r#"{"id":"a"}"#, Some(json!("a")), "parse", "\"type\""),
             (
                 r#"{"type":"jump","id":7}"#,
                 Some(json!(7)),
                 "jump",
-                "Unknown command: jump",
+                "Unknown command: jump; `tiller docs rpc` lists all",
+            ),
+            (
+                r#"{"type":"set_modle"}"#,
+                None,
+                "set_modle",
+                "did you mean set_model?",
             ),
             (
                 r#"{"type":"steer"}"#,

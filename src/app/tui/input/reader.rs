@@ -5,7 +5,7 @@
 //! that belongs to another program.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, PipeReader, PipeWriter, Read, Write};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -48,18 +48,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Reads standard input if it's a terminal, or else the controlling terminal.
-    pub fn start() -> io::Result<(Self, UnboundedReceiver<InputEvent>)> {
-        let stdin = io::stdin();
-        let source = if stdin.is_terminal() {
-            stdin.as_fd().try_clone_to_owned()?
-        } else {
-            File::open("/dev/tty")?.into()
-        };
-        Self::start_on(source)
-    }
-
-    /// Reads any file descriptor that can be polled.
+    /// Reads a terminal, or any file descriptor that can be polled.
     pub fn start_on(source: OwnedFd) -> io::Result<(Self, UnboundedReceiver<InputEvent>)> {
         let (events, receiver) = mpsc::unbounded_channel();
         let kitty_confirmed = Arc::new(AtomicBool::new(false));

@@ -18,6 +18,9 @@ use crate::llm::nearest::nearest;
 use crate::llm::read_small::read_small;
 use crate::llm::toml_fault::reworded;
 
+/// A valid line, for errors.
+const EXAMPLE: &str = "quit = \"ctrl+q\"";
+
 const DEFAULT: &str = include_str!("../../../../assets/keymap.toml");
 
 /// A mistake in a key file: where it is, what's wrong, and what to do.
@@ -79,10 +82,21 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
         Ok(table) => table,
         Err(error) => {
             let at = error.span().map_or(0, |span| span.start);
-            return vec![fault(
-                at,
-                format!("{}; tiller ignores this file", reworded(text, &error)),
-            )];
+            let start = text[..at.min(text.len())]
+                .rfind('\n')
+                .map_or(0, |end| end + 1);
+            let line = text[start..].lines().next().unwrap_or_default();
+            let what = match meant_line(line) {
+                // Wrong only beside the other lines.
+                _ if DeTable::parse(line).is_ok() => reworded(text, &error),
+                Some(meant) => format!("write `{meant}`"),
+                None => format!(
+                    "`{}` isn't valid TOML ({}); write lines like `{EXAMPLE}`",
+                    line.trim(),
+                    reworded(text, &error)
+                ),
+            };
+            return vec![fault(at, format!("{what}; tiller ignores this file"))];
         }
     };
     let mut faults = Vec::new();
@@ -167,6 +181,17 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
     faults
 }
 
+/// What an invalid line means that lacks quotes, or has the key before the action.
+fn meant_line(line: &str) -> Option<String> {
+    let (left, right) = line.split_once('=')?;
+    let [left, right] = [left, right].map(|part| part.trim().trim_matches(['"', '\'']));
+    [(left, right), (right, left)].into_iter().find_map(|it| {
+        let action = Action::from_name(it.0)?;
+        let key: Chord = it.1.to_lowercase().parse().ok()?;
+        Some(format!("{} = \"{key}\"", action.spec().name))
+    })
+}
+
 type Fault = (usize, String);
 
 /// The valid keys of one line with their places, and the invalid ones.
@@ -174,10 +199,8 @@ fn keys(value: &Spanned<DeValue<'_>>) -> (Vec<(usize, Chord)>, Vec<Fault>) {
     let one = |value: &Spanned<DeValue<'_>>| {
         let at = value.span().start;
         let DeValue::String(text) = value.get_ref() else {
-            return Err((
-                at,
-                "write a key as a string, like \"ctrl+enter\"".to_owned(),
-            ));
+            let text = format!("a key must be a string in quotes, as in `{EXAMPLE}`");
+            return Err((at, text));
         };
         text.parse()
             .map(|key| (at, key))
@@ -215,7 +238,10 @@ fn unknown_action(name: &str) -> String {
     let names = actions().map(|spec| spec.name);
     match nearest(name, names) {
         Some(near) => format!("unknown action `{name}`: did you mean `{near}`?"),
-        None => format!("unknown action `{name}`: F1 in tiller shows the name of every action"),
+        None => format!(
+            "unknown action `{name}`: F1 in tiller shows the name of every action. Write lines like \
+             `{EXAMPLE}`"
+        ),
     }
 }
 

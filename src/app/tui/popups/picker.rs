@@ -69,14 +69,16 @@ impl Picker {
         self.select(selected);
     }
 
-    /// Finds the matches among `rows`: those with the words before those with only the letters.
+    /// Finds the matches among `rows`: those with the words, or else those with only the letters.
     pub fn find(&mut self, rows: impl Iterator<Item = String>) {
         let mut query = Query::new(&self.query);
         let mut found: Vec<_> = rows
             .enumerate()
             .filter_map(|(at, row)| query.fit(at, &row))
             .collect();
-        found.sort_by_key(|it| it.scattered);
+        if found.iter().any(|it| !it.scattered) {
+            found.retain(|it| !it.scattered);
+        }
         self.set_matches(found.into_iter().map(|it| it.row).collect(), 0);
     }
 

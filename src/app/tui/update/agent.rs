@@ -198,6 +198,16 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
 
 /// Rebuilds the screen from `snapshot` after the screen was stuck so long that it missed events.
 pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
+    let effects = joined(app, snapshot);
+    app.transcript.push_notice(
+        NoticeLevel::Warning,
+        "The terminal was stuck for some seconds; tiller reloaded the conversation.",
+    );
+    effects
+}
+
+/// Shows the agent as it is now.
+pub fn joined(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     let folds =
         [CellClass::Tool, CellClass::Thinking].map(|class| (class, app.transcript.fold_of(class)));
     let branch = Arc::clone(&snapshot.branch);
@@ -209,10 +219,6 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     for (class, fold) in folds {
         app.transcript.set_all(class, fold);
     }
-    app.transcript.push_notice(
-        NoticeLevel::Warning,
-        "The terminal was stuck for some seconds; tiller reloaded the conversation.",
-    );
     app.queue = [&snapshot.steering[..], &snapshot.follow_up].concat();
     app.set_run(snapshot.state.clone());
     let open = snapshot.questions.clone();

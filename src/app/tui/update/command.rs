@@ -13,6 +13,8 @@ pub(super) enum Command {
     Shell(String),
     /// An unknown command, with the message for the user.
     Unknown(String),
+    /// The same, but another agent may have a file for it.
+    OfOthers(String),
 }
 
 /// The command in the editor, or `None` if the text is a message. `//` starts a message with a
@@ -41,16 +43,16 @@ pub(super) fn parse(app: &App) -> Option<Command> {
             }
             _ => format!("/{word} takes no argument; nothing was sent"),
         }),
-        None => Command::Unknown(match Unknown::of(word) {
-            Unknown::Elsewhere(instead) => format!("/{word}: {instead}"),
-            Unknown::Typo(near) => {
-                format!("No command /{word}: did you mean /{near}? {help} lists all")
-            }
-            Unknown::Anything => format!(
+        None => match Unknown::of(word) {
+            Unknown::Elsewhere(instead) => Command::OfOthers(format!("/{word}: {instead}")),
+            Unknown::Typo(near) => Command::OfOthers(format!(
+                "No command /{word}: did you mean /{near}? {help} lists all"
+            )),
+            Unknown::Anything => Command::OfOthers(format!(
                 "No command /{word}; {help} lists all, //{word} sends it as text. A command file: @ and \
                  its path"
-            ),
-        }),
+            )),
+        },
     })
 }
 

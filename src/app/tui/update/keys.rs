@@ -304,6 +304,11 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
                     app.composer.select_all();
                     app.say_for(text, 5000)
                 }
+                Some(Command::OfOthers(text)) => {
+                    app.composer.select_all();
+                    app.say_for(text, 5000);
+                    vec![Effect::FindCommandFile(app.composer.text())]
+                }
             };
         }
         Action::TakeBack => return queue::take_back(app),
@@ -399,6 +404,9 @@ fn trust(app: &mut App, argument: &str) -> Vec<Effect> {
             app.start.asks_trust = false;
             vec![Effect::Trust(argument.is_empty())]
         }
-        other => app.say_for(format!("No /trust {other}: type /trust or /trust no"), 5000),
+        other => {
+            let why = format!("No /trust {other}: type /trust or /trust no");
+            refusal::command(app, &format!("/trust {other}"), why)
+        }
     }
 }

@@ -6,6 +6,7 @@ mod route;
 pub(super) mod keys;
 mod command;
 mod queue;
+mod mentions;
 pub(super) mod stop;
 pub(super) mod tree;
 pub(super) mod editor;

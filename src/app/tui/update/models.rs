@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::stop;
+use super::{refusal, stop};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::commands::thinking;
@@ -65,12 +65,8 @@ pub fn found(app: &mut App, typed: &str, found: Result<FoundModel, String>) -> V
             // The rest of the error is for the command line.
             let what = error.split("\nLooked in").next().unwrap_or_default();
             let list = app.key(Action::Models);
-            // To correct it, unless the user types something else already.
-            if app.composer.is_empty() {
-                app.composer.set(&format!("/model {typed}"));
-                app.composer.select_all();
-            }
-            app.say_for(format!("{what} · {list} lists all models"), 6000)
+            let told = format!("{what} · {list} lists all models");
+            refusal::command(app, &format!("/model {typed}"), told)
         }
     }
 }
@@ -181,7 +177,7 @@ fn think(app: &mut App, level: &str) -> Vec<Effect> {
     let text = match thinking::parse(level, &app.status.model) {
         Ok(Some(level)) => return set_thinking(app, level),
         Ok(None) => thinking::shown(app.status.level_sent(), &app.status.model),
-        Err(error) => error,
+        Err(error) => return refusal::command(app, &format!("/thinking {level}"), error),
     };
     app.say(text)
 }

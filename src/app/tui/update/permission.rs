@@ -1,5 +1,6 @@
 //! Changes the permission mode. The screen shows it before the agent confirms it.
 
+use super::refusal;
 use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
 use crate::app::commands::permission;
@@ -31,7 +32,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             Vec::new()
         }
         Ok(Some(mode)) => set(app, mode),
-        Err(error) => app.say_for(error, 5000),
+        Err(error) => refusal::command(app, &format!("/permission {argument}"), error),
     }
 }
 
@@ -51,7 +52,11 @@ pub fn confirm_full(app: &mut App, how_long: FullFor) -> Vec<Effect> {
 
 /// Shows the mode. Outside plan mode there is no plan to run.
 pub fn show(app: &mut App, mode: PermissionMode) {
-    app.status.permission = mode;
+    let before = std::mem::replace(&mut app.status.permission, mode);
+    if before != mode {
+        let of_before = [permission::changed(before), permission::shown(before)];
+        app.hint.take_if(|hint| of_before.contains(&hint.text));
+    }
     if mode != PermissionMode::Plan
         && matches!(app.resume, Some(Resume::Planned(_) | Resume::Listed))
     {

@@ -4,10 +4,12 @@
 use std::sync::Arc;
 
 use super::rule;
+use crate::agent::permission::ByHand;
 use crate::agent::word_list::WordList;
-use crate::agent::{Answer, Question, Subject};
+use crate::agent::{Answer, NoticeLevel, Question, Subject};
 use crate::app::action::{Action, Scope};
 use crate::app::notify::Notify;
+use crate::app::one_liner;
 use crate::app::tui::answers::Pressed;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
@@ -187,6 +189,13 @@ pub fn give(app: &mut App, answer: Answer) -> Vec<Effect> {
     let Some(question) = app.questions.first().cloned() else {
         return Vec::new();
     };
+    // A rule that no answer offers.
+    if let (Subject::Permission(subject), Answer::Refuse { .. }) = (&question.subject, &answer)
+        && let Some(how @ ByHand::Rule(_)) = &subject.by_hand
+        && let Some(how) = one_liner::by_hand(how)
+    {
+        app.transcript.push_notice(NoticeLevel::Info, how);
+    }
     // Show the next question at once, before the agent confirms.
     let rest = app.questions[1..].to_vec();
     app.strip = QuestionStrip::starting(app.now);

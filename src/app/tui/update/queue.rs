@@ -1,7 +1,7 @@
 //! Sending: right away, as steering, or queued. Also starting the first prompt and the demo.
 
 use super::refusal::is_gone;
-use super::{permission, questions, sessions, shell};
+use super::{mentions, permission, questions, sessions, shell};
 use crate::agent::permission::PermissionMode;
 use crate::agent::{NoticeLevel, Phase, QueueKind, RunState, TodoDetails};
 use crate::app::action::Action;
@@ -119,6 +119,9 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
         && let Some(effects) = questions::answer_in_words(app, take)
     {
         return effects;
+    }
+    if let Some(check) = mentions::check(app, action) {
+        return vec![check];
     }
     let content = vec![Content::Text(take(app))];
     let content = shell::along(app, content);

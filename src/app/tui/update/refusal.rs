@@ -2,6 +2,16 @@
 
 use crate::app::action::Action;
 use crate::app::tui::app::App;
+use crate::app::tui::effect::Effect;
+
+/// Refuses a slash command: says why, and writes it back to correct it, unless the user types already.
+pub fn command(app: &mut App, typed: &str, why: impl Into<String>) -> Vec<Effect> {
+    if app.composer.is_empty() {
+        app.composer.set(typed);
+        app.composer.select_all();
+    }
+    app.say_for(why, 6000)
+}
 
 /// Whether the agent is working; if so, tells the user.
 pub fn is_busy(app: &mut App) -> bool {

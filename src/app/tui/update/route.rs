@@ -1,8 +1,8 @@
 //! Routes each message to the module that owns it, and does nothing else.
 
 use super::{
-    agent, completion, copy, editor, keys, models, mouse, open, questions, queue, sessions,
-    settings, shell, stop, terminal, themes, tree, trials,
+    agent, completion, copy, editor, keys, mentions, models, mouse, open, questions, queue,
+    refusal, sessions, settings, shell, stop, terminal, themes, tree, trials,
 };
 use crate::agent::{AgentEvent, NoticeLevel};
 use crate::app::action::Action;
@@ -24,7 +24,7 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
     let mut effects = match msg {
         Msg::Started => queue::start(app),
         Msg::Input(event) => match app.switch.hold(event) {
-            Some(event) => input(app, event),
+            Some(event) => input_unless_held(app, event),
             None => {
                 if app.switch.is_given_up() {
                     sessions::give_up(app);
@@ -45,6 +45,7 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
             }
             effects
         }
+        Msg::Joined(snapshot) => agent::joined(app, &snapshot),
         Msg::Resubscribed(snapshot) => agent::resubscribed(app, &snapshot),
         Msg::AgentGone => agent::gone(app),
         Msg::Drawn(mut drawn) => {
@@ -106,6 +107,11 @@ fn arrive(app: &mut App) -> Vec<Effect> {
     effects
 }
 
+fn input_unless_held(app: &mut App, event: InputEvent) -> Vec<Effect> {
+    let event = app.mentions.hold(event);
+    event.map_or_else(Vec::new, |event| input(app, event))
+}
+
 fn input(app: &mut App, event: InputEvent) -> Vec<Effect> {
     match event {
         InputEvent::Key(press) => keys::press(app, press),
@@ -150,6 +156,18 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         }
         EffectResult::Picture(file) => shell::picture(app, file),
         EffectResult::Files(found) => completion::files_found(app, found),
+        EffectResult::CommandFile(typed, instead) if app.composer.text() == typed => {
+            let text = format!("tiller has no command files yet. Type {instead}");
+            return app.say_for(text, 10_000);
+        }
+        EffectResult::CommandFile(..) => {}
+        EffectResult::Mentions(text, missing) => {
+            let mut effects = mentions::checked(app, text, missing);
+            for event in app.mentions.release() {
+                effects.extend(input_unless_held(app, event));
+            }
+            return effects;
+        }
         EffectResult::Folder(typed, names) => completion::folder_read(app, &typed, names),
         EffectResult::Model(typed, found) => return models::found(app, &typed, found),
         EffectResult::Favorites(favorites, direction) => {
@@ -197,6 +215,9 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
             undo::rewind_previewed(app, &entry, preview);
         }
         EffectResult::Refused(why) => undo::refused(app, &why),
+        EffectResult::CommandRefused { typed, why } => {
+            return refusal::command(app, &typed, why);
+        }
         EffectResult::Said(text) => app.transcript.push_notice(NoticeLevel::Info, text),
         EffectResult::Failed(text) => app.transcript.push_notice(NoticeLevel::Error, text),
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::pictures;
+use super::{pictures, refusal};
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
@@ -29,7 +29,7 @@ pub fn act(app: &mut App, name: &str) -> Vec<Effect> {
             }
             take(app, name.to_owned())
         }
-        Err(error) => app.say_for(error.to_string(), 5000),
+        Err(error) => refusal::command(app, &format!("/theme {name}"), error.to_string()),
     }
 }
 

@@ -5,15 +5,18 @@ use std::borrow::Cow;
 
 use crate::app::action::{ALIASES, Action, ActionSpec, ELSEWHERE, Group, Scope, actions};
 use crate::app::config::documented;
-use crate::app::manual::{PAGES, Section, search, search_words, whole_word};
-use crate::app::synonyms::{begins_one, words_for};
+use crate::app::manual::{PAGES, Section, begins_word, parts, search, search_words};
+use crate::app::synonyms::{begins_one, is_one, plain, words_for};
 use crate::app::tui::keymap::{Keymap, label};
 use crate::app::tui::popups::Picker;
 use crate::llm::nearest::typo_of;
 
 const DOCUMENTATION: &str = "Documentation";
+const SETTINGS: &str = "Settings";
 /// Maximum sections of the documentation in a search.
 const MAX_SECTIONS: usize = 20;
+/// Maximum settings below these sections.
+const MAX_SETTINGS: usize = 10;
 /// Maximum entries that have only most of the words.
 const MAX_NEAR: usize = 5;
 
@@ -72,22 +75,41 @@ impl HelpEntry {
             .filter(|_| self.spec.is_none())
     }
 
-    /// Whether another word for its action or setting begins so.
-    fn is_called(&self, typed: &str) -> bool {
+    /// What other words are for: its action or setting.
+    fn subject(&self) -> &str {
         let action = self.spec.map(|spec| spec.name);
-        let mut names = action.into_iter().chain(self.setting());
-        names.any(|name| begins_one(name, typed))
+        action.or(self.setting()).unwrap_or_default()
     }
 
     /// How well it fits, 0 best; `None` if a word is missing.
     fn tier(&self, typed: &str, words: &[String]) -> Option<usize> {
-        let in_names = || words.iter().all(|word| has_word(&self.names, word));
+        let joined = words.concat();
+        let is_called = || is_one(self.subject(), &joined);
+        let is_action_called = || self.spec.is_some() && is_called();
+        let in_names = || words.iter().all(|word| has_name(&self.names, word));
+        let begins = || begins_one(self.subject(), typed) || begins_one(self.subject(), &joined);
         match () {
-            () if self.names.lines().any(|name| name == typed) => Some(0),
-            () if in_names() => Some(1),
-            () if self.count(words) == words.len() || self.is_called(typed) => Some(2),
+            () if self
+                .names
+                .lines()
+                .any(|name| name == typed || name == joined) =>
+            {
+                Some(0)
+            }
+            () if is_action_called() || in_names() || self.is_setting(typed, &joined) => Some(1),
+            () if is_called() => Some(2),
+            () if self.count(words) == words.len() || begins() => Some(3),
             () => None,
         }
+    }
+
+    /// Whether it is the setting with this key or name, or the last part of its key is this.
+    fn is_setting(&self, typed: &str, joined: &str) -> bool {
+        self.setting().is_some_and(|key| {
+            let last = key.rsplit('.').next().unwrap_or_default();
+            let name = self.more.lines().next().unwrap_or_default();
+            key == typed || plain(last) == joined || plain(name) == joined
+        })
     }
 
     /// How many of the words it has.
@@ -134,14 +156,18 @@ const OTHERS: [(Group, &str, &str); 9] = [
     (Group::Looking, "Shift+drag", "Let the terminal select text"),
 ];
 
-/// Whether a word of `text` begins with `word`, or is the same but for its ending; signs match
-/// anywhere.
+/// Whether a word of `text` is `word` or begins so; signs match anywhere.
 fn has_word(text: &str, word: &str) -> bool {
-    let is_sign = !word.starts_with(char::is_alphanumeric);
-    let mut places = text.match_indices(word).map(|(at, _)| at);
-    let mut parts = text.split(|c: char| !c.is_alphanumeric());
-    places.any(|at| is_sign || !text[..at].ends_with(char::is_alphanumeric))
-        || parts.any(|part| !part.is_empty() && whole_word(part, word))
+    if word.chars().all(char::is_alphanumeric) {
+        parts(text).any(|part| begins_word(part, word))
+    } else {
+        text.contains(word)
+    }
+}
+
+/// The same for names, of which a letter is enough.
+fn has_name(names: &str, word: &str) -> bool {
+    has_word(names, word) || parts(names).any(|part| part.starts_with(word))
 }
 
 /// The open help.
@@ -169,7 +195,8 @@ impl HelpList {
     }
 
     /// Finds the entries with each word, first those with the words in their names, then sections of
-    /// the documentation. If there are none, finds what the query is a typo of or has most words of.
+    /// the documentation, then settings that only mention the words. If there are none, finds what the
+    /// query is a typo of or has most words of.
     pub fn search(&mut self) {
         self.rows.truncate(self.fixed);
         let typed = self.picker.query().trim().to_lowercase();
@@ -179,7 +206,7 @@ impl HelpList {
         let found = if typed.is_empty() {
             let is_setting = |row: &HelpRow| match row {
                 HelpRow::Entry(entry) => entry.setting().is_some(),
-                HelpRow::Heading(_) => false,
+                HelpRow::Heading(title) => *title == SETTINGS,
             };
             let rows = self.rows.iter().enumerate();
             rows.filter(|(_, row)| !is_setting(row))
@@ -199,21 +226,34 @@ impl HelpList {
     fn find(&mut self, typed: &str) -> Vec<usize> {
         let docs = search(typed);
         let words = query_words(typed);
-        let mut found = self.entries(|entry| entry.tier(typed, &words));
-        if found.is_empty() && !docs.is_exact {
+        let heading = docs.sections.first().map(Section::heading);
+        let heading = heading.unwrap_or_default().to_lowercase();
+        let is_titled = words.iter().all(|word| has_word(&heading, word));
+        // A section about the words is better than a setting that has to do with them.
+        let last = if is_titled { 1 } else { 2 };
+        let is_main = |entry: &HelpEntry, tier| tier <= last || entry.setting().is_none();
+        let tier = |entry: &HelpEntry| entry.tier(typed, &words);
+        let mut found = self.entries(|entry| tier(entry).filter(|tier| is_main(entry, *tier)));
+        let mut settings = self.entries(|entry| tier(entry).filter(|tier| !is_main(entry, *tier)));
+        if found.is_empty() && settings.is_empty() && !docs.is_exact {
             found = self.entries(|entry| typo_of(typed, entry.names.lines()).map(|_| 0));
+            if found.is_empty() && words.len() > 1 {
+                let least = words.len().div_ceil(2);
+                found = self.entries(|entry| {
+                    let has = entry.count(&words);
+                    (has >= least && entry.setting().is_none()).then_some(words.len() - has)
+                });
+                found.truncate(MAX_NEAR);
+            }
         }
-        if found.is_empty() && words.len() > 1 {
-            let least = words.len().div_ceil(2);
-            found = self.entries(|entry| {
-                let missing = words.len() - entry.count(&words);
-                (words.len() - missing >= least).then_some(missing)
-            });
-            found.truncate(MAX_NEAR);
-        }
-        let sections = &docs.sections[..docs.sections.len().min(MAX_SECTIONS)];
-        if let (false, Some(heading)) = (sections.is_empty(), self.heading_of_docs()) {
-            found.push(heading);
+        let most = if docs.is_exact {
+            MAX_SECTIONS
+        } else {
+            MAX_NEAR
+        };
+        let sections = &docs.sections[..docs.sections.len().min(most)];
+        if !sections.is_empty() {
+            found.extend(self.heading(DOCUMENTATION));
             found.extend(self.rows.len()..self.rows.len() + sections.len());
             let rows = sections.iter().map(|section| {
                 HelpRow::Entry(HelpEntry {
@@ -223,6 +263,11 @@ impl HelpList {
                 })
             });
             self.rows.extend(rows);
+        }
+        settings.truncate(MAX_SETTINGS);
+        if !settings.is_empty() {
+            found.extend(self.heading(SETTINGS));
+            found.extend(settings);
         }
         found
     }
@@ -239,8 +284,8 @@ impl HelpList {
         ranked.into_iter().map(|(_, at)| at).collect()
     }
 
-    fn heading_of_docs(&self) -> Option<usize> {
-        let is_heading = |row: &HelpRow| *row == HelpRow::Heading(DOCUMENTATION);
+    fn heading(&self, title: &'static str) -> Option<usize> {
+        let is_heading = |row: &HelpRow| *row == HelpRow::Heading(title);
         self.rows.iter().position(is_heading)
     }
 
@@ -279,6 +324,7 @@ pub fn help_rows(keymap: &Keymap) -> Vec<HelpRow> {
             ..HelpEntry::default()
         })
     }));
+    rows.push(HelpRow::Heading(SETTINGS));
     rows.extend(documented().map(|(key, name, about)| {
         HelpRow::Entry(HelpEntry {
             more: format!("{name}\n{about}").to_lowercase(),

@@ -26,7 +26,7 @@ fn draw(popup: &mut Popup<'_>, list: &HelpList) -> Option<PopupDrawn> {
     let chosen = list.chosen();
     let run = match chosen {
         Some(entry) if entry.section.is_some() => format!("{enter} read · "),
-        Some(entry) if entry.setting().is_some() => format!("{enter} change · "),
+        Some(entry) if entry.setting().is_some() => format!("{enter} open in /settings · "),
         Some(entry) if entry.runs() => format!("{enter} run · "),
         _ => String::new(),
     };
@@ -47,7 +47,7 @@ fn draw(popup: &mut Popup<'_>, list: &HelpList) -> Option<PopupDrawn> {
     let (below, foot) = split(below, below.height - foot);
     let columns = usize::from(area.width);
     let field = WAYS.min(columns * 2 / 5);
-    let none = "No match. Try other words; the whole list ends with the documentation";
+    let none = "No match. Try another word, or `tiller docs` in a shell for all pages";
     let drawn = popup.matches(&list.picker, none, below, |at, style| {
         let entry = match list.rows.get(at)? {
             HelpRow::Heading(title) => return Some(StyledLine::of(*title, theme.popup_title)),

@@ -3,7 +3,7 @@
 use super::state::Login;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
-use crate::app::keys::{key_of_another, without_keys};
+use crate::app::keys::{key_of_another, not_a_key, without_keys};
 use crate::app::models::ProviderKey;
 use crate::app::tui::app::App;
 use crate::app::tui::composer::SavedDraft;
@@ -102,13 +102,13 @@ fn store(app: &mut App) -> Vec<Effect> {
     let Some((provider, key)) = &login.typing else {
         return Vec::new();
     };
-    let text = key.expose();
+    let text = key.expose().trim_end();
     if text.is_empty() {
         login.fault = Some("Type or paste a key first".to_owned());
         return Vec::new();
     }
-    if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        login.fault = Some("That doesn't look like an API key".to_owned());
+    if let Some(why) = not_a_key(provider, text) {
+        login.fault = Some(format!("That doesn't look like an API key: {why}"));
         return Vec::new();
     }
     if let Some(other) = key_of_another(provider, text) {
@@ -120,7 +120,7 @@ fn store(app: &mut App) -> Vec<Effect> {
             return Vec::new();
         }
     }
-    let effect = Effect::StoreKey(provider.clone(), key.clone());
+    let effect = Effect::StoreKey(provider.clone(), Secret::new(text));
     app.overlays.pop();
     vec![effect]
 }

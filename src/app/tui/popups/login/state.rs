@@ -47,14 +47,15 @@ impl Login {
         self.providers.as_ref()?.get(self.picker.chosen()?)
     }
 
-    /// Adds to the key, without the white space that a paste may end with.
+    /// Adds to the key, without the line breaks and the space before it that a paste may have.
     pub fn type_key(&mut self, text: &str) {
         if let Some((_, key)) = &mut self.typing {
             let mut longer = Zeroizing::new(key.expose().to_owned());
-            longer.extend(
-                text.chars()
-                    .filter(|c| !c.is_whitespace() && !c.is_control()),
-            );
+            for c in text.chars().filter(|c| !c.is_control()) {
+                if !c.is_whitespace() || !longer.is_empty() {
+                    longer.push(c);
+                }
+            }
             let end = longer.floor_char_boundary(MAX_BYTES);
             longer.truncate(end);
             *key = Secret::new(&*longer);

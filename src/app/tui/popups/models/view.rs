@@ -70,7 +70,7 @@ fn draw_entries(popup: &mut Popup<'_>, models: &ModelPicker, mut list: Rect) -> 
     } else if picker.query().trim().is_empty() {
         "No models"
     } else {
-        "No match"
+        "No match. Add one in models.toml"
     };
     let columns = Columns::of(usize::from(list.width));
     let entries = &app.models.listing.rows;

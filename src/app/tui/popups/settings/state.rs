@@ -5,14 +5,19 @@ use toml::Value;
 use crate::agent::word_list::WordList;
 pub use crate::app::config::{SettingOverride, SettingRow};
 use crate::app::config::{TYPED, typed_value, words_of};
-use crate::app::synonyms::{begins_one, instead_of, plain, words_for};
+use crate::app::manual::{begins_word, parts, whole_word};
+use crate::app::synonyms::{begins_one, instead_of, is_one, plain, words_for};
 use crate::app::tui::popups::Picker;
+use crate::llm::nearest::typo_of;
 
 /// Words of a question that name no setting.
 const FILLERS: WordList = WordList(
     "a an and can change default disable do enable for how i in is it my of off on set setting settings switch the to \
      turn use what",
 );
+
+/// The letters of the shortest typo.
+const MIN_TYPO: usize = 5;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SettingsPicker {
@@ -31,7 +36,9 @@ pub struct SettingsPicker {
 impl SettingsPicker {
     /// Applies newly read settings. The selection stays.
     pub fn read(&mut self, mut rows: Vec<SettingRow>) {
-        rows.retain(SettingRow::is_listed);
+        // The help opens the list at any setting.
+        let asked = self.picker.query().to_owned();
+        rows.retain(|row| row.is_listed() || row.key == asked);
         let selected = self.picker.selected();
         let is_there = |(key, value): &mut (String, Value)| {
             rows.iter()
@@ -43,17 +50,32 @@ impl SettingsPicker {
         self.picker.select(selected);
     }
 
-    /// Finds the rows that match, best first. The words can come in any order.
+    /// Finds the rows that match, best first, or those that the query is a typo of. The words can come
+    /// in any order.
     pub fn search(&mut self) {
         let typed = self.picker.query().to_lowercase();
         let words = telling_words(&typed);
+        let mut found = self.find(&typed, &words);
+        if found.is_empty() && self.advice().is_none() {
+            let rows = self.rows.iter().flatten();
+            let known: Vec<String> = rows.map(names).collect();
+            let known = || known.iter().flat_map(|names| parts(names));
+            let meant = words.iter().map(|word| match word.len() {
+                MIN_TYPO.. => typo_of(word, known()).unwrap_or(word),
+                _ => word,
+            });
+            found = self.find(&typed, &meant.collect::<Vec<_>>());
+        }
+        self.picker.set_matches(found, 0);
+    }
+
+    fn find(&self, typed: &str, words: &[&str]) -> Vec<usize> {
         let rows = self.rows.iter().flatten().enumerate();
         let mut found: Vec<_> = rows
-            .filter_map(|(at, row)| Some((fit(row, &typed, &words)?, at)))
+            .filter_map(|(at, row)| Some((fit(row, typed, words)?, at)))
             .collect();
         found.sort_unstable();
-        let found = found.into_iter().map(|(_, at)| at).collect();
-        self.picker.set_matches(found, 0);
+        found.into_iter().map(|(_, at)| at).collect()
     }
 
     /// What to do instead if the query names no setting.
@@ -139,22 +161,28 @@ fn fit(row: &SettingRow, typed: &str, words: &[&str]) -> Option<Fit> {
     if typed.split(' ').next() == Some(&*row.key) {
         return Some(Fit::Key);
     }
-    let all = words.concat();
+    let all = plain(&words.concat());
     let last = row.key.rsplit('.').next().unwrap_or_default();
-    let mut others = words_for(&row.key).split(' ');
-    let all = plain(&all);
-    let is_whole = plain(row.name()) == all || plain(last) == all || others.any(|it| it == all);
+    let is_whole = plain(row.name()) == all || plain(last) == all || is_one(&row.key, &all);
     if !all.is_empty() && is_whole {
         return Some(Fit::Name);
     }
-    let named = [&row.key, row.name(), row.group(), words_for(&row.key)].join(" ");
-    let named = named.to_lowercase();
+    let named = names(row);
     let about = row.about.to_lowercase();
-    let is_in = |text: &str| words.iter().all(|word| text.contains(word));
-    if is_in(&named) || begins_one(&row.key, &all) {
+    let words = || words.iter().flat_map(|word| parts(word));
+    let begins =
+        |word: &str| parts(&named).any(|part| part.starts_with(word) || whole_word(part, word));
+    if words().all(begins) || begins_one(&row.key, &all) {
         return Some(Fit::Part);
     }
-    is_in(&format!("{named} {about}")).then_some(Fit::About)
+    let is_said = |word: &str| begins(word) || parts(&about).any(|part| begins_word(part, word));
+    words().all(is_said).then_some(Fit::About)
+}
+
+/// What a setting goes by, in lower case: its key, name and group, and other words for it.
+fn names(row: &SettingRow) -> String {
+    let names = [&row.key, row.name(), row.group(), words_for(&row.key)];
+    names.join(" ").to_lowercase()
 }
 
 /// The typed words without those that say nothing about a setting; all of them if none is left.
@@ -186,6 +214,14 @@ mod tests {
             ("flicker", "ui.motion"),
             ("turn off animations", "ui.motion"),
             ("whitelist", "permission.rules"),
+            ("ask less", "permission.mode"),
+            ("stop asking", "permission.mode"),
+            ("fewer prompts", "permission.mode"),
+            ("skip permissions", "permission.mode"),
+            ("notifcations", "ui.notify"),
+            ("dark mode", "ui.theme"),
+            ("max_iter", "agent.max_iterations"),
+            ("v", "ui.vim"),
         ] {
             let mut list = SettingsPicker::default();
             list.picker.type_text(typed);
@@ -199,5 +235,26 @@ mod tests {
             assert_eq!(list.chosen(), None, "{typed}");
             assert!(list.advice().is_some_and(|it| it.contains(told)), "{typed}");
         }
+    }
+
+    #[test]
+    fn letters_inside_of_words_find_no_setting() {
+        for typed in ["ont", "ermission", "zzqqj"] {
+            let mut list = SettingsPicker::default();
+            list.picker.type_text(typed);
+            list.read(setting_rows(&Layers::defaults(), &[]));
+            assert_eq!(list.chosen(), None, "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_key_also_finds_a_setting_that_the_list_leaves_out() {
+        let mut list = SettingsPicker::default();
+        list.picker.type_text("models.auto_cache");
+        list.read(setting_rows(&Layers::defaults(), &[]));
+        assert_eq!(
+            list.chosen().map(|row| &*row.key),
+            Some("models.auto_cache")
+        );
     }
 }

@@ -7,11 +7,13 @@ use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::popups::{PAGE, Pager, PopupKeys, topmost};
 use crate::app::tui::session_effect::SessionEffect;
+use crate::app::tui::update::refusal;
 
 pub fn open(app: &mut App, name: &str) -> Vec<Effect> {
     let Some(tab) = StatusTab::named(name) else {
         let names = StatusTab::ALL.map(|(_, name)| name).join(", ");
-        return app.say_for(format!("No /status {name}: type {names}"), 5000);
+        let why = format!("No /status {name}: type {names}");
+        return refusal::command(app, &format!("/status {name}"), why);
     };
     app.overlays.push(StatusPopup::default().into());
     show(app, tab)

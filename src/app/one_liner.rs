@@ -35,6 +35,20 @@ pub(super) fn one_liner(rules: &[Rule]) -> Option<String> {
     Some(text)
 }
 
+/// The `tiller policy allow` that stores a wider rule than this one for git, which names remotes.
+pub(super) fn for_any_remote(rules: &[Rule], command: &str) -> Option<String> {
+    let [rule] = rules else {
+        return None;
+    };
+    let [git, verbs] = rule.prefix.as_slice() else {
+        return None;
+    };
+    let mut words = command.split_whitespace();
+    let verb = words.find(|word| verbs.split('|').any(|verb| verb == *word))?;
+    let is_free = !rule.sandbox && !rule.remotes.is_empty();
+    is_free.then(|| format!("tiller policy allow --no-sandbox {git} {verb}"))
+}
+
 /// How users can allow a command for which tiller suggests no rule.
 pub(super) fn by_hand(how: &ByHand) -> Option<String> {
     match how {
@@ -71,5 +85,17 @@ mod tests {
         };
         assert_eq!(one_liner(&[other]), None);
         assert_eq!(one_liner(&[rule.clone(), rule]), None);
+        let of_git = Rule {
+            prefix: ["git", "push|fetch"].map(str::to_owned).to_vec(),
+            remotes: vec!["origin".to_owned()],
+            sandbox: false,
+            ..Rule::of_tool("bash", Action::Allow, Origin::Session)
+        };
+        let of_git = [of_git];
+        assert_eq!(one_liner(&of_git), None);
+        assert_eq!(
+            for_any_remote(&of_git, "cd x && git push origin main").as_deref(),
+            Some("tiller policy allow --no-sandbox git push")
+        );
     }
 }

@@ -1,0 +1,140 @@
+//! The stored permission rules of a running session: reads them again after their files have changed. The other
+//! settings in these files apply to new sessions.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::config::Settings;
+use super::dirs::Dirs;
+use super::outcome::StartError;
+use super::plan;
+use super::trust::{Trust, Verdict};
+use crate::agent::RuleSource;
+use crate::agent::permission::Rule;
+
+/// What differs after a file's change; `None` without a file.
+type Stamp = Option<(u64, u64, (i64, i64), (i64, i64))>;
+
+/// The files with the rules for a folder.
+pub struct LiveRules {
+    dirs: Dirs,
+    cwd: PathBuf,
+    /// `--trust`.
+    trusts: bool,
+    /// The values of `--config`.
+    config: Vec<String>,
+    read: [Stamp; 3],
+}
+
+impl LiveRules {
+    /// Expects the rules to be read already, from the files as they are.
+    pub fn new(dirs: Dirs, cwd: &Path, trusts: bool, config: Vec<String>) -> Self {
+        let mut rules = Self {
+            dirs,
+            cwd: cwd.to_owned(),
+            trusts,
+            config,
+            read: [None; 3],
+        };
+        rules.read = rules.stamps();
+        rules
+    }
+
+    fn stamps(&self) -> [Stamp; 3] {
+        let of_project = Trust::settings_file(&self.cwd);
+        [
+            stamp(&self.dirs.config_file()),
+            stamp(&self.dirs.projects_file()),
+            stamp(&of_project),
+        ]
+    }
+
+    fn rules(&self) -> Result<Vec<Rule>, StartError> {
+        let mut trust = Trust::load(&self.dirs.projects_file(), &self.cwd)?;
+        if self.trusts {
+            trust.verdict = Verdict::Trusted;
+        }
+        let layers = plan::layers(&self.dirs, Some(&trust), &self.config)?;
+        if let (true, Some(fault)) = (layers.project_unlimited, &layers.project_fault) {
+            return Err(StartError::usage(fault.clone()));
+        }
+        let settings = Settings::resolve(&layers).map_err(StartError::usage)?;
+        let mut rules = settings.permission_rules.rules;
+        rules.extend(trust.rules);
+        Ok(rules)
+    }
+}
+
+impl RuleSource for LiveRules {
+    fn changed(&mut self) -> Option<Result<Vec<Rule>, String>> {
+        // Before reading, so that a change during it is found next time.
+        let now = self.stamps();
+        if self.read == now {
+            return None;
+        }
+        self.read = now;
+        Some(self.rules().map_err(|error| error.message))
+    }
+}
+
+fn stamp(file: &Path) -> Stamp {
+    let file = fs::metadata(file).ok()?;
+    let (modified, changed) = (
+        (file.mtime(), file.mtime_nsec()),
+        (file.ctime(), file.ctime_nsec()),
+    );
+    Some((file.ino(), file.size(), modified, changed))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    const ALLOWS: &str =
+        "[[permission.rules]]\ntool = \"bash\"\nprefix = [\"make\"]\naction = \"allow\"\n";
+    const DENIES: &str =
+        "[[permission.rules]]\ntool = \"bash\"\nprefix = [\"rm\"]\naction = \"deny\"\n";
+
+    #[test]
+    fn changed_files_are_read_again_and_a_broken_one_is_told_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("shop");
+        fs::create_dir_all(root.join(".git")).unwrap();
+        fs::create_dir_all(root.join(".tiller")).unwrap();
+        let home = folder.path().to_string_lossy().into_owned();
+        let env = HashMap::from([("HOME".to_owned(), home)]);
+        let dirs = Dirs::from_env(&env, || None).unwrap();
+        fs::create_dir_all(&dirs.config).unwrap();
+        let assigned = "permission.rules=[{tool=\"bash\", prefix=[\"ls\"], action=\"ask\"}]";
+        let mut source = LiveRules::new(dirs.clone(), &root, false, vec![assigned.to_owned()]);
+        let mut changed = || {
+            let rules = source.changed()?;
+            Some(rules.map(|all| all.iter().map(Rule::what).collect::<Vec<_>>().join("; ")))
+        };
+        assert_eq!(changed(), None);
+        fs::write(dirs.config_file(), ALLOWS).unwrap();
+        let own = "allow bash \"make\"; ask bash \"ls\"";
+        assert_eq!(changed(), Some(Ok(own.to_owned())));
+        assert_eq!(changed(), None);
+        // The project's count once it is trusted.
+        fs::write(root.join(".tiller/config.toml"), DENIES).unwrap();
+        assert_eq!(changed(), Some(Ok(own.to_owned())));
+        let trust = Trust::load(&dirs.projects_file(), &root).unwrap();
+        trust.with_verdict(true).keep().unwrap();
+        let all = "allow bash \"make\"; deny bash \"rm\"; ask bash \"ls\"";
+        assert_eq!(changed(), Some(Ok(all.to_owned())));
+        for (file, text) in [
+            (dirs.config_file(), "[permission\n"),
+            (dirs.config_file(), ALLOWS),
+            (root.join(".tiller/config.toml"), "[permission\nrules"),
+        ] {
+            fs::write(file, text).unwrap();
+            let is_broken = text != ALLOWS;
+            assert_eq!(changed().map(|it| it.is_err()), Some(is_broken), "{text}");
+            assert_eq!(changed(), None);
+        }
+    }
+}
