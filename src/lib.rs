@@ -94,6 +94,8 @@
 //! `tui` is the full screen, and the feature `tui`: a build without it has the other front ends. In it,
 //! `update` changes the screen's state and `view` lays it out and paints it:
 //!
+//! - `popups` has a folder for each popup: its `state`, its `keys` (a part of the update) and its `view`. A
+//!   small one is a single file. A new one also needs a line in the list in `popups/kinds`.
 //! - `transcript` is the conversation's part of the state. It reads `pages` of the past when someone scrolls
 //!   there; `sealing` turns live output into pages. It records a selection, which the frame resolves into rows.
 //! - `display` decides where a frame goes: to the whole screen, or inline below what has been printed

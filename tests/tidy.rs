@@ -218,6 +218,20 @@ fn the_view_does_not_import_the_update() {
         |_| false,
         "the view only reads; the update writes",
     );
+    let file = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let is_small = |path: &str| path.matches('/').count() < 5;
+    forbid(
+        "src/app/tui/popups",
+        &["tui::update", "super::keys", "topmost!"],
+        |path| is_small(path) || file(path) == "keys.rs",
+        "in the folder of a popup, only the keys change the app",
+    );
+    forbid(
+        "src/app/tui/popups",
+        &["tui::view", "super::view"],
+        |path| is_small(path) || !["state.rs", "keys.rs"].contains(&&*file(path)),
+        "the state and the keys of a popup draw nothing",
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The page of the documentation inside the program: where it opens, how it scrolls, its search.
 
-use tiller::app::tui::overlay::{DocsPage, Overlay};
+use tiller::app::tui::popups::{DocsPage, Overlay};
 
 use super::app_kit::TestTui;
 

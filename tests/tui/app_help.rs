@@ -4,7 +4,7 @@ use tiller::app::action::Action;
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::Msg;
-use tiller::app::tui::overlay::{HelpList, HelpRow, Overlay};
+use tiller::app::tui::popups::{HelpList, HelpRow, Overlay};
 
 use super::app_kit::{TestTui, command, run_command};
 

@@ -14,7 +14,7 @@ use tiller::app::tui::effect::{Effect, TerminalEffect, TreeEffect};
 use tiller::app::tui::input::{InputEvent, TerminalReport};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
-use tiller::app::tui::overlay::Overlay;
+use tiller::app::tui::popups::Overlay;
 use tiller::llm::{AssistantMessage, Content, Message, ThinkingLevel, Usage, UserMessage};
 
 use super::app_kit::{TestTui, prompt, queued, run_command};

@@ -9,7 +9,7 @@ use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::{InputEvent, KeyCode, KeyPress};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
-use tiller::app::tui::overlay::Overlay;
+use tiller::app::tui::popups::Overlay;
 use tiller::app::tui::transcript::Transcript;
 use tiller::llm::Message;
 

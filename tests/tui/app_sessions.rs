@@ -17,7 +17,7 @@ use tiller::app::tui::effect::{DraftChange, Effect, TerminalEffect};
 use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
-use tiller::app::tui::overlay::{Overlay, TextSearch};
+use tiller::app::tui::popups::{Overlay, TextSearch};
 use tiller::app::tui::screen_mode::ScreenMode;
 use tiller::app::tui::session_effect::{SessionEffect, SessionResult};
 use tiller::llm::{AssistantMessage, Content, Message, StopReason};

@@ -4,7 +4,7 @@
 use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, Msg};
-use tiller::app::tui::overlay::{Overlay, SettingOverride, SettingRow};
+use tiller::app::tui::popups::{Overlay, SettingOverride, SettingRow};
 use tiller::llm::ThinkingLevel;
 use toml::Value;
 

@@ -7,7 +7,7 @@ use ratatui_core::layout::Size;
 use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::{InputEvent, TerminalColor, TerminalReport};
 use tiller::app::tui::msg::{EffectResult, Msg};
-use tiller::app::tui::overlay::Overlay;
+use tiller::app::tui::popups::Overlay;
 use tiller::app::tui::theme::{ColorDepth, Kind, Themes};
 
 use super::app_kit::TestTui;

@@ -10,7 +10,7 @@ use tiller::app::tui::effect::{Direction, Effect, TerminalEffect};
 use tiller::app::tui::input::{InputEvent, MouseEventKind};
 use tiller::app::tui::msg::{EffectResult, FoundModel, Msg};
 use tiller::app::tui::options::ExitKind;
-use tiller::app::tui::overlay::{ModelPicker, ModelsState, Overlay};
+use tiller::app::tui::popups::{ModelPicker, ModelsState, Overlay};
 use tiller::llm::{Api, Model, PriceTier, Prices, ThinkingLevel};
 
 use super::app_kit::{TestTui, model};

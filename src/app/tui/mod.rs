@@ -41,7 +41,7 @@ mod git_reader;
 pub(crate) mod shell;
 mod shell_runner;
 pub mod transcript;
-pub mod overlay;
+pub mod popups;
 pub(crate) mod answer_delay;
 pub(crate) mod answers;
 pub(crate) mod question_strip;

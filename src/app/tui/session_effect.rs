@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::overlay::TextSearch;
+use super::popups::TextSearch;
 use crate::agent::session::{Found, SessionState};
 use crate::app::sessions::{Choice, Recent, Refused, SessionFacts, SessionRow, SessionScope};
 

@@ -7,7 +7,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::spawn_blocking;
 
 use super::msg::EffectResult;
-use super::overlay::TextSearch;
+use super::popups::TextSearch;
 use super::session_effect::{SessionEffect, SessionResult};
 use crate::app::host::{Host, NotOpened, SwitchedTo};
 use crate::app::sessions::{self, Choice, SessionFacts, SessionScope};

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::effect::Effect;
 use super::msg::EffectResult;
-use super::overlay::without_place;
+use super::popups::without_place;
 use super::theme::Themes;
 use crate::app::config::SettingOverride;
 use crate::app::config::{Layers, setting_rows, unset_checked};

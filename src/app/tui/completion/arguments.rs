@@ -6,7 +6,7 @@ use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
 use crate::app::config::{Layers, SettingRow, setting_rows};
 use crate::app::models::{KeyState, search};
-use crate::app::tui::overlay::{ModelsState, StatusTab};
+use crate::app::tui::popups::{ModelsState, StatusTab};
 use crate::app::tui::theme::{AUTO, ThemeChoice};
 use crate::llm::ThinkingLevel;
 

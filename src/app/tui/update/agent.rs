@@ -17,7 +17,7 @@ use crate::app::notify::Notify;
 use crate::app::sessions::title_of;
 use crate::app::tui::app::{App, SessionInfo, Status};
 use crate::app::tui::effect::{Effect, TerminalEffect, TrialEffect};
-use crate::app::tui::overlay::Overlay;
+use crate::app::tui::popups::Overlay;
 use crate::app::tui::run_facts::Resume;
 use crate::app::tui::screen_mode::ScreenMode;
 use crate::app::tui::timeline::Timeline;

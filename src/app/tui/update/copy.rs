@@ -3,14 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::overlay::topmost;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::clipboard::CopyOutcome;
 use crate::app::humanize::{abbreviate_home, plural};
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
-use crate::app::tui::overlay::{CopyItem, CopyKind, CopyPicker, Overlay};
+use crate::app::tui::popups::{CopyItem, CopyKind, CopyPicker};
 use crate::app::tui::transcript::Copied;
 
 /// How long the report of a copy stays.
@@ -22,7 +21,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     if action == Action::CopyList {
         let items: Vec<CopyItem> = CopyItem::all(&app.transcript).collect();
         if !items.is_empty() {
-            app.overlays.push(Overlay::Copy(CopyPicker::new(items)));
+            app.overlays.push(CopyPicker::new(items).into());
             return Vec::new();
         }
     } else {
@@ -34,14 +33,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     app.say_for("Nothing to copy yet", SAID_MS)
 }
 
-pub fn choose(app: &mut App) -> Vec<Effect> {
-    let list = topmost!(app, Copy);
-    let item = list.chosen().cloned();
-    app.overlays.pop();
-    item.map_or_else(Vec::new, |item| copy(app, &item, item.kind.name()))
-}
-
-fn copy(app: &mut App, item: &CopyItem, what: &str) -> Vec<Effect> {
+pub fn copy(app: &mut App, item: &CopyItem, what: &str) -> Vec<Effect> {
     app.transcript.deselect();
     let what = format!("{what}, {}", amount(&item.text));
     vec![Effect::Copy(Arc::clone(&item.text), what)]

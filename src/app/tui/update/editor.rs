@@ -1,13 +1,14 @@
 //! Editing: keys, pastes, the external editor, and restoring the draft of an earlier run.
 
 use super::dropped::dropped_files;
-use super::{keys, list, questions, search, selecting, sessions, stop, undo};
+use super::{completion, keys, questions, stop, vim};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::composer::SavedDraft;
 use crate::app::tui::effect::Effect;
-use crate::app::tui::overlay::Overlay;
+use crate::app::tui::input::KeyPress;
+use crate::app::tui::popups::{Overlay, opening, selecting, undo};
 use crate::app::tui::transcript::CopySource;
 
 pub fn insert(app: &mut App, c: char) {
@@ -44,18 +45,15 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     app.start.demo = None;
     app.presses.enter = None;
     keys::write_mark(app);
-    if matches!(app.overlays.last(), Some(Overlay::Search(_))) {
-        return search::paste(app, &text);
-    }
-    if list::paste(app, &text) {
-        return Vec::new();
+    if let Some(effects) = Overlay::paste(app, &text) {
+        return effects;
     }
     // A question must not swallow it: pasted text is typed text.
     let offer = questions::offer(app);
     let digit = app.strip.answers.write(app.now);
     questions::write_digit(app, digit, offer, text.chars().next());
     undo::tell_closed(app);
-    let effects = sessions::stop_waiting(app);
+    let effects = opening::stop_waiting(app);
     if let Some(Overlay::Selecting(_)) = app.overlays.last() {
         selecting::close(app);
     }
@@ -67,6 +65,14 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
         None => app.composer.paste(&text),
     }
     effects
+}
+
+/// Typing over a question closes it unanswered and goes to the editor.
+pub fn write_on(app: &mut App, digit: Option<char>, press: KeyPress) -> Vec<Effect> {
+    app.overlays.clear();
+    vim::write(app);
+    let typed = digit.into_iter().chain(press.text());
+    typed.flat_map(|c| completion::insert(app, c)).collect()
 }
 
 /// Puts the draft of an earlier run before anything typed since.

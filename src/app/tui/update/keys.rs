@@ -2,9 +2,8 @@
 
 use super::command::{self, Command};
 use super::{
-    completion, copy, editor, help, list, login, models, overlay, permission, questions, queue,
-    refusal, rule, scroll, search, selecting, sessions, settings, shell, status, stop, themes,
-    tree, trials, undo, vim,
+    completion, copy, editor, models, permission, questions, queue, refusal, rule, scroll,
+    sessions, shell, stop, themes, tree, trials, vim,
 };
 use crate::app::action::{Action, Scope};
 use crate::app::commands::Run;
@@ -13,7 +12,9 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Direction, Effect, TerminalEffect};
 use crate::app::tui::input::{KeyCode, KeyModifiers, KeyPress};
 use crate::app::tui::keymap::{Meaning, label};
-use crate::app::tui::overlay::Overlay;
+use crate::app::tui::popups::{
+    Overlay, help, history, login, search, selecting, settings, status, undo,
+};
 use crate::llm::Content;
 
 /// Time to wait for the next key of a chord or the character to jump to (ms).
@@ -143,12 +144,12 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             // In the search, each Enter goes to the next match.
             let is_search = matches!(app.overlays.last(), Some(Overlay::Search(_)));
             if key.action != Some(Action::Accept) || is_search {
-                return Some(overlay::press(app, press, key.action));
+                return Some(Overlay::press(app, press, key.action));
             }
             if queue::follows_at_once(app) {
                 return Some(Vec::new());
             }
-            let effects = overlay::press(app, press, key.action);
+            let effects = Overlay::press(app, press, key.action);
             // Enter may repeat through values. Elsewhere the next Enter could hit something new.
             let steps = matches!(effects[..], [Effect::SaveSetting(..)]);
             app.presses.enter = (!steps).then_some(app.now);
@@ -343,7 +344,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         }
         Action::Theme => return themes::act(app, argument),
         Action::Trust => return trust(app, argument),
-        Action::HistorySearch => list::open_history(app),
+        Action::HistorySearch => history::open(app),
         Action::Models
         | Action::NextModel
         | Action::PreviousModel

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use super::overlay::topmost;
 use super::{refusal, stop};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
@@ -13,7 +12,7 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Direction, Effect};
 use crate::app::tui::msg::FoundModel;
 use crate::app::tui::options::ExitKind;
-use crate::app::tui::overlay::{ModelPicker, Overlay, same};
+use crate::app::tui::popups::{ModelPicker, Overlay, same};
 use crate::llm::ThinkingLevel;
 
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
@@ -41,7 +40,7 @@ fn open(app: &mut App) -> Vec<Effect> {
     app.models.error = None;
     let mut picker = ModelPicker::default();
     picker.search(&app.models);
-    app.overlays.push(Overlay::Models(picker));
+    app.overlays.push(picker.into());
     vec![Effect::ListModels]
 }
 
@@ -120,7 +119,7 @@ pub fn saved(app: &mut App, saved: Result<std::path::PathBuf, String>) {
 }
 
 /// Uses this model from the next call on.
-fn choose(app: &mut App, found: &FoundModel) -> Vec<Effect> {
+pub fn choose(app: &mut App, found: &FoundModel) -> Vec<Effect> {
     let model = &found.model;
     if app.status.is_demo() && model.provider != app.status.model.provider {
         // Restart: work done in the demo's folder would be lost.
@@ -187,41 +186,4 @@ fn set_thinking(app: &mut App, level: ThinkingLevel) -> Vec<Effect> {
     app.say(format!("Thinking: {level}"));
     app.status.thinking = level;
     vec![Effect::SetThinking(level)]
-}
-
-/// Handles a key that only this list has; otherwise `None`.
-pub fn press(app: &mut App, action: Option<Action>) -> Option<Vec<Effect>> {
-    let picker = topmost!(app, Models);
-    match action? {
-        Action::Models => drop(app.overlays.pop()),
-        Action::Quit if picker.picker.query().is_empty() => {
-            app.overlays.pop();
-            return Some(stop::quit(app));
-        }
-        Action::SaveModel => {
-            let entry = picker.entry(&app.models.listing)?;
-            return Some(vec![Effect::SaveDefault(entry.model.full_id())]);
-        }
-        Action::ListAll => {
-            picker.all = !picker.all;
-            picker.search(&app.models);
-        }
-        _ => return None,
-    }
-    Some(Vec::new())
-}
-
-/// Uses the selected entry; without one the list stays open.
-pub fn choose_entry(app: &mut App) -> Vec<Effect> {
-    let picker = topmost!(app, Models);
-    let Some(entry) = picker.entry(&app.models.listing) else {
-        return Vec::new();
-    };
-    let found = FoundModel {
-        model: Arc::clone(&entry.model),
-        thinking: None,
-        key: entry.key.clone(),
-    };
-    app.overlays.pop();
-    choose(app, &found)
 }

@@ -3,12 +3,12 @@
 
 use ratatui_core::layout::{Position, Rect};
 
-use super::{completion, overlay, selecting, sessions};
+use super::completion;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use crate::app::tui::overlay::Overlay;
 use crate::app::tui::pointer::{Edge, Press};
+use crate::app::tui::popups::{Overlay, selecting, sessions};
 use crate::app::tui::transcript::{Pointing, ScrollBy, Unit};
 
 /// Rows per step of the wheel.
@@ -193,7 +193,7 @@ fn click_over(app: &mut App, at: Position) -> Vec<Effect> {
         picker.select(app.areas.list_top + row);
         // A heading can't be chosen.
         if picker.selected() == app.areas.list_top + row {
-            return overlay::choose(app);
+            return Overlay::choose(app);
         }
     }
     Vec::new()

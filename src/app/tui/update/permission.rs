@@ -1,13 +1,13 @@
 //! Changes the permission mode. The screen shows it before the agent confirms it.
 
-use super::{refusal, settings};
+use super::refusal;
 use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
 use crate::app::commands::permission;
 use crate::app::tui::answer_delay::AnswerDelay;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
-use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, Overlay};
+use crate::app::tui::popups::{Confirm, ConfirmAbout, FullFor, settings};
 use crate::app::tui::run_facts::{Proposal, Resume};
 
 pub const SETTING: &str = "permission.mode";
@@ -38,7 +38,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
 
 pub fn ask_full(app: &mut App, how_long: FullFor) {
     let confirm = Confirm::new(ConfirmAbout::Full(how_long), app.now);
-    app.overlays.push(Overlay::Confirm(confirm));
+    app.overlays.push(confirm.into());
 }
 
 pub fn confirm_full(app: &mut App, how_long: FullFor) -> Vec<Effect> {

@@ -15,7 +15,7 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::layout::editor_size;
-use crate::app::tui::overlay::{Overlay, Pager};
+use crate::app::tui::popups::{CallPage, Overlay};
 use crate::app::tui::question_strip::{Offer, QuestionStrip, count};
 use crate::llm::message::Text;
 
@@ -147,7 +147,7 @@ fn confirm(app: &mut App, at: usize) -> Vec<Effect> {
 /// Whether the user has seen the whole question; if not, opens it.
 pub fn is_shown(app: &mut App) -> bool {
     if !app.strip.is_shown {
-        app.overlays.push(Overlay::Call(Pager::default()));
+        app.overlays.push(CallPage::default().into());
         app.say("Scroll to the end first");
     }
     app.strip.is_shown
@@ -157,7 +157,7 @@ pub fn is_shown(app: &mut App) -> bool {
 pub fn drawn(app: &mut App) {
     let areas = &app.areas;
     app.strip.is_shown |= match app.overlays.last() {
-        Some(Overlay::Call(pager)) => !areas.list.is_empty() && pager.top >= areas.list_end,
+        Some(Overlay::Call(page)) => !areas.list.is_empty() && page.pager.top >= areas.list_end,
         Some(_) => false,
         None => app.completion.is_none() && !areas.question.is_empty() && !areas.question_cut,
     };

@@ -1,7 +1,7 @@
 //! Sending: right away, as steering, or queued. Also starting the first prompt and the demo.
 
 use super::refusal::is_gone;
-use super::{login, mentions, permission, questions, sessions, shell};
+use super::{mentions, permission, questions, sessions, shell};
 use crate::agent::permission::PermissionMode;
 use crate::agent::{NoticeLevel, Phase, QueueKind, RunState, TodoDetails};
 use crate::app::action::Action;
@@ -9,6 +9,7 @@ use crate::app::attachments::typed_text;
 use crate::app::tui::answer_delay::AnswerDelay;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect, TrialEffect};
+use crate::app::tui::popups::{login, opening};
 use crate::app::tui::run_facts::Resume;
 use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::transcript::ScrollBy;
@@ -57,7 +58,7 @@ pub fn start(app: &mut App) -> Vec<Effect> {
             .set_message(&content_text(&std::mem::take(&mut prompt)));
     }
     if let Some(refused) = refused {
-        sessions::ask(app, &refused);
+        opening::ask(app, &refused);
     }
     if !prompt.is_empty() {
         app.start.demo = None;
@@ -96,7 +97,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     }
     if app.is_read_only() {
         if !is_blank(app) {
-            sessions::ask_to_write(app);
+            opening::ask_to_write(app);
         }
         return Vec::new();
     }

@@ -1,9 +1,8 @@
 //! Routes each message to the module that owns it, and does nothing else.
 
 use super::{
-    agent, completion, copy, docs, editor, keys, list, login, mentions, models, mouse, open,
-    questions, queue, refusal, sessions, settings, shell, status, stop, terminal, themes, tree,
-    trials, undo,
+    agent, completion, copy, editor, keys, mentions, models, mouse, open, questions, queue,
+    refusal, sessions, settings, shell, stop, terminal, themes, tree, trials,
 };
 use crate::agent::{AgentEvent, NoticeLevel};
 use crate::app::action::Action;
@@ -12,6 +11,7 @@ use crate::app::tui::effect::Effect;
 use crate::app::tui::input::InputEvent;
 use crate::app::tui::msg::{EffectResult, Msg};
 use crate::app::tui::options::ExitKind;
+use crate::app::tui::popups::{self, docs, history, login, status, undo};
 use crate::app::tui::session_effect::SessionResult;
 
 /// Applies a message of time `now` (Unix ms) and returns the effects to run. Reads no clock.
@@ -130,7 +130,7 @@ fn tick(app: &mut App) -> Vec<Effect> {
         app.hint = None;
     }
     let mut effects = queue::start_demo_when_due(app);
-    effects.extend(sessions::tick(app));
+    effects.extend(popups::sessions::tick(app));
     if app.save_draft_at.take_if(|at| *at <= app.now).is_some() {
         effects.push(Effect::SaveDraft(app.draft()));
     }
@@ -184,10 +184,10 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         }
         EffectResult::KeyStored(stored) => return login::stored(app, stored),
         EffectResult::Themes(read) => return themes::read(app, read),
-        EffectResult::Settings(rows) => settings::read(app, rows),
+        EffectResult::Settings(rows) => popups::settings::read(app, rows),
         EffectResult::SettingSaved(saved) => return settings::saved(app, saved),
         EffectResult::Forked(prompt) => tree::take_prompt(app, &prompt),
-        EffectResult::Tree(outline) => tree::read(app, *outline),
+        EffectResult::Tree(outline) => popups::tree::read(app, *outline),
         EffectResult::Context(usage) => {
             status::read(app, |it| it.context = usage.map(Box::new));
         }
@@ -206,7 +206,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::DraftElsewhere(draft) => {
             app.transcript.push_notice(NoticeLevel::Info, draft.notice);
         }
-        EffectResult::History(older) => list::history_loaded(app, older),
+        EffectResult::History(older) => history::loaded(app, older),
         EffectResult::AbandonedTrials(found) => trials::abandoned(app, &found),
         EffectResult::TrialChanges(trial, changes) => trials::counted(app, &trial, changes),
         EffectResult::Undo(direction, preview) => undo::previewed(app, direction, preview),

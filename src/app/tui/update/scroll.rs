@@ -2,7 +2,7 @@
 
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{Overlay, Pager};
+use crate::app::tui::popups::CallPage;
 use crate::app::tui::transcript::{CellClass, Fold, ScrollBy};
 
 pub fn act(app: &mut App, action: Action) {
@@ -14,7 +14,7 @@ pub fn act(app: &mut App, action: Action) {
         Action::PreviousPrompt => ScrollBy::PreviousPrompt,
         Action::NextPrompt => ScrollBy::NextPrompt,
         Action::ToggleOutput if app.areas.question_cut => {
-            app.overlays.push(Overlay::Call(Pager::default()));
+            app.overlays.push(CallPage::default().into());
             return;
         }
         Action::ToggleOutput => return toggle(app, CellClass::Tool),

@@ -1,12 +1,12 @@
 //! Esc, Ctrl+C and Ctrl+D: stopping the run, clearing the text, quitting.
 
-use super::{questions, scroll, shell, tree};
+use super::{questions, scroll, shell};
 use crate::agent::RunState;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::options::ExitKind;
-use crate::app::tui::overlay::{Confirm, ConfirmAbout, Overlay, TreePurpose};
+use crate::app::tui::popups::{Confirm, ConfirmAbout, TreePurpose, tree};
 
 /// A second Ctrl+C within this many milliseconds quits.
 const LEAVE_MS: i64 = 2000;
@@ -88,7 +88,7 @@ pub fn quit(app: &mut App) -> Vec<Effect> {
     }
     if app.is_running() {
         let confirm = Confirm::new(ConfirmAbout::Leave, app.now);
-        app.overlays.push(Overlay::Confirm(confirm));
+        app.overlays.push(confirm.into());
         return Vec::new();
     }
     leave(app)

@@ -7,8 +7,8 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::TerminalReport;
 use crate::app::tui::layout::editor_size;
-use crate::app::tui::overlay::Overlay;
 use crate::app::tui::pointer::Pointer;
+use crate::app::tui::popups::Overlay;
 
 pub fn resize(app: &mut App, size: Size) -> Vec<Effect> {
     app.size = size;

@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use super::overlay::topmost;
-use super::{list, pictures, refusal};
+use super::{pictures, refusal};
 use crate::agent::NoticeLevel;
-use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
-use crate::app::tui::input::{KeyPress, TerminalColor};
-use crate::app::tui::overlay::{Overlay, ThemePicker};
+use crate::app::tui::input::TerminalColor;
+use crate::app::tui::popups::{Overlay, ThemePicker, topmost};
 use crate::app::tui::theme::{AUTO, Kind, TerminalColors, Theme, Themes};
 
 const SETTING: &str = "ui.theme";
@@ -17,7 +15,7 @@ const SETTING: &str = "ui.theme";
 pub fn act(app: &mut App, name: &str) -> Vec<Effect> {
     if name.is_empty() {
         let list = ThemePicker::new(&app.themes, &app.theme);
-        app.overlays.push(Overlay::Themes(Box::new(list)));
+        app.overlays.push(list.into());
         return vec![
             Effect::ReadThemes,
             Effect::Terminal(TerminalEffect::QueryColors),
@@ -35,38 +33,13 @@ pub fn act(app: &mut App, name: &str) -> Vec<Effect> {
     }
 }
 
-/// Handles a key while the list is open, and previews the chosen theme.
-pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
-    if matches!(
-        action,
-        Some(Action::Back | Action::Interrupt | Action::Theme)
-    ) {
-        let Some(Overlay::Themes(list)) = app.overlays.pop() else {
-            return Vec::new();
-        };
-        return show(app, list.before);
-    }
-    let mut effects = list::press(app, press, action);
-    effects.extend(preview(app));
-    effects
-}
-
 pub fn preview(app: &mut App) -> Vec<Effect> {
     let chosen = topmost!(app, Themes).chosen();
     let theme = chosen.map(|row| row.theme.clone());
     theme.map_or_else(Vec::new, |theme| show(app, theme))
 }
 
-pub fn choose(app: &mut App) -> Vec<Effect> {
-    let Some(row) = topmost!(app, Themes).chosen() else {
-        return Vec::new();
-    };
-    let wanted = row.wanted.clone();
-    app.overlays.pop();
-    take(app, wanted)
-}
-
-fn take(app: &mut App, wanted: String) -> Vec<Effect> {
+pub fn take(app: &mut App, wanted: String) -> Vec<Effect> {
     app.themes.wanted.clone_from(&wanted);
     let mut effects = follow(app);
     effects.push(Effect::SaveSetting(SETTING.to_owned(), wanted.into()));
@@ -153,7 +126,7 @@ pub fn follow(app: &mut App) -> Vec<Effect> {
     }
 }
 
-fn show(app: &mut App, theme: Theme) -> Vec<Effect> {
+pub fn show(app: &mut App, theme: Theme) -> Vec<Effect> {
     if app.theme == theme {
         return Vec::new();
     }

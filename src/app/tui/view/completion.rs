@@ -5,10 +5,10 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 
 use super::line::StyledLine;
-use super::popup::{self, Popup};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::completion::{Candidate, Completion, CompletionKind};
+use crate::app::tui::popups::{Popup, list_top, on_row, row_style, split};
 use crate::app::tui::text::width::ellipsis_middle;
 
 const MAX_ROWS: usize = 10;
@@ -36,7 +36,7 @@ pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (R
     }
     let rows = count.clamp(1, MAX_ROWS);
     let height = (rows as u16 + 2).min(room.height);
-    let (_, area) = popup::split(room, room.height - height);
+    let (_, area) = split(room, room.height - height);
     let (tab, esc) = (app.key(Action::Complete), app.key(Action::Back));
     let enter = match list.kind {
         CompletionKind::Command => " run",
@@ -72,11 +72,11 @@ pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (R
     }
     let shown = usize::from(inside.height);
     let selected = list.selected.unwrap_or(0);
-    let top = popup::list_top(app.areas.completion_top, selected, count, shown);
+    let top = list_top(app.areas.completion_top, selected, count, shown);
     let columns = list.columns.min(usize::from(inside.width) / 2);
     let candidates = list.candidates.iter().enumerate().skip(top);
     for (row, (at, candidate)) in inside.rows().zip(candidates) {
-        let style = popup::row_style(&app.theme, list.selected == Some(at));
+        let style = row_style(&app.theme, list.selected == Some(at));
         buffer.set_style(row, style);
         draw_row(app, candidate, columns, style, row, buffer);
     }
@@ -92,7 +92,7 @@ fn draw_row(
     row: Rect,
     buffer: &mut Buffer,
 ) {
-    let dim = popup::on_row(&app.theme, style, app.theme.dim);
+    let dim = on_row(&app.theme, style, app.theme.dim);
     let room = usize::from(row.width);
     let alone = candidate.is_alone();
     let label = ellipsis_middle(&candidate.label, if alone { room } else { columns.max(1) });

@@ -5,8 +5,8 @@ mod inline;
 
 pub mod transcript;
 mod queue;
-mod rail;
-mod question;
+pub(super) mod rail;
+pub(super) mod question;
 mod call_body;
 mod activity;
 mod editor;
@@ -15,33 +15,11 @@ mod status;
 mod todo;
 
 mod welcome;
-mod answers;
-mod bordered;
-mod popup;
-mod overlay;
-mod help;
-mod docs;
-mod history;
-mod calls;
-mod context;
-mod tree;
-mod undo;
-mod copy;
-mod search;
-mod selecting;
-mod models;
-mod themes;
-mod login;
-mod settings;
-mod stats;
-mod model_details;
-mod sessions;
-mod session_facts;
-mod opening;
+pub(super) mod answers;
+pub(super) mod bordered;
 
-mod line;
+pub(super) mod line;
 
-pub use docs::DocsRows;
 pub(crate) use inline::{LivePlan, divider};
 pub(crate) use screen::ScreenDrawn;
 pub use screen::{ViewCache, view};

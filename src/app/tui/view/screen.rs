@@ -3,16 +3,15 @@
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::{Rect, Size};
 
-use super::docs::DocsRows;
 use super::line::StyledLine;
 use super::transcript::TranscriptCache;
 use super::{
-    activity, completion, editor, overlay, question, queue, rail, status, todo, transcript, welcome,
+    activity, completion, editor, question, queue, rail, status, todo, transcript, welcome,
 };
 use crate::app::tui::app::App;
 use crate::app::tui::composer::ComposerLayout;
 use crate::app::tui::layout::{Areas, Wanted};
-use crate::app::tui::overlay::Overlay;
+use crate::app::tui::popups::{DocsRows, Overlay};
 use crate::app::tui::text::link::LinkTable;
 use crate::app::tui::text::width;
 use crate::app::tui::transcript::Drawn;
@@ -132,7 +131,7 @@ impl Plan {
         let over = app
             .overlays
             .last()
-            .map(|top| overlay::draw(app, top, docs, above, buffer).unwrap_or_default());
+            .map(|top| top.draw(app, docs, above, buffer).unwrap_or_default());
         if let Some(over) = &over {
             (areas.list, areas.list_top, areas.list_end) = (over.list, over.top, over.end);
         }

@@ -2,13 +2,8 @@
 
 mod route;
 mod command;
-mod list;
 mod open;
 
 pub use command::act;
-pub use list::{choose, look, press, tick};
-pub use open::{
-    ask, ask_to_write, give_up, go_on_with_recent, press as press_opening, stop_waiting,
-    take_text_along,
-};
+pub use open::{arriving, give_up, go_on_with_recent, open, take_text_along};
 pub use route::done;

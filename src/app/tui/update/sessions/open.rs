@@ -1,24 +1,21 @@
 //! Switching to another session, and what happens to unsent text then.
 
-use super::super::overlay::topmost;
 use crate::agent::NoticeLevel;
-use crate::app::action::{Action, Group, Scope};
+use crate::app::action::{Group, Scope};
 use crate::app::outcome::StartError;
 use crate::app::sessions::{Choice, Recent, Refused};
-use crate::app::tui::answers::Pressed;
 use crate::app::tui::app::App;
 use crate::app::tui::composer::SavedDraft;
 use crate::app::tui::effect::{DraftChange, Effect};
-use crate::app::tui::input::{InputEvent, KeyCode, KeyPress};
-use crate::app::tui::options::ExitKind;
-use crate::app::tui::overlay::{Opening, Overlay, Way};
+use crate::app::tui::input::{InputEvent, KeyCode};
+use crate::app::tui::popups::{Overlay, opening};
 use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::session_switch::Arriving;
 use crate::app::tui::update::refusal::is_busy;
-use crate::app::tui::update::{editor, shell, stop};
+use crate::app::tui::update::{editor, shell};
 
 /// Opens the chosen session, unless the agent is working.
-pub(super) fn open(app: &mut App, choice: Choice) -> Vec<Effect> {
+pub fn open(app: &mut App, choice: Choice) -> Vec<Effect> {
     if is_busy(app) {
         return Vec::new();
     }
@@ -42,7 +39,7 @@ pub fn go_on_with_recent(app: &mut App) -> Vec<Effect> {
 }
 
 /// Unsent text stays with its session, unless that session never started: then it moves along.
-fn arriving(app: &App, choice: &Choice) -> Arriving {
+pub fn arriving(app: &App, choice: &Choice) -> Arriving {
     let path = match choice {
         Choice::Open(path) | Choice::Look(path) => path,
         Choice::New => return Arriving::Anew,
@@ -117,7 +114,7 @@ pub(super) fn opened(app: &mut App, opened: Result<Vec<String>, Refused>) {
         }
         Err(refused) if refused.is_question() => {
             let is_written = give_up(app);
-            ask(app, &refused);
+            opening::ask(app, &refused);
             if let Some(Overlay::Opening(opening)) = app.overlays.last_mut() {
                 opening.is_written = is_written;
             }
@@ -154,71 +151,4 @@ pub fn give_up(app: &mut App) -> bool {
         }
     }
     before != app.composer.revision()
-}
-
-pub fn ask(app: &mut App, refused: &Refused) {
-    app.overlays.retain(|it| !matches!(it, Overlay::Opening(_)));
-    app.overlays
-        .push(Overlay::Opening(Opening::of(refused, app.now)));
-}
-
-pub fn ask_to_write(app: &mut App) {
-    if let Some(session) = &app.status.session {
-        let opening = Opening::of_read_only(session.file.clone(), app.now);
-        app.overlays.push(Overlay::Opening(opening));
-    }
-}
-
-/// Handles a key of the question. Typed text goes to the editor.
-pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
-    let opening = topmost!(app, Opening);
-    if matches!(action, Some(Action::Back | Action::Interrupt)) {
-        if !opening.appeared.is_over(app.now) {
-            return Vec::new();
-        }
-        let effects = stop_waiting(app);
-        app.overlays.pop();
-        return effects;
-    }
-    // After typed text, a digit is text as well.
-    let is_text = opening.waits || opening.is_written && action.is_none();
-    let count = if is_text { 0 } else { opening.ways.len() };
-    match opening.answers.press(action, press.text(), count, app.now) {
-        Pressed::Confirmed(at) => return choose_way(app, at),
-        Pressed::Text(digit) => {
-            opening.is_written = true;
-            for c in digit.into_iter().chain(press.text()) {
-                editor::insert(app, c);
-            }
-        }
-        Pressed::NotYet | Pressed::Selected | Pressed::Nothing => {}
-    }
-    Vec::new()
-}
-
-pub fn stop_waiting(app: &App) -> Vec<Effect> {
-    let waits = |it: &Overlay| matches!(it, Overlay::Opening(opening) if opening.waits);
-    let stop = app.overlays.iter().any(waits);
-    let stop = stop.then_some(Effect::Session(SessionEffect::StopWaiting));
-    stop.into_iter().collect()
-}
-
-fn choose_way(app: &mut App, at: usize) -> Vec<Effect> {
-    let opening = topmost!(app, Opening);
-    let Some(way) = opening.ways.get(at).cloned() else {
-        return Vec::new();
-    };
-    let path = opening.path.clone();
-    if way == Way::Wait {
-        opening.waits = true;
-        app.switch.arriving = arriving(app, &Choice::Open(path.clone()));
-        return vec![Effect::Session(SessionEffect::Wait(path))];
-    }
-    app.overlays.pop();
-    match way {
-        Way::Open | Way::Wait => open(app, Choice::Open(path)),
-        Way::Copy => open(app, Choice::Fork(path)),
-        Way::ReadOnly => open(app, Choice::Look(path)),
-        Way::There(_) => stop::end(app, ExitKind::Reopen(path)),
-    }
 }

@@ -1,10 +1,10 @@
 //! Routes results about stored sessions to the module that asked.
 
-use super::{list, open};
+use super::open;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
+use crate::app::tui::popups::{sessions as list, status};
 use crate::app::tui::session_effect::SessionResult;
-use crate::app::tui::update::status;
 
 pub fn done(app: &mut App, result: SessionResult) -> Vec<Effect> {
     match result {
