@@ -19,7 +19,7 @@
 //!
 //! # The two journeys
 //!
-//! *A key to the model and back*: terminal bytes -> `app::tui::input` -> `Msg::Key` -> `update` -> the
+//! *A key to the model and back*: terminal bytes -> `app::tui::terminal::input` -> `Msg::Key` -> `update` -> the
 //! first context that handles it (popup, question, completion, editor: `update/keys`) -> `keymap` ->
 //! `Action::Submit` -> `Effect` -> `EffectRunner` -> `AgentHandle` -> `Command` -> `actor`
 //! (idle: start a run; busy: steer) -> `AgentEvent` -> `Msg::Agent` -> `update` -> next frame. The
@@ -98,10 +98,12 @@
 //!   small one is a single file. A new one also needs a line in the list in `popups/kinds`.
 //! - `transcript` is the conversation's part of the state. It reads `pages` of the past when someone scrolls
 //!   there; `sealing` turns live output into pages. It records a selection, which the frame resolves into rows.
-//! - `display` decides where a frame goes: to the whole screen, or inline below what has been printed
-//!   (`inline_buffer`, which knows no absolute row).
+//! - `effects` is what `update` asks for, and what runs it on other threads.
+//! - `terminal` reads the keys (`input`) and sets the modes. `display` decides where a frame goes: to the whole
+//!   screen, or inline below what has been printed (`inline_buffer`, which knows no absolute row). A terminal may
+//!   be that of `tiller attach` (`attached`): each has a screen of its own, all with the same agent.
 //! - `text` wraps and styles. Each part of a row knows the bytes of its source, which copying and searching
-//!   use. `row_log` packs the rows of a long answer. A link is a number on cells; `cell_writer` writes it out.
+//!   use. `row_log` packs the rows of a long answer. A link is a number on cells; `terminal/cell_writer` writes it out.
 //! - `picture` shows pictures: their headers say how many rows to reserve, and a thread decodes the visible ones.
 //! - `theme` defines colors by named slots.
 //!

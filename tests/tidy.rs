@@ -184,7 +184,7 @@ fn only_the_command_line_prints() {
             path.starts_with("src/app/cli")
                 || path == "src/app/out.rs"
                 // The terminal must write its frames.
-                || path == "src/app/tui/tty.rs"
+                || path == "src/app/tui/terminal/tty.rs"
                 || path.starts_with("src/app/boot")
         },
         "stdout carries only the answer or the protocol",

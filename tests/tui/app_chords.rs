@@ -1,7 +1,7 @@
 //! Chords: several keys pressed in a row that run one action.
 
 use tiller::app::tui::app::App;
-use tiller::app::tui::effect::Effect;
+use tiller::app::tui::effects::effect::Effect;
 use tiller::app::tui::keymap::Keymap;
 
 use super::app_kit::{START, TestTui};

@@ -6,9 +6,9 @@ use tiller::agent::{Phase, RunState};
 use tiller::app::action::Action;
 use tiller::app::models::ProviderKey;
 use tiller::app::tui::completion::CompletionKind;
-use tiller::app::tui::effect::{Effect, TerminalEffect};
-use tiller::app::tui::input::{InputEvent, KeyCode, KeyPress};
+use tiller::app::tui::effects::effect::{Effect, TerminalEffect};
 use tiller::app::tui::msg::{EffectResult, FoundFiles, Msg};
+use tiller::app::tui::terminal::input::{InputEvent, KeyCode, KeyPress};
 
 use super::app_kit::{TestTui, command, prompt, run_command};
 

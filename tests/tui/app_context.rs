@@ -1,7 +1,7 @@
 //! `/context`: what fills the context window, and how to free space.
 
 use tiller::agent::{ContextKind, ContextPart, ContextUsage};
-use tiller::app::tui::effect::Effect;
+use tiller::app::tui::effects::effect::Effect;
 use tiller::app::tui::msg::{EffectResult, Msg};
 
 use super::app_kit::*;

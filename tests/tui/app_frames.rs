@@ -7,7 +7,7 @@ use serde_json::Value;
 use tiller::agent::tool::{CommandDetails, Details, DiffDetails, MatchesDetails};
 use tiller::agent::{AgentEvent, Phase, RunState, ToolStatus};
 use tiller::app::tui::app::Start;
-use tiller::app::tui::effect::Effect;
+use tiller::app::tui::effects::effect::Effect;
 use tiller::app::tui::msg::Msg;
 use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::llm::message::Cost;

@@ -1,10 +1,10 @@
 //! The help: what a search finds, what Enter runs, and that no key reaches the screen below.
 
 use tiller::app::action::Action;
-use tiller::app::tui::effect::Effect;
-use tiller::app::tui::input::InputEvent;
+use tiller::app::tui::effects::effect::Effect;
 use tiller::app::tui::msg::Msg;
 use tiller::app::tui::popups::{HelpList, HelpRow, Overlay};
+use tiller::app::tui::terminal::input::InputEvent;
 
 use super::app_kit::{TestTui, command, run_command};
 

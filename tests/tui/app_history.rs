@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use tiller::app::tui::composer::History;
-use tiller::app::tui::effect::Effect;
+use tiller::app::tui::effects::effect::Effect;
 use tiller::app::tui::msg::{EffectResult, Msg};
 
 use super::app_kit::TestTui;

@@ -12,7 +12,7 @@ use tiller::app::models::ProviderKey;
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::popups::SettingOverride;
 use tiller::app::tui::popups::SettingRow;
-use tiller::app::tui::screen_buffer::ScreenBuffer;
+use tiller::app::tui::terminal::screen_buffer::ScreenBuffer;
 use tiller::app::tui::text::link::LinkTable;
 use tiller::app::tui::theme::Themes;
 use tiller::llm::{

@@ -10,11 +10,11 @@ use tiller::agent::{
 };
 use tiller::app::tui::app::Start;
 use tiller::app::tui::composer::{Narrowing, SavedDraft};
-use tiller::app::tui::effect::{Effect, TerminalEffect, TreeEffect};
-use tiller::app::tui::input::{InputEvent, TerminalReport};
+use tiller::app::tui::effects::effect::{Effect, TerminalEffect, TreeEffect};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
 use tiller::app::tui::popups::Overlay;
+use tiller::app::tui::terminal::input::{InputEvent, TerminalReport};
 use tiller::llm::{AssistantMessage, Content, Message, ThinkingLevel, Usage, UserMessage};
 
 use super::app_kit::{TestTui, prompt, queued, run_command};

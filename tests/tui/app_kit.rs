@@ -12,13 +12,13 @@ use tiller::agent::{AgentEvent, Event, Phase, QueueKind, Queued, RunCounter, Run
 use tiller::app::action::Action;
 use tiller::app::commands;
 use tiller::app::tui::app::{App, Start, Status};
-use tiller::app::tui::effect::Effect;
-use tiller::app::tui::input::{
-    InputEvent, KeyCode, KeyModifiers, KeyPress, MouseButton, MouseEvent, MouseEventKind,
-};
+use tiller::app::tui::effects::effect::Effect;
 use tiller::app::tui::keymap::Keymap;
 use tiller::app::tui::msg::Msg;
-use tiller::app::tui::screen_buffer::ScreenBuffer;
+use tiller::app::tui::terminal::input::{
+    InputEvent, KeyCode, KeyModifiers, KeyPress, MouseButton, MouseEvent, MouseEventKind,
+};
+use tiller::app::tui::terminal::screen_buffer::ScreenBuffer;
 use tiller::app::tui::text::link::LinkTable;
 use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::app::tui::update::update;

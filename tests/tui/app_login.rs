@@ -5,11 +5,11 @@ use tiller::app::models::ProviderKey;
 use tiller::app::notify::Notify;
 use tiller::app::tui::app::Start;
 use tiller::app::tui::composer::SavedDraft;
-use tiller::app::tui::effect::{Effect, TerminalEffect};
-use tiller::app::tui::input::InputEvent;
+use tiller::app::tui::effects::effect::{Effect, TerminalEffect};
 use tiller::app::tui::keymap::Keymap;
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
+use tiller::app::tui::terminal::input::InputEvent;
 use tiller::llm::Secret;
 
 use super::app_kit::TestTui;

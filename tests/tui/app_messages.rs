@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use tiller::agent::{AgentEvent, Phase, QueueKind, RunState};
 use tiller::app::tui::composer::SavedDraft;
-use tiller::app::tui::effect::{Effect, TerminalEffect};
-use tiller::app::tui::input::{InputEvent, KeyCode, KeyPress};
+use tiller::app::tui::effects::effect::{Effect, TerminalEffect};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
 use tiller::app::tui::popups::Overlay;
+use tiller::app::tui::terminal::input::{InputEvent, KeyCode, KeyPress};
 use tiller::app::tui::transcript::Transcript;
 use tiller::llm::Message;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use tiller::agent::AgentEvent;
-use tiller::app::tui::effect::Effect;
-use tiller::app::tui::input::InputEvent;
+use tiller::app::tui::effects::effect::Effect;
 use tiller::app::tui::msg::Msg;
+use tiller::app::tui::terminal::input::InputEvent;
 use tiller::llm::message::{Message, UserMessage};
 use tiller::llm::{Content, message::Text};
 

@@ -13,10 +13,10 @@ use tiller::agent::{
 };
 use tiller::app::notify::Notify;
 use tiller::app::rule_store::RuleScope;
-use tiller::app::tui::effect::{Effect, TerminalEffect};
-use tiller::app::tui::input::{InputEvent, KeyCode, KeyPress};
+use tiller::app::tui::effects::effect::{Effect, TerminalEffect};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
+use tiller::app::tui::terminal::input::{InputEvent, KeyCode, KeyPress};
 use tiller::llm::{AssistantMessage, Content, Message, StopReason};
 
 use super::app_kit::*;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use tiller::agent::{AgentEvent, Phase, RunOutcome, RunState};
-use tiller::app::tui::effect::Effect;
+use tiller::app::tui::effects::effect::Effect;
 use tiller::llm::{
     AssistantMessage, BlockKind, Content, Message, StopReason, StreamEvent, UserMessage,
 };

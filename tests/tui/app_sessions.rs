@@ -13,13 +13,13 @@ use tiller::app::sessions::{
     Choice, Recent, Refusal, Refused, SessionFacts, SessionRow, SessionScope,
 };
 use tiller::app::tui::app::{SessionInfo, Start};
-use tiller::app::tui::effect::{DraftChange, Effect, TerminalEffect};
-use tiller::app::tui::input::InputEvent;
+use tiller::app::tui::effects::effect::{DraftChange, Effect, TerminalEffect};
+use tiller::app::tui::effects::session_effect::{SessionEffect, SessionResult};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
 use tiller::app::tui::popups::{Overlay, TextSearch};
-use tiller::app::tui::screen_mode::ScreenMode;
-use tiller::app::tui::session_effect::{SessionEffect, SessionResult};
+use tiller::app::tui::terminal::input::InputEvent;
+use tiller::app::tui::terminal::screen_mode::ScreenMode;
 use tiller::llm::{AssistantMessage, Content, Message, StopReason};
 
 use super::app_kit::{TestTui, prompt, run_command};

@@ -1,10 +1,10 @@
 //! The list of settings: searching, changing by keys, saving to the file, and taking effect at
 //! once.
 
-use tiller::app::tui::effect::{Effect, TerminalEffect};
-use tiller::app::tui::input::InputEvent;
+use tiller::app::tui::effects::effect::{Effect, TerminalEffect};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::popups::{Overlay, SettingOverride, SettingRow};
+use tiller::app::tui::terminal::input::InputEvent;
 use tiller::llm::ThinkingLevel;
 use toml::Value;
 

@@ -7,12 +7,12 @@ use ratatui_core::layout::Size;
 use tiller::agent::tool::{CommandDetails, Details};
 use tiller::agent::{AgentEvent, NoticeLevel, Phase, QueueKind, RunOutcome, RunState, ToolStatus};
 use tiller::app::tui::composer::Narrowing;
-use tiller::app::tui::effect::Effect;
-use tiller::app::tui::input::{
+use tiller::app::tui::effects::effect::Effect;
+use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::terminal::input::{
     InputEvent, KeyCode, KeyModifiers, KeyPress, MouseButton, MouseEvent, MouseEventKind,
     TerminalColor, TerminalReport,
 };
-use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::llm::message::content_text;
 use tiller::llm::{AssistantMessage, BlockKind, Content, Message, StreamEvent};
 

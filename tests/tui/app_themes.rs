@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use ratatui_core::layout::Size;
-use tiller::app::tui::effect::{Effect, TerminalEffect};
-use tiller::app::tui::input::{InputEvent, TerminalColor, TerminalReport};
+use tiller::app::tui::effects::effect::{Effect, TerminalEffect};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::popups::Overlay;
+use tiller::app::tui::terminal::input::{InputEvent, TerminalColor, TerminalReport};
 use tiller::app::tui::theme::{ColorDepth, Kind, Themes};
 
 use super::app_kit::TestTui;

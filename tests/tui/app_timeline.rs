@@ -6,7 +6,7 @@ use serde_json::json;
 use tiller::agent::session::IterationSummary;
 use tiller::agent::{AgentEvent, Details, Phase, RunState, ToolStatus};
 use tiller::app::tui::app::SessionInfo;
-use tiller::app::tui::effect::Effect;
+use tiller::app::tui::effects::effect::Effect;
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::llm::{AssistantMessage, Message, StopReason, Usage};
 

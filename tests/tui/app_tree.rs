@@ -9,9 +9,9 @@ use tiller::agent::{AgentEvent, Leaving, Phase};
 use tiller::app::branches::Outline;
 use tiller::app::sessions::Choice;
 use tiller::app::tui::app::SessionInfo;
-use tiller::app::tui::effect::{Effect, TreeEffect};
+use tiller::app::tui::effects::effect::{Effect, TreeEffect};
+use tiller::app::tui::effects::session_effect::SessionEffect;
 use tiller::app::tui::msg::{EffectResult, Msg};
-use tiller::app::tui::session_effect::SessionEffect;
 use tiller::llm::{Content, Message};
 
 use super::app_kit::TestTui;

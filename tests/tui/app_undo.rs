@@ -2,9 +2,9 @@
 
 use tiller::agent::tool::FileChange;
 use tiller::agent::undo::{Direction, FilePreview, Preview, RewindPoint};
-use tiller::app::tui::effect::{Effect, UndoEffect};
-use tiller::app::tui::input::InputEvent;
+use tiller::app::tui::effects::effect::{Effect, UndoEffect};
 use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::terminal::input::InputEvent;
 
 use super::app_kit::TestTui;
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::{Rect, Size};
 use ratatui_core::style::{Color, Style};
-use tiller::app::tui::inline_buffer::{InlineBuffer, Reflow};
+use tiller::app::tui::terminal::inline_buffer::{InlineBuffer, Reflow};
 use tiller::app::tui::text::link::LinkTable;
 
 const WIDTH: u16 = 20;

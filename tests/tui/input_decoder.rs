@@ -1,7 +1,7 @@
 //! The bytes that terminals send and the events they must give, however reads split them.
 
 use proptest::prelude::*;
-use tiller::app::tui::input::{
+use tiller::app::tui::terminal::input::{
     Decoder, Escape, InputEvent, KeyModifiers, KeyPress, MouseButton, MouseEvent, MouseEventKind,
     TerminalColor, TerminalName, TerminalReport,
 };

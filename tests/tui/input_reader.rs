@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, poll};
 use nix::pty::openpty;
-use tiller::app::tui::input::{Input, InputEvent};
+use tiller::app::tui::terminal::input::{Input, InputEvent};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use tiller::app::action::{Action, Scope, actions};
-use tiller::app::tui::input::{KeyPress, ParseKeyError};
 use tiller::app::tui::keymap::{Chord, Keymap, Meaning, label};
 use tiller::app::tui::popups::{HelpRow, help_rows};
+use tiller::app::tui::terminal::input::{KeyPress, ParseKeyError};
 
 fn resolve(map: &Keymap, key: &str, scope: Scope) -> Option<Action> {
     map.resolve(key.parse().expect("a key"), scope)

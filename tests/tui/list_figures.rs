@@ -11,8 +11,8 @@ use tiller::app::branches::Outline;
 use tiller::app::models::ModelList;
 use tiller::app::sessions::SessionScope;
 use tiller::app::tui::composer::History;
+use tiller::app::tui::effects::session_effect::SessionResult;
 use tiller::app::tui::msg::{EffectResult, Msg};
-use tiller::app::tui::session_effect::SessionResult;
 use tiller::llm::Message;
 
 use super::app_kit::TestTui;

@@ -6,11 +6,11 @@ use ratatui_core::layout::Size;
 use tiller::agent::{Phase, RunState};
 use tiller::app::models::{KeyState, ModelEntry, ModelList};
 use tiller::app::tui::composer::SavedDraft;
-use tiller::app::tui::effect::{Direction, Effect, TerminalEffect};
-use tiller::app::tui::input::{InputEvent, MouseEventKind};
+use tiller::app::tui::effects::effect::{Direction, Effect, TerminalEffect};
 use tiller::app::tui::msg::{EffectResult, FoundModel, Msg};
 use tiller::app::tui::options::ExitKind;
 use tiller::app::tui::popups::{ModelPicker, ModelsState, Overlay};
+use tiller::app::tui::terminal::input::{InputEvent, MouseEventKind};
 use tiller::llm::{Api, Model, PriceTier, Prices, ThinkingLevel};
 
 use super::app_kit::{TestTui, model};

@@ -7,9 +7,9 @@ use ratatui_core::layout::Size;
 use ratatui_core::style::Color;
 use tiller::agent::AgentEvent;
 use tiller::app::manners::Images;
-use tiller::app::tui::input::MouseEventKind;
 use tiller::app::tui::msg::Msg;
-use tiller::app::tui::screen_buffer::ScreenBuffer;
+use tiller::app::tui::terminal::input::MouseEventKind;
+use tiller::app::tui::terminal::screen_buffer::ScreenBuffer;
 use tiller::llm::{Content, Message, UserMessage};
 
 use super::app_kit::TestTui;

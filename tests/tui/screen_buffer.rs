@@ -8,7 +8,7 @@ use ratatui_core::buffer::{Buffer, CellWidth};
 use ratatui_core::layout::{Rect, Size};
 use ratatui_core::style::{Color, Modifier, Style};
 use tiller::app::manners::Links;
-use tiller::app::tui::screen_buffer::ScreenBuffer;
+use tiller::app::tui::terminal::screen_buffer::ScreenBuffer;
 use tiller::app::tui::text::link::{Link, LinkTable};
 
 const WIDTH: u16 = 24;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use tiller::app::tui::terminal::Terminal;
-use tiller::app::tui::tty::Tty;
+use tiller::app::tui::terminal::tty::Tty;
 
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::{Launch, Screen};

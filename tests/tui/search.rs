@@ -6,10 +6,10 @@ use ratatui_core::buffer::Cell;
 use ratatui_core::layout::Size;
 use tiller::agent::tool::CommandDetails;
 use tiller::agent::{AgentEvent, Details, Phase, ToolStatus};
-use tiller::app::tui::effect::Effect;
+use tiller::app::tui::effects::effect::Effect;
+use tiller::app::tui::effects::page_searcher::{PAUSE, PageSearcher};
 use tiller::app::tui::msg::{EffectResult, Msg};
-use tiller::app::tui::page_searcher::{PAUSE, PageSearcher};
-use tiller::app::tui::screen_buffer::ScreenBuffer;
+use tiller::app::tui::terminal::screen_buffer::ScreenBuffer;
 use tiller::app::tui::transcript::{PageSearch, Transcript};
 use tiller::llm::{AssistantMessage, BlockKind, Content, Message, StreamEvent};
 

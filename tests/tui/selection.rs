@@ -4,10 +4,12 @@ use proptest::prelude::*;
 use tiller::agent::tool::{CommandDetails, DiffDetails, TextDetails};
 use tiller::agent::{Details, NoticeLevel, ToolStatus};
 use tiller::app::clipboard::CopyOutcome;
-use tiller::app::tui::effect::{Effect, TerminalEffect};
-use tiller::app::tui::input::{InputEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use tiller::app::tui::effects::effect::{Effect, TerminalEffect};
+use tiller::app::tui::effects::open_target::{OpenTarget, split_line};
 use tiller::app::tui::msg::{EffectResult, Msg};
-use tiller::app::tui::open_target::{OpenTarget, split_line};
+use tiller::app::tui::terminal::input::{
+    InputEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 use tiller::app::tui::transcript::{CellClass, Fold, Stretch, Unit};
 use unicode_segmentation::UnicodeSegmentation;
 

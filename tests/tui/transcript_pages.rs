@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use tiller::agent::session::{Body, Session};
 use tiller::agent::{AgentEvent, Details, NoticeLevel, RunOutcome, RunTotals, ToolStatus};
-use tiller::app::tui::effect::Effect;
+use tiller::app::tui::effects::effect::Effect;
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::picture::Protocol;
 use tiller::app::tui::text::link::LinkTable;

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use tiller::agent::{AgentEvent, Phase};
 use tiller::app::action::Action as A;
 use tiller::app::tui::composer::{Composer, VimKey, VimMode, is_search};
-use tiller::app::tui::effect::Effect;
-use tiller::app::tui::input::InputEvent;
+use tiller::app::tui::effects::effect::Effect;
 use tiller::app::tui::msg::Msg;
+use tiller::app::tui::terminal::input::InputEvent;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::app_kit::TestTui;

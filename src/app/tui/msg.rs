@@ -6,12 +6,12 @@ use std::sync::Arc;
 use ratatui_core::layout::Size;
 
 use super::composer::{History, SavedDraft};
-use super::effect::Direction;
-use super::input::InputEvent;
-use super::open_target::OpenTarget;
+use super::effects::effect::Direction;
+use super::effects::open_target::OpenTarget;
+use super::effects::session_effect::SessionResult;
 use super::options::ExitKind;
-use super::session_effect::SessionResult;
 use super::start::DraftElsewhere;
+use super::terminal::input::InputEvent;
 use super::theme::Themes;
 use super::transcript::{LoadedPage, PagesSearched};
 use super::view::ScreenDrawn;

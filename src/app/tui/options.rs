@@ -7,9 +7,9 @@ use tokio::sync::mpsc;
 
 use super::app::{Start, Status};
 use super::composer::SavedDraft;
-use super::signals::SignalEvent;
+use super::terminal::signals::SignalEvent;
+use super::terminal::tty::Tty;
 use super::theme::ThemeChoice;
-use super::tty::Tty;
 use crate::agent::{Event, Snapshot};
 use crate::app::config::SettingOverride;
 use crate::app::host::Host;

@@ -1,7 +1,7 @@
 //! Switching to another session: what happens to the editor's text, and to input before the other
 //! session is on the screen. Other code decides about opening it.
 
-use super::input::{InputEvent, KeyCode, KeyModifiers, KeyPress};
+use super::terminal::input::{InputEvent, KeyCode, KeyModifiers, KeyPress};
 
 /// How the editor's text is treated when another session opens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::app::App;
 use super::keymap::Keymap;
 use super::options::TuiOptions;
 use super::picture::TerminalGraphics;
-use super::screen_mode::ScreenMode;
+use super::terminal::screen_mode::ScreenMode;
 use super::theme::{AUTO, Kind, Theme, ThemeChoice, Themes};
 use super::update;
 use crate::agent::NoticeLevel;

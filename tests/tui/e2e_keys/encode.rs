@@ -1,6 +1,6 @@
 //! The bytes of a key in three kinds of terminals.
 
-use tiller::app::tui::input::{KeyCode, KeyModifiers, KeyPress};
+use tiller::app::tui::terminal::input::{KeyCode, KeyModifiers, KeyPress};
 
 /// How a terminal encodes keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

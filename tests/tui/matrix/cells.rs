@@ -10,8 +10,8 @@ use tiller::agent::{
     NoticeLevel, Phase, QueueKind, RunOutcome, RunState, ToolStatus,
 };
 use tiller::app::tui::app::{SessionInfo, Start};
-use tiller::app::tui::input::{InputEvent, TerminalReport};
 use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::terminal::input::{InputEvent, TerminalReport};
 use tiller::llm::message::Cost;
 use tiller::llm::{
     AssistantMessage, BlockKind, Content, Message, StopReason, StreamEvent, Thinking, ToolCall,

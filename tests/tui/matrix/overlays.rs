@@ -10,8 +10,8 @@ use tiller::app::branches::Outline;
 use tiller::app::sessions::{Refusal, SessionFacts, SessionScope};
 use tiller::app::tui::app::SessionInfo;
 use tiller::app::tui::composer::History;
+use tiller::app::tui::effects::session_effect::SessionResult;
 use tiller::app::tui::msg::{EffectResult, FoundFiles, Msg};
-use tiller::app::tui::session_effect::SessionResult;
 use tiller::llm::{AssistantMessage, Content, Message};
 
 use super::super::app_kit::TestTui;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::app::tui::input::{KeyPress, ParseKeyError};
+use crate::app::tui::terminal::input::{KeyPress, ParseKeyError};
 
 /// One or more keys in a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -13,7 +13,7 @@ use super::chord::Chord;
 use super::map::{Keymap, clash};
 use crate::agent::word_list::WordList;
 use crate::app::action::{Action, actions};
-use crate::app::tui::input::{KeyPress, ParseKeyError};
+use crate::app::tui::terminal::input::{KeyPress, ParseKeyError};
 use crate::llm::nearest::nearest;
 use crate::llm::read_small::read_small;
 use crate::llm::toml_fault::reworded;

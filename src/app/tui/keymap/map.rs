@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use super::chord::Chord;
 use crate::app::action::{Action, Scope};
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::terminal::input::KeyPress;
 
 /// The keys of every action. With some fifty pairs, a linear search is faster than hashing.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::layout::Protocol;
 use crate::app::manners::Images;
-use crate::app::tui::input::TerminalName;
+use crate::app::tui::terminal::input::TerminalName;
 use crate::app::tui::theme::ColorDepth;
 
 /// Kitty's query: can it show a picture of one pixel? Uses id 31, and the terminal doesn't keep it.

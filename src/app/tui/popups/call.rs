@@ -3,8 +3,8 @@
 use super::{DocsRows, PAGE, Pager, Popup, PopupDrawn, PopupKeys, PopupView, topmost};
 use crate::app::action::{Action, Scope};
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::Effect;
+use crate::app::tui::terminal::input::KeyPress;
 use crate::app::tui::view::question;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::{DocsRows, Picker, Popup, PopupDrawn, PopupKeys, PopupView, on_row, t
 use crate::app::action::Action;
 use crate::app::humanize::plural;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
+use crate::app::tui::effects::effect::Effect;
 use crate::app::tui::text::diff::{self, Sign};
 use crate::app::tui::text::markdown::code_blocks;
 use crate::app::tui::text::width::ellipsis;

@@ -13,8 +13,8 @@ use crate::app::fuzzy::Query;
 use crate::app::humanize::plural;
 use crate::app::tui::app::App;
 use crate::app::tui::composer::{History, Narrowing};
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::Effect;
+use crate::app::tui::terminal::input::KeyPress;
 use crate::app::tui::update::tree;
 use crate::app::tui::view::line::StyledLine;
 

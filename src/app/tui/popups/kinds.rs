@@ -8,8 +8,8 @@ use super::{DocsRows, Pager, Picker, Popup, PopupDrawn, list};
 use crate::app::action::{Action, Scope};
 use crate::app::tui::answers::Answers;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::Effect;
+use crate::app::tui::terminal::input::KeyPress;
 
 /// The keys of a popup. In the functions without `self`, it is the topmost of `app.overlays`.
 pub trait PopupKeys {

@@ -3,8 +3,8 @@
 use super::kinds::Overlay;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::Effect;
+use crate::app::tui::terminal::input::KeyPress;
 
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match action {

@@ -3,8 +3,8 @@
 use super::{DocsRows, Picker, Popup, PopupDrawn, PopupKeys, PopupView, topmost};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::Effect;
+use crate::app::tui::terminal::input::KeyPress;
 use crate::app::tui::text::width::{fit_end, width};
 use crate::app::tui::update::scroll;
 use crate::app::tui::view::line::StyledLine;

@@ -3,8 +3,8 @@
 use super::{DocsRows, Popup, PopupDrawn, PopupKeys, PopupView, topmost};
 use crate::app::action::{Action, Scope};
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::{KeyModifiers, KeyPress};
+use crate::app::tui::effects::effect::Effect;
+use crate::app::tui::terminal::input::{KeyModifiers, KeyPress};
 use crate::app::tui::transcript::{Motion, Pointing, Unit};
 use crate::app::tui::view::line::StyledLine;
 

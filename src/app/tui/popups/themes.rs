@@ -9,8 +9,8 @@ use super::{
 };
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::Effect;
+use crate::app::tui::terminal::input::KeyPress;
 use crate::app::tui::text::width::width;
 use crate::app::tui::theme::{AUTO, Kind, Theme, ThemeChoice};
 use crate::app::tui::update::themes;

@@ -8,9 +8,9 @@ use crate::app::tui::completion::{
     Candidate, Completion, CompletionKind, InForce, Token, arguments, begins_a_command, commands,
     file_candidates, path_candidates, takes_lines, token, waits_for_argument, wanted,
 };
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::Effect;
 use crate::app::tui::msg::FoundFiles;
+use crate::app::tui::terminal::input::KeyPress;
 
 /// Opens, updates or closes the list after the user typed or erased something.
 pub fn typed(app: &mut App) -> Vec<Effect> {

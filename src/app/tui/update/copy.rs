@@ -8,7 +8,7 @@ use crate::app::action::Action;
 use crate::app::clipboard::CopyOutcome;
 use crate::app::humanize::{abbreviate_home, plural};
 use crate::app::tui::app::App;
-use crate::app::tui::effect::{Effect, TerminalEffect};
+use crate::app::tui::effects::effect::{Effect, TerminalEffect};
 use crate::app::tui::popups::{CopyItem, CopyKind, CopyPicker};
 use crate::app::tui::transcript::Copied;
 

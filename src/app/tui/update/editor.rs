@@ -6,9 +6,9 @@ use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::composer::SavedDraft;
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::Effect;
 use crate::app::tui::popups::{Overlay, opening, selecting, undo};
+use crate::app::tui::terminal::input::KeyPress;
 use crate::app::tui::transcript::CopySource;
 
 pub fn insert(app: &mut App, c: char) {

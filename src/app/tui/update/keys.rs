@@ -9,12 +9,12 @@ use crate::app::action::{Action, Scope};
 use crate::app::commands::Run;
 use crate::app::keys::looks_like_a_key;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::{Direction, Effect, TerminalEffect};
-use crate::app::tui::input::{KeyCode, KeyModifiers, KeyPress};
+use crate::app::tui::effects::effect::{Direction, Effect, TerminalEffect};
 use crate::app::tui::keymap::{Meaning, label};
 use crate::app::tui::popups::{
     Overlay, help, history, login, search, selecting, settings, status, undo,
 };
+use crate::app::tui::terminal::input::{KeyCode, KeyModifiers, KeyPress};
 use crate::llm::Content;
 
 /// Time to wait for the next key of a chord or the character to jump to (ms).

@@ -4,7 +4,7 @@ use super::queue;
 use crate::app::action::Action;
 use crate::app::attachments::may_miss_files;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
+use crate::app::tui::effects::effect::Effect;
 
 /// How long the warning stays, in milliseconds.
 const WARNING_MS: i64 = 10_000;

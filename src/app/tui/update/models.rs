@@ -9,7 +9,7 @@ use crate::app::action::Action;
 use crate::app::commands::thinking;
 use crate::app::models::{KeyState, ModelList};
 use crate::app::tui::app::App;
-use crate::app::tui::effect::{Direction, Effect};
+use crate::app::tui::effects::effect::{Direction, Effect};
 use crate::app::tui::msg::FoundModel;
 use crate::app::tui::options::ExitKind;
 use crate::app::tui::popups::{ModelPicker, Overlay, same};

@@ -5,10 +5,10 @@ use ratatui_core::layout::{Position, Rect};
 
 use super::completion;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use crate::app::tui::effects::effect::Effect;
 use crate::app::tui::pointer::{Edge, Press};
 use crate::app::tui::popups::{Overlay, selecting, sessions};
+use crate::app::tui::terminal::input::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use crate::app::tui::transcript::{Pointing, ScrollBy, Unit};
 
 /// Rows per step of the wheel.

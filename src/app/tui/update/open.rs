@@ -2,8 +2,8 @@
 
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::{Effect, TerminalEffect};
-use crate::app::tui::open_target::OpenTarget;
+use crate::app::tui::effects::effect::{Effect, TerminalEffect};
+use crate::app::tui::effects::open_target::OpenTarget;
 
 pub fn found(app: &mut App, found: Result<OpenTarget, String>) -> Vec<Effect> {
     match found {

@@ -6,7 +6,7 @@ use crate::app::action::Action;
 use crate::app::commands::permission;
 use crate::app::tui::answer_delay::AnswerDelay;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
+use crate::app::tui::effects::effect::Effect;
 use crate::app::tui::popups::{Confirm, ConfirmAbout, FullFor, settings};
 use crate::app::tui::run_facts::{Proposal, Resume};
 

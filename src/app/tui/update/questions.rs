@@ -12,11 +12,11 @@ use crate::app::notify::Notify;
 use crate::app::one_liner;
 use crate::app::tui::answers::Pressed;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::{Effect, TerminalEffect};
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::{Effect, TerminalEffect};
 use crate::app::tui::layout::editor_size;
 use crate::app::tui::popups::{CallPage, Overlay};
 use crate::app::tui::question_strip::{Offer, QuestionStrip, count};
+use crate::app::tui::terminal::input::KeyPress;
 use crate::llm::message::Text;
 
 /// Texts that mean the first answer to a request for permission, and those that give no reason.

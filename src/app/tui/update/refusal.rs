@@ -2,7 +2,7 @@
 
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
+use crate::app::tui::effects::effect::Effect;
 
 /// Refuses a slash command: says why, and writes it back to correct it, unless the user types already.
 pub fn command(app: &mut App, typed: &str, why: impl Into<String>) -> Vec<Effect> {

@@ -7,12 +7,12 @@ use super::{
 use crate::agent::{AgentEvent, NoticeLevel};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::InputEvent;
+use crate::app::tui::effects::effect::Effect;
+use crate::app::tui::effects::session_effect::SessionResult;
 use crate::app::tui::msg::{EffectResult, Msg};
 use crate::app::tui::options::ExitKind;
 use crate::app::tui::popups::{self, docs, history, login, status, undo};
-use crate::app::tui::session_effect::SessionResult;
+use crate::app::tui::terminal::input::InputEvent;
 
 /// Applies a message of time `now` (Unix ms) and returns the effects to run. Reads no clock.
 pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {

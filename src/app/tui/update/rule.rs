@@ -7,7 +7,7 @@ use crate::app::config::read_answer;
 use crate::app::rule_store::RuleScope;
 use crate::app::tui::app::App;
 use crate::app::tui::composer::Composer;
-use crate::app::tui::effect::Effect;
+use crate::app::tui::effects::effect::Effect;
 use crate::app::tui::layout::editor_size;
 use crate::app::tui::rule_draft::RuleDraft;
 

@@ -7,7 +7,7 @@ use toml::Value;
 use super::{pictures, themes};
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::{Effect, TerminalEffect};
+use crate::app::tui::effects::effect::{Effect, TerminalEffect};
 use crate::app::tui::popups::Overlay;
 
 pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> Vec<Effect> {

@@ -7,7 +7,7 @@ use crate::agent::event::ToolStatus;
 use crate::agent::tool::CommandDetails;
 use crate::app::host::CommandEnd;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
+use crate::app::tui::effects::effect::Effect;
 use crate::app::tui::shell::ShellRun;
 use crate::app::tui::transcript::ScrollBy;
 use crate::llm::Content;

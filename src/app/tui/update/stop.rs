@@ -4,7 +4,7 @@ use super::{questions, scroll, shell};
 use crate::agent::RunState;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::{Effect, TerminalEffect};
+use crate::app::tui::effects::effect::{Effect, TerminalEffect};
 use crate::app::tui::options::ExitKind;
 use crate::app::tui::popups::{Confirm, ConfirmAbout, TreePurpose, tree};
 

@@ -4,11 +4,11 @@ use ratatui_core::layout::Size;
 
 use super::{pictures, themes};
 use crate::app::tui::app::App;
-use crate::app::tui::effect::{Effect, TerminalEffect};
-use crate::app::tui::input::TerminalReport;
+use crate::app::tui::effects::effect::{Effect, TerminalEffect};
 use crate::app::tui::layout::editor_size;
 use crate::app::tui::pointer::Pointer;
 use crate::app::tui::popups::Overlay;
+use crate::app::tui::terminal::input::TerminalReport;
 
 pub fn resize(app: &mut App, size: Size) -> Vec<Effect> {
     app.size = size;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::{pictures, refusal};
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::{Effect, TerminalEffect};
-use crate::app::tui::input::TerminalColor;
+use crate::app::tui::effects::effect::{Effect, TerminalEffect};
 use crate::app::tui::popups::{Overlay, ThemePicker, topmost};
+use crate::app::tui::terminal::input::TerminalColor;
 use crate::app::tui::theme::{AUTO, Kind, TerminalColors, Theme, Themes};
 
 const SETTING: &str = "ui.theme";

@@ -4,7 +4,7 @@ use super::refusal::is_busy;
 use crate::app::action::Action;
 use crate::app::attachments::typed_text;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::{Effect, TreeEffect};
+use crate::app::tui::effects::effect::{Effect, TreeEffect};
 use crate::app::tui::popups::TreePurpose;
 use crate::app::tui::popups::tree::open;
 use crate::llm::Content;

@@ -8,7 +8,7 @@ use crate::agent::{NoticeLevel, Phase, RunState, TrialEvent, TrialStep};
 use crate::app::host::kept_trial;
 use crate::app::humanize::{abbreviate_home, shell_word};
 use crate::app::tui::app::{App, OpenTrial};
-use crate::app::tui::effect::{Effect, TrialEffect};
+use crate::app::tui::effects::effect::{Effect, TrialEffect};
 use crate::llm::Content;
 
 /// `/try`, `/keep` and `/discard`.

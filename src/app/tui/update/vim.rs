@@ -2,7 +2,7 @@
 
 use crate::app::tui::app::App;
 use crate::app::tui::composer::{VimKey, VimMode, is_search};
-use crate::app::tui::input::{KeyCode, KeyModifiers, KeyPress};
+use crate::app::tui::terminal::input::{KeyCode, KeyModifiers, KeyPress};
 
 /// Handles a vim key; false leaves it to the other contexts.
 pub fn press(app: &mut App, press: KeyPress) -> bool {

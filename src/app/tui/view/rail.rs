@@ -13,7 +13,7 @@ use crate::app::humanize::plural;
 use crate::app::sanitize::visible_line;
 use crate::app::tui::app::App;
 use crate::app::tui::layout::RAIL_FROM;
-use crate::app::tui::screen_mode::ScreenMode;
+use crate::app::tui::terminal::screen_mode::ScreenMode;
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
 use crate::app::tui::theme::Theme;
 

@@ -3,9 +3,9 @@
 use super::state::{DocsPage, PageFind};
 use crate::app::action::{Action, Scope};
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::Effect;
 use crate::app::tui::popups::{Overlay, Pager, Picker, PopupKeys, list, topmost};
+use crate::app::tui::terminal::input::KeyPress;
 
 impl PopupKeys for DocsPage {
     fn scope(&self) -> Scope {

@@ -4,9 +4,9 @@ use super::state::{HelpEntry, HelpList};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::completion::waits_for_argument;
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::Effect;
 use crate::app::tui::popups::{DocsPage, Picker, PopupKeys, list, settings, topmost};
+use crate::app::tui::terminal::input::KeyPress;
 use crate::app::tui::update::{completion, keys, tree};
 
 /// Opens the help, searching for `words`.

@@ -7,10 +7,10 @@ use crate::app::keys::{key_of_another, not_a_key, without_keys};
 use crate::app::models::ProviderKey;
 use crate::app::tui::app::App;
 use crate::app::tui::composer::SavedDraft;
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::Effect;
 use crate::app::tui::options::ExitKind;
 use crate::app::tui::popups::{Picker, PopupKeys, list, topmost};
+use crate::app::tui::terminal::input::KeyPress;
 use crate::app::tui::update::stop;
 use crate::llm::Secret;
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::state::ModelPicker;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::Effect;
 use crate::app::tui::msg::FoundModel;
 use crate::app::tui::popups::{Picker, PopupKeys, list, topmost};
+use crate::app::tui::terminal::input::KeyPress;
 use crate::app::tui::update::{models, stop};
 
 impl PopupKeys for ModelPicker {

@@ -11,10 +11,10 @@ use crate::app::action::{Action, Scope};
 use crate::app::sessions::{Choice, SessionFacts, SessionRow, SessionScope};
 use crate::app::tui::answer_delay::AnswerDelay;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::Effect;
+use crate::app::tui::effects::session_effect::SessionEffect;
 use crate::app::tui::popups::{Overlay, Picker, PopupKeys, list, topmost};
-use crate::app::tui::session_effect::SessionEffect;
+use crate::app::tui::terminal::input::KeyPress;
 use crate::app::tui::update::sessions::open as open_session;
 
 pub fn open(app: &mut App) -> Vec<Effect> {

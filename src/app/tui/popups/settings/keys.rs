@@ -8,9 +8,9 @@ use crate::app::action::Action;
 use crate::app::commands;
 use crate::app::config::SettingRow;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::Effect;
 use crate::app::tui::popups::{FullFor, Overlay, Picker, PopupKeys, list, topmost};
+use crate::app::tui::terminal::input::KeyPress;
 use crate::app::tui::theme::AUTO;
 use crate::app::tui::update::{models, permission};
 

@@ -3,10 +3,10 @@
 use super::state::{StatusPopup, StatusTab};
 use crate::app::action::{Action, Scope};
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::Effect;
+use crate::app::tui::effects::session_effect::SessionEffect;
 use crate::app::tui::popups::{PAGE, Pager, PopupKeys, topmost};
-use crate::app::tui::session_effect::SessionEffect;
+use crate::app::tui::terminal::input::KeyPress;
 use crate::app::tui::update::refusal;
 
 pub fn open(app: &mut App, name: &str) -> Vec<Effect> {

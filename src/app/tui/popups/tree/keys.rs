@@ -6,11 +6,11 @@ use crate::app::action::{Action, Scope};
 use crate::app::branches::Outline;
 use crate::app::sessions::Choice;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::{Effect, TreeEffect};
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::{Effect, TreeEffect};
+use crate::app::tui::effects::session_effect::SessionEffect;
 use crate::app::tui::popups::{Picker, PopupKeys, list, topmost};
-use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::session_switch::Arriving;
+use crate::app::tui::terminal::input::KeyPress;
 use crate::app::tui::update::refusal::{is_busy, is_read_only};
 
 pub fn open(app: &mut App, purpose: TreePurpose) -> Vec<Effect> {

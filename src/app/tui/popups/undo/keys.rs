@@ -7,9 +7,9 @@ use crate::app::action::Action;
 use crate::app::commands::undo::nothing;
 use crate::app::tui::answer_delay::AnswerDelay;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::{Effect, UndoEffect};
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::effects::effect::{Effect, UndoEffect};
 use crate::app::tui::popups::{Overlay, Pager, Picker, PopupKeys, list, topmost};
+use crate::app::tui::terminal::input::KeyPress;
 use crate::app::tui::update::editor;
 use crate::app::tui::update::refusal::{is_busy, is_gone, is_read_only};
 

@@ -4,7 +4,7 @@ use super::open::open;
 use crate::app::action::Action;
 use crate::app::sessions::Choice;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
+use crate::app::tui::effects::effect::Effect;
 use crate::app::tui::popups::sessions;
 
 pub fn act(app: &mut App, action: Action) -> Vec<Effect> {

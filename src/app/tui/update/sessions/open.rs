@@ -6,11 +6,11 @@ use crate::app::outcome::StartError;
 use crate::app::sessions::{Choice, Recent, Refused};
 use crate::app::tui::app::App;
 use crate::app::tui::composer::SavedDraft;
-use crate::app::tui::effect::{DraftChange, Effect};
-use crate::app::tui::input::{InputEvent, KeyCode};
+use crate::app::tui::effects::effect::{DraftChange, Effect};
+use crate::app::tui::effects::session_effect::SessionEffect;
 use crate::app::tui::popups::{Overlay, opening};
-use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::session_switch::Arriving;
+use crate::app::tui::terminal::input::{InputEvent, KeyCode};
 use crate::app::tui::update::refusal::is_busy;
 use crate::app::tui::update::{editor, shell};
 

@@ -2,9 +2,9 @@
 
 use super::open;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
+use crate::app::tui::effects::effect::Effect;
+use crate::app::tui::effects::session_effect::SessionResult;
 use crate::app::tui::popups::{sessions as list, status};
-use crate::app::tui::session_effect::SessionResult;
 
 pub fn done(app: &mut App, result: SessionResult) -> Vec<Effect> {
     match result {

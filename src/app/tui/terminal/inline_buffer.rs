@@ -13,7 +13,7 @@ use ratatui_core::layout::{Rect, Size};
 use super::cell_writer::{RowPlace, bound_symbols, write_row};
 use super::row_move::{Move, find_move};
 use super::screen_buffer::FrameCost;
-use super::text::link::LinkTable;
+use crate::app::tui::text::link::LinkTable;
 
 /// Clears the cursor's row and all below, but not from the first column. Some terminals (tmux) save
 /// rows cleared from the top left of the screen to their scrollback.

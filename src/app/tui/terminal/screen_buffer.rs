@@ -12,7 +12,7 @@ use ratatui_core::layout::{Rect, Size};
 
 use super::cell_writer::{RowPlace, bound_symbols, write_row};
 use super::row_move::{Move, find_move};
-use super::text::link::LinkTable;
+use crate::app::tui::text::link::LinkTable;
 
 /// The shown buffer, the painted buffer, and the way between them.
 #[derive(Debug)]

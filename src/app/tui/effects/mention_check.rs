@@ -1,8 +1,8 @@
 //! The state of a check: do the files exist that a message mentions? Input meanwhile waits, because
 //! it follows the message. Other code reads the disk and decides about sending.
 
-use super::input::InputEvent;
 use crate::app::action::Action;
+use crate::app::tui::terminal::input::InputEvent;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MentionCheck {

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::popups::TextSearch;
 use crate::agent::session::{Found, SessionState};
 use crate::app::sessions::{Choice, Recent, Refused, SessionFacts, SessionRow, SessionScope};
+use crate::app::tui::popups::TextSearch;
 
 /// A side effect on stored sessions.
 #[derive(Clone, Debug, PartialEq)]

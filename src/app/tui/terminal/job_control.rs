@@ -7,7 +7,7 @@ use nix::sys::signal::{Signal, kill, raise};
 use nix::unistd::{Pid, getpgid, getpgrp, getpid, getsid};
 
 /// Whether a shell that can continue us with `fg` is an ancestor in our session.
-pub(super) fn is_possible() -> bool {
+pub(crate) fn is_possible() -> bool {
     let (group, session) = (getpgrp(), getsid(None).ok());
     let mut pid = getpid();
     // Skip members of the job, such as `cargo run`.
@@ -22,7 +22,7 @@ pub(super) fn is_possible() -> bool {
 }
 
 /// Suspends the whole job (including parents such as `cargo run`). Returns when it continues.
-pub(super) fn stop() {
+pub(crate) fn stop() {
     if getpgrp() != getpid() {
         let _ = kill(Pid::from_raw(0), Signal::SIGTSTP);
     }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::time::{Instant, sleep};
 
-use super::msg::EffectResult;
 use crate::agent::git::git_head;
 use crate::agent::memory::count_changes;
+use crate::app::tui::msg::EffectResult;
 
 /// Minimum time between two counts, and at least ten times as long as one takes. Quick turns must
 /// not recount a large repository.

@@ -8,8 +8,8 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::{AbortHandle, spawn_blocking};
 use tokio::time::sleep;
 
-use super::msg::EffectResult;
-use super::transcript::PageSearch;
+use crate::app::tui::msg::EffectResult;
+use crate::app::tui::transcript::PageSearch;
 
 /// The pause in typing before a search starts.
 pub const PAUSE: Duration = Duration::from_millis(150);

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::spawn_blocking;
 
-use super::msg::EffectResult;
-use super::popups::TextSearch;
 use super::session_effect::{SessionEffect, SessionResult};
 use crate::app::host::{Host, NotOpened, SwitchedTo};
 use crate::app::sessions::{self, Choice, SessionFacts, SessionScope};
+use crate::app::tui::msg::EffectResult;
+use crate::app::tui::popups::TextSearch;
 
 #[derive(Clone)]
 pub(super) struct SessionEffectRunner {

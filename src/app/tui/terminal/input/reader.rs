@@ -18,7 +18,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::decoder::{Decoder, Escape};
 use super::event::InputEvent;
-use crate::app::tui::tty_writer::is_passing;
+use crate::app::tui::terminal::tty_writer::is_passing;
 
 /// Bytes per read.
 const READ_SIZE: usize = 64 * 1024;

@@ -9,7 +9,7 @@ use ratatui_core::buffer::{Buffer, Cell, CellWidth};
 use ratatui_core::style::Color;
 use ratatui_crossterm::CrosstermBackend;
 
-use super::text::link::LinkTable;
+use crate::app::tui::text::link::LinkTable;
 
 /// Bytes of one cell; the longest emoji sequences need 40.
 const SYMBOL_BYTES: usize = 64;

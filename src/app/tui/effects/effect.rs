@@ -4,10 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::composer::SavedDraft;
-use super::options::ExitKind;
 use super::session_effect::SessionEffect;
-use super::transcript::{PageRequest, PageSearch};
 use crate::agent::permission::{PermissionMode, Rule};
 use crate::agent::trial::Trial;
 use crate::agent::undo;
@@ -15,6 +12,9 @@ use crate::agent::{Answer, Leaving, QueueKind};
 use crate::app::commands::SlashCommand;
 use crate::app::notify::Notify;
 use crate::app::rule_store::RuleScope;
+use crate::app::tui::composer::SavedDraft;
+use crate::app::tui::options::ExitKind;
+use crate::app::tui::transcript::{PageRequest, PageSearch};
 use crate::llm::{Content, Model, Secret, ThinkingLevel};
 
 /// A direction through a list.

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::app::App;
-use super::composer::VimMode;
 use crate::agent::RunState;
 use crate::app::manners::Manners;
 use crate::app::sanitize::visible_line;
+use crate::app::tui::app::App;
+use crate::app::tui::composer::VimMode;
 
 const MAX_TITLE: usize = 80;
 

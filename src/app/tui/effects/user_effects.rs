@@ -7,14 +7,14 @@ use std::sync::mpsc::{Receiver, channel};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::effect::Effect;
-use super::msg::EffectResult;
-use super::popups::without_place;
-use super::theme::Themes;
 use crate::app::config::SettingOverride;
 use crate::app::config::{Layers, setting_rows, unset_checked};
 use crate::app::dirs::Dirs;
 use crate::app::models::Models;
 use crate::app::setting_names::SettingNames;
+use crate::app::tui::msg::EffectResult;
+use crate::app::tui::popups::without_place;
+use crate::app::tui::theme::Themes;
 use crate::llm::Secret;
 use crate::llm::probe::Verdict;
 

@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::composer::{DraftFile, HistoryFile, SavedDraft};
 use super::effect::DraftChange;
-use super::msg::EffectResult;
-use super::start::DraftElsewhere;
 use crate::agent::AgentHandle;
 use crate::agent::session::StoredSession;
 use crate::agent::session::folder::folder_for;
 use crate::app::dirs::Dirs;
 use crate::app::sessions::{short_id, title_of};
+use crate::app::tui::composer::{DraftFile, HistoryFile, SavedDraft};
+use crate::app::tui::msg::EffectResult;
+use crate::app::tui::start::DraftElsewhere;
 
 /// How long to wait before a retry.
 const RETRY: Duration = Duration::from_secs(10);

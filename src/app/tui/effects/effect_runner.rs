@@ -10,18 +10,15 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use super::composer::{History, HistoryFile, SavedDraft};
 use super::effect::{Direction, Effect, TreeEffect, TrialEffect, UndoEffect};
 use super::file_finder::FileFinder;
 use super::git_reader::GitReader;
-use super::msg::{EffectResult, FoundModel};
 use super::open_target;
 use super::outbox::{Outbox, Outgoing};
 use super::page_searcher::PageSearcher;
 use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::shell_runner::ShellRunner;
 use super::storage::{Job, Storage};
-use super::tty::Tty;
 use super::user_effects::UserEffects;
 use crate::agent::permission::Rule;
 use crate::agent::session::{IterationSummary, SessionView};
@@ -38,6 +35,9 @@ use crate::app::host::Host;
 use crate::app::models::Models;
 use crate::app::project::Project;
 use crate::app::rule_store::RuleScope;
+use crate::app::tui::composer::{History, HistoryFile, SavedDraft};
+use crate::app::tui::msg::{EffectResult, FoundModel};
+use crate::app::tui::terminal::tty::Tty;
 use crate::llm::local::DiscoveredServer;
 use crate::llm::{Model, ThinkingLevel};
 

@@ -16,17 +16,17 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, interval, timeout_at};
 
-use super::effect::TerminalEffect;
-use super::event_loop::run;
-use super::msg::EffectResult;
-use super::options::{ExitKind, Joining, TuiOptions};
+use super::modes::restore_bytes;
 use super::signals::SignalEvent;
-use super::terminal::restore_bytes;
 use super::tty::Tty;
 use crate::agent::Snapshot;
 use crate::app::out;
 use crate::app::signals::Signals;
 use crate::app::steer::{ScreenRequest, ScreenSignal, ScreenUpdate, to_line};
+use crate::app::tui::effects::effect::TerminalEffect;
+use crate::app::tui::event_loop::run;
+use crate::app::tui::msg::EffectResult;
+use crate::app::tui::options::{ExitKind, Joining, TuiOptions};
 
 /// How often the client asks whether the session's program still reads the keys, and how long that may take.
 /// Without it, a program that hangs would lock the client's terminal.
@@ -122,7 +122,7 @@ fn end_of(kind: ExitKind) -> ScreenUpdate {
 
 /// What a screen in a client's terminal can't do, as its result: an editor would be a child of this process, and
 /// not in the foreground there.
-pub(super) fn refused(tty: &Tty, effect: &TerminalEffect) -> Option<EffectResult> {
+pub(crate) fn refused(tty: &Tty, effect: &TerminalEffect) -> Option<EffectResult> {
     tty.client()?;
     let why = "The editor opens only in the terminal that started tiller".to_owned();
     match effect {

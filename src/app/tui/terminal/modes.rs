@@ -15,12 +15,12 @@ use std::time::Duration;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{FlushArg, SetArg, Termios, cfmakeraw, tcflush, tcgetattr, tcsetattr};
 
-use super::picture::terminal::queries;
 use super::tty::Tty;
 use super::tty_writer::{Patience, TtyWriter};
 use super::window::{NO_PROGRESS, OWN_CURSOR, shows_progress};
 use crate::app::manners::Manners;
 use crate::app::sanitize::visible;
+use crate::app::tui::picture::terminal::queries;
 
 /// Bracketed paste, focus reports, reports of a switch to dark or light.
 const ENTER: &[u8] = b"\x1b[?2004h\x1b[?1004h\x1b[?2031h";

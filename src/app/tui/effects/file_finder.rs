@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::msg::{EffectResult, FoundFiles};
 use crate::app::files::{FileIndex, Found, walk};
+use crate::app::tui::msg::{EffectResult, FoundFiles};
 
 const LIMIT: usize = 60;
 /// The list is valid for this long, or ten times as long as it took to read.

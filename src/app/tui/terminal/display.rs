@@ -8,18 +8,18 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::{Rect, Size};
 use tokio::time::Instant;
 
-use super::app::App;
 use super::inline_buffer::{InlineBuffer, Reflow};
-use super::picture::{PictureCache, Wake};
 use super::screen_buffer::{FrameCost, ScreenBuffer};
 use super::screen_mode::ScreenMode;
-use super::terminal::Terminal;
-use super::text::link::LinkTable;
-use super::transcript::{Printing, Transcript};
-use super::view::transcript::{Printed, Ready, print, unprinted};
-use super::view::{LivePlan, ScreenDrawn, ViewCache, divider, view};
 use crate::agent::RunState;
 use crate::app::manners::Links;
+use crate::app::tui::app::App;
+use crate::app::tui::picture::{PictureCache, Wake};
+use crate::app::tui::terminal::Terminal;
+use crate::app::tui::text::link::LinkTable;
+use crate::app::tui::transcript::{Printing, Transcript};
+use crate::app::tui::view::transcript::{Printed, Ready, print, unprinted};
+use crate::app::tui::view::{LivePlan, ScreenDrawn, ViewCache, divider, view};
 
 /// How long code waits for its colors before it's printed plain.
 const COLORS: Duration = Duration::from_millis(400);

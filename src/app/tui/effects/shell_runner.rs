@@ -8,9 +8,9 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use super::msg::EffectResult;
 use crate::agent::git::search_path;
 use crate::app::host::{CommandUpdate, Host};
+use crate::app::tui::msg::EffectResult;
 
 /// How long a clipboard program may take.
 const CLIPBOARD: Duration = Duration::from_secs(2);
