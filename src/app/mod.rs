@@ -53,6 +53,7 @@ pub mod demo;
 #[cfg(feature = "tui")]
 pub mod tui;
 
-#[cfg(all(test, feature = "tui"))]
+#[cfg(test)]
+#[cfg(feature = "tui")]
 #[path = "../../tests/docs/mod.rs"]
 mod docs;

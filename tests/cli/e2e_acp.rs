@@ -150,6 +150,70 @@ fn permission_is_asked_and_answered() {
 }
 
 #[test]
+fn a_client_with_forms_answers_questions_in_words() {
+    let question = |text: &str, choices: Value| {
+        Reply::call("ask_user", json!({"question": text, "choices": choices}))
+    };
+    let replies = vec![
+        question("Which?", json!(["red", "blue"])),
+        question("Really?", json!(["yes"])),
+        question("Sure?", json!(["yes"])),
+        Reply::text("Done."),
+    ];
+    let (_server, sandbox, mut client) = start(replies);
+    let capabilities = json!({"elicitation": {"form": {}}});
+    let params = json!({"protocolVersion": 1, "clientCapabilities": capabilities});
+    client.result("initialize", params);
+    let session = client.new_session(&sandbox);
+    let id = client.send_prompt(&session, "ask me");
+    for (message, result) in [
+        (
+            "Which?",
+            json!({"action": "accept", "content": {"choice": "blue"}}),
+        ),
+        (
+            "Really?",
+            json!({"action": "accept", "content": {"choice": "yes", "text": "green after all"}}),
+        ),
+        ("Sure?", json!({"action": "decline"})),
+    ] {
+        let form = client.until(|record| record["method"] == "elicitation/create");
+        let params = &form["params"];
+        assert_eq!(params["message"], message);
+        assert_eq!(
+            (&params["mode"], &params["sessionId"]),
+            (&json!("form"), &json!(session))
+        );
+        let answer = json!({"jsonrpc": "2.0", "id": form["id"], "result": result});
+        client.write(&answer.to_string());
+    }
+    assert_eq!(client.response(id)["result"]["stopReason"], "end_turn");
+    let messages = sandbox.session_messages();
+    let results = messages.iter().filter(|it| it["role"] == "toolResult");
+    let results: Vec<String> = results.map(Value::to_string).collect();
+    assert!(results[0].contains("blue") && results[1].contains("green after all"));
+    assert!(!results[2].contains("yes"), "{}", results[2]);
+}
+
+#[test]
+fn a_request_can_be_cancelled_and_a_session_deleted() {
+    let sleep = Reply::call("bash", json!({"command": "sleep 1000"}));
+    let (_server, sandbox, mut client) = start(vec![sleep]);
+    let session = client.new_session(&sandbox);
+    let id = client.send_prompt(&session, "wait");
+    client.until_update("tool_call");
+    client.notify("$/cancel_request", json!({"requestId": 999}));
+    client.notify("$/cancel_request", json!({"requestId": id}));
+    assert_eq!(client.response(id)["result"]["stopReason"], "cancelled");
+    let to_session = json!({"sessionId": session});
+    client.result("session/delete", to_session.clone());
+    let listed = client.result("session/list", json!({"cwd": sandbox.path()}));
+    assert_eq!(listed["sessions"], json!([]));
+    assert_eq!(client.error("session/delete", to_session).0, -32002);
+    assert_eq!(client.close(), Some(0));
+}
+
+#[test]
 fn a_cancelled_prompt_says_so_and_leaves_no_process() {
     let sleep = Reply::call("bash", json!({"command": "sleep 1000"}));
     let (_server, sandbox, mut client) = start(vec![sleep, Reply::text("again")]);

@@ -1,7 +1,7 @@
 //! Makes the agents of `tiller acp`: one for each session, with the settings of its folder.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::run_context::RunContext;
 use super::screen;
@@ -13,6 +13,7 @@ use crate::app::dirs::Dirs;
 use crate::app::outcome::StartError;
 use crate::app::plan::{Loaded, Plan, Stdio};
 use crate::app::serve::{Agents, OpenAgent, SteerSocket};
+use crate::app::sessions::remove;
 
 /// What all agents of the program share.
 pub(super) struct OwnAgents {
@@ -66,5 +67,9 @@ impl Agents for OwnAgents {
 
     fn sessions(&self) -> PathBuf {
         self.dirs.sessions()
+    }
+
+    fn remove(&self, file: &Path) -> Result<(), StartError> {
+        remove(&self.dirs.sessions(), &self.dirs.trash(), file).map(drop)
     }
 }

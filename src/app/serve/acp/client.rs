@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
@@ -20,6 +21,7 @@ const WAITING: usize = 64;
 pub(super) struct Client {
     lines: mpsc::Sender<String>,
     asked: Arc<Mutex<Asked>>,
+    knows_forms: Arc<AtomicBool>,
 }
 
 /// Requests without an answer, by id.
@@ -41,8 +43,24 @@ impl Client {
             }
             writer.finish().await
         });
-        let asked = Arc::default();
-        Ok((Self { lines, asked }, written))
+        let client = Self {
+            lines,
+            asked: Arc::default(),
+            knows_forms: Arc::default(),
+        };
+        Ok((client, written))
+    }
+
+    /// Notes what the client says of itself in `initialize`.
+    pub fn learn(&self, params: &Value) {
+        let form = params.pointer("/clientCapabilities/elicitation/form");
+        let knows = form.is_some_and(Value::is_object);
+        self.knows_forms.store(knows, Ordering::Relaxed);
+    }
+
+    /// Whether it can show forms (`elicitation/create`).
+    pub fn knows_forms(&self) -> bool {
+        self.knows_forms.load(Ordering::Relaxed)
     }
 
     /// Answers a request.

@@ -15,8 +15,8 @@ use tokio::time::timeout;
 use super::client::Client;
 use super::session::{Command, Session};
 use super::wire::{
-    Answer, Incoming, ListSessions, NewSession, OldSession, Prompt, RpcError, SetMode, SetOption,
-    ToSession, params,
+    Answer, CancelRequest, Incoming, ListSessions, NewSession, OldSession, Prompt, RpcError,
+    SetMode, SetOption, ToSession, params,
 };
 use crate::agent::process::Processes;
 use crate::agent::session::StoredSession;
@@ -44,6 +44,12 @@ pub trait Agents: Send + Sync {
 
     /// The folder of all sessions.
     fn sessions(&self) -> PathBuf;
+
+    /// Moves the session in this file to the trash.
+    ///
+    /// # Errors
+    /// Fails if another program has it open.
+    fn remove(&self, file: &Path) -> Result<(), StartError>;
 }
 
 /// An agent for one session.
@@ -164,11 +170,19 @@ impl Server {
                 }
             }
             Ok(Incoming::Notification { method, params: it }) => {
-                if method == "session/cancel"
-                    && let Ok(ToSession { session_id }) = params(it)
-                    && let Some(link) = self.sessions.get(&session_id)
+                if method == "session/cancel" {
+                    if let Ok(ToSession { session_id }) = params(it)
+                        && let Some(link) = self.sessions.get(&session_id)
+                    {
+                        let _ = link.commands.send(Command::Cancel);
+                    }
+                } else if method == "$/cancel_request"
+                    && let Ok(CancelRequest { request_id }) = params(it)
                 {
-                    let _ = link.commands.send(Command::Cancel);
+                    for link in self.sessions.values() {
+                        let request = request_id.clone();
+                        let _ = link.commands.send(Command::CancelRequest(request));
+                    }
                 }
             }
             Ok(Incoming::Response { id, result }) => self.client.answered(&id, result),
@@ -185,7 +199,10 @@ impl Server {
     ) -> Result<Option<Value>, RpcError> {
         let request = || id.clone();
         match method {
-            "initialize" => Ok(Some(capabilities())),
+            "initialize" => {
+                self.client.learn(&it);
+                Ok(Some(capabilities()))
+            }
             "authenticate" => Err(RpcError::params(
                 "tiller has no login in the editor: add a key with tiller auth add PROVIDER",
             )),
@@ -237,6 +254,23 @@ impl Server {
                     client.answer(request, Ok(json!({}))).await;
                 });
                 Ok(None)
+            }
+            "session/delete" => {
+                let ToSession { session_id } = params(it)?;
+                if let Some(link) = self.sessions.remove(&session_id) {
+                    drop(link.commands);
+                    let _ = link.task.await;
+                }
+                let agents = Arc::clone(&self.agents);
+                let removed = spawn_blocking(move || {
+                    let file = file_of(&session_id, &agents.sessions())?;
+                    agents.remove(&file).map_err(|error| why_not(&error))
+                });
+                let crash = |panic: JoinError| Err(RpcError::internal(panic.to_string()));
+                removed
+                    .await
+                    .unwrap_or_else(crash)
+                    .map(|()| Some(json!({})))
             }
             method => Err(RpcError::method(method)),
         }
@@ -350,7 +384,7 @@ fn capabilities() -> Value {
             "loadSession": true,
             "promptCapabilities": {"image": true, "audio": false, "embeddedContext": true},
             "mcpCapabilities": {"http": false, "sse": false},
-            "sessionCapabilities": {"list": {}, "resume": {}, "close": {}},
+            "sessionCapabilities": {"list": {}, "delete": {}, "resume": {}, "close": {}},
         },
         "authMethods": [],
     })

@@ -9,12 +9,13 @@ use tokio::task::spawn_blocking;
 
 use super::client::Client;
 use super::options::Options;
+use super::questions::OpenQuestions;
 use super::server::OpenAgent;
 use super::wire::{Answer, Block, RpcError};
-use super::{calls, prompt, questions, replay};
+use super::{calls, prompt, replay};
 use crate::agent::{
-    Accept, AgentEvent, Delivery, Details, Event, NoticeLevel, Question, QueueKind, Refused, RunId,
-    RunOutcome, SlowReader, Subject, Submission, is_from_user,
+    Accept, AgentEvent, Delivery, Details, Event, NoticeLevel, QueueKind, Refused, RunId,
+    RunOutcome, SlowReader, Submission, is_from_user,
 };
 use crate::app::commands;
 use crate::app::host::{Host, RunningCommands};
@@ -39,6 +40,8 @@ pub(super) enum Command {
         blocks: Vec<Block>,
     },
     Cancel,
+    /// Cancels the prompt of this request, if it runs here.
+    CancelRequest(Value),
     /// Selects the value of an option. Older clients have a separate method for `mode`.
     Select {
         request: Value,
@@ -61,8 +64,7 @@ pub(super) struct Session {
     are_cancelled: bool,
     /// The names of running calls by id.
     calls: HashMap<String, String>,
-    /// The requests of open questions, by question.
-    asked: HashMap<u64, u64>,
+    questions: OpenQuestions,
     /// Lives as long as the session.
     _keep: Box<dyn std::any::Any + Send + Sync>,
 }
@@ -105,7 +107,7 @@ impl Session {
             slash_commands: RunningCommands::default(),
             are_cancelled: false,
             calls: HashMap::new(),
-            asked: HashMap::new(),
+            questions: OpenQuestions::default(),
             _keep: keep,
         };
         Ok((id, session))
@@ -171,6 +173,15 @@ impl Session {
             Command::Cancel if !self.slash_commands.is_empty() => {
                 self.are_cancelled = true;
                 self.host.handle.abort();
+            }
+            Command::CancelRequest(request) => {
+                let runs = self
+                    .running
+                    .as_ref()
+                    .is_some_and(|it| it.request == request);
+                if runs {
+                    Box::pin(self.carry_out(Command::Cancel)).await;
+                }
             }
             Command::Cancel => {
                 if let Some(running) = &mut self.running {
@@ -322,7 +333,11 @@ impl Session {
                     self.update("plan", calls::plan(todo)).await;
                 }
             }
-            AgentEvent::Questions { open } => self.ask(open).await,
+            AgentEvent::Questions { open } => {
+                self.questions
+                    .update(open, &self.id, &self.host, &self.client)
+                    .await
+            }
             AgentEvent::PermissionMode(mode) => {
                 let is_new = self.options.set_mode(*mode);
                 if is_new {
@@ -375,57 +390,6 @@ impl Session {
             Some(RunOutcome::Aborted) | None => "cancelled",
         };
         Ok(json!({"stopReason": reason}))
-    }
-
-    /// Asks what is new, and takes back what no longer waits.
-    async fn ask(&mut self, open: &[Arc<Question>]) {
-        let is_open = |id: &u64| open.iter().any(|question| question.id == *id);
-        let closed: Vec<u64> = self
-            .asked
-            .keys()
-            .copied()
-            .filter(|id| !is_open(id))
-            .collect();
-        for id in closed {
-            if let Some(request) = self.asked.remove(&id) {
-                self.client.take_back(request).await;
-            }
-        }
-        for question in open {
-            if self.asked.contains_key(&question.id) {
-                continue;
-            }
-            let question = Arc::clone(question);
-            let mut call = match &question.subject {
-                Subject::Permission(subject) => {
-                    let cwd = &self.host.cwd;
-                    calls::fields(&question.call_id, &question.tool, &subject.details, cwd)
-                }
-                Subject::Choice(_) => json!({"toolCallId": question.call_id}),
-            };
-            call["status"] = json!("pending");
-            let (title, reason) = (call["title"].as_str(), questions::title(&question));
-            call["title"] = json!(match title {
-                Some(title) => format!("{title} ({reason})"),
-                None => reason,
-            });
-            let params = json!({
-                "sessionId": self.id,
-                "toolCall": call,
-                "options": questions::options(&question),
-            });
-            let asking = self.client.ask("session/request_permission", params);
-            let (request, answered) = asking.await;
-            self.asked.insert(question.id, request);
-            let handle = self.host.handle.clone();
-            tokio::spawn(async move {
-                // Without a sender it was taken back.
-                if let Ok(result) = answered.await {
-                    let answer = questions::answer(&question, result.as_ref());
-                    handle.answer(question.id, answer);
-                }
-            });
-        }
     }
 
     async fn tell_commands(&self) {

@@ -144,7 +144,14 @@ pub(super) struct ListSessions {
     pub cwd: Option<PathBuf>,
 }
 
-/// `session/cancel` and `session/close`.
+/// `$/cancel_request`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CancelRequest {
+    pub request_id: Value,
+}
+
+/// `session/cancel`, `session/close` and `session/delete`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ToSession {
