@@ -330,8 +330,8 @@ impl Plan {
             }
             return Err(StartError::failed(
                 "no model: found no API key and no model server on this machine. Add a key:\n  \
-                 tiller auth add anthropic\nor\n  export ANTHROPIC_API_KEY=...\nor describe a \
-                 provider in models.toml and choose its model with -m provider/id",
+                 tiller auth add anthropic\nor\n  export ANTHROPIC_API_KEY=...\nor start a model server, \
+                 such as ollama serve; see tiller docs models#local-servers",
             ));
         }
         // Removes the session if the run can't begin.

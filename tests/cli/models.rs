@@ -448,3 +448,14 @@ fn a_prompt_never_goes_to_another_vendor_than_the_default_names() {
         }
     }
 }
+
+#[test]
+fn a_described_server_without_models_says_what_to_add() {
+    let sandbox = Sandbox::new();
+    let text = "[providers.ollama]\napi = 'openai-chat'\nbase_url = 'http://gpu:11434/v1'\n";
+    models_toml(&sandbox, text);
+    let ran = sandbox.run(&["-p", "-m", "ollama", "hi"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    let why = "providers.ollama has no models. Add models = ";
+    assert!(ran.stderr.contains(why), "{ran:#?}");
+}
