@@ -202,6 +202,9 @@ pub(crate) const ALIASES: [(&str, &str); 32] = [
 
 /// Commands that other agents have and tiller doesn't, and what to do instead.
 pub(crate) const ELSEWHERE: &str = "memory: edit AGENTS.md; /init writes one
+allow: answer a request with a rule, or run `tiller policy allow COMMAND` in a shell; /permissions lists rules
+network: allow it for a command with a rule; see `tiller docs permissions#let-it-use-the-network`
+ollama: choose its model with /model
 save: tiller saves each session itself; /export writes it to a file
 image attach: type @ and the path of the picture, or paste it
 upgrade update: install tiller again, as you did before

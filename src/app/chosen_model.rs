@@ -17,6 +17,8 @@ pub struct Chosen {
     /// The model to use; `None` for the demo.
     pub model: Option<(Model, ThinkingLevel)>,
     pub fallback: Vec<Model>,
+    /// Whether `model` is another than `models.default` names, and the user didn't choose it.
+    pub is_substitute: bool,
 }
 
 impl Chosen {
@@ -36,19 +38,25 @@ impl Chosen {
         let models = Arc::new(models(settings, dirs, catalog, keys));
         let found = LazyCell::new(|| look(&models));
         let look = || Arc::clone(&found);
-        let model = match choose_model(loaded, &models, look)? {
-            None if !args.demo => {
-                let best = best_model(catalog, keys, || Arc::clone(&found));
-                best.map(|model| (model, args.thinking.unwrap_or(settings.thinking)))
-            }
-            named => named,
+        let named = choose_model(loaded, &models, look)?;
+        let mut fallback = fallback_models(loaded, &models, look)?;
+        let is_open = named.is_none() && !args.demo;
+        let mut is_substitute = is_open && loaded.lost_default().is_some();
+        let model = if is_substitute && !fallback.is_empty() {
+            is_substitute = false;
+            Some(fallback.remove(0))
+        } else if is_open {
+            best_model(catalog, keys, || Arc::clone(&found))
+        } else {
+            None
         };
-        let fallback = fallback_models(loaded, &models, look)?;
+        let thinking = args.thinking.unwrap_or(settings.thinking);
         drop(found);
         Ok(Self {
             models,
-            model,
+            model: named.or(model.map(|model| (model, thinking))),
             fallback,
+            is_substitute,
         })
     }
 }

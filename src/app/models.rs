@@ -3,6 +3,7 @@
 //! Reads and queries only on demand. Builds each list again, so that changes to `models.toml`
 //! apply. Chooses nothing itself.
 
+use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -134,17 +135,30 @@ impl Models {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Resolves `name` to a model. Prefers the catalogue, and calls `look` for models on this
-    /// machine only if nothing matches there.
+    /// Resolves `name` to a model. Prefers the catalogue, and calls `look` for models on this machine only if
+    /// nothing matches there, or if a part of a name matches a host of open models.
     pub fn resolve_with(
         &self,
         name: &str,
         look: impl FnOnce() -> Arc<[DiscoveredServer]>,
     ) -> Result<Named, String> {
-        self.catalog.resolve(name, &self.keys, |name| {
-            let named = local::resolve(name, &look(), &self.addrs)?;
-            Ok(named.map(|(model, level)| (self.catalog.current().with_quirks(model), level)))
-        })
+        let found = LazyCell::new(look);
+        let on_this_machine = |name: &str| {
+            let named = local::resolve(name, &found, &self.addrs)?;
+            let named =
+                named.map(|(model, level)| (self.catalog.current().with_quirks(model), level));
+            Ok::<_, String>(named)
+        };
+        let named = self.catalog.resolve(name, &self.keys, on_this_machine)?;
+        // `qwen3` means the running one, not one that costs and gets the user's files.
+        let catalog = self.catalog.current();
+        let host = catalog.built_in().provider(&named.0.provider);
+        let is_part = !name.contains('/') && catalog.provider_auth(name).api_key.is_none();
+        let is_part = is_part && !catalog.aliases().contains_key(name.trim());
+        if !is_part || !host.is_some_and(|host| host.resells) {
+            return Ok(named);
+        }
+        Ok(on_this_machine(name)?.unwrap_or(named))
     }
 
     /// The same; queries this machine itself if needed.

@@ -139,6 +139,13 @@ impl Loaded {
         own.chain(self.project_fault())
     }
 
+    /// What's wrong with the user's `models.default`, if no other setting names a model.
+    pub fn lost_default(&self) -> Option<&str> {
+        let is_default = |fault: &&String| fault.starts_with("setting models.default ");
+        let fault = self.layers.left_out.iter().find(is_default)?;
+        self.settings.model.is_empty().then_some(fault)
+    }
+
     /// The files of an untrusted folder that tiller ignores, if any.
     pub fn ignored_files(&self) -> Option<String> {
         let files = self.trust.undecided()?;
@@ -287,6 +294,14 @@ impl Plan {
         if silent && !needs_model && model.is_none() && loaded.resumed.is_none() {
             chosen.model = Some((demo_model(), ThinkingLevel::Medium));
         }
+        // The user may not want to send anything to the vendor of another model.
+        if let (true, true, Some(fault)) = (
+            silent && needs_model,
+            chosen.is_substitute,
+            loaded.lost_default(),
+        ) {
+            return Err(StartError::usage(fault));
+        }
         let model = chosen.model.as_ref();
         if front_end == FrontEnd::Rpc && !prompt.is_empty() {
             return Err(StartError::usage(
@@ -315,8 +330,8 @@ impl Plan {
             }
             return Err(StartError::failed(
                 "no model: found no API key and no model server on this machine. Add a key:\n  \
-                 tiller auth add anthropic\nor\n  export ANTHROPIC_API_KEY=...\nor describe a \
-                 provider in models.toml and choose its model with -m provider/id",
+                 tiller auth add anthropic\nor\n  export ANTHROPIC_API_KEY=...\nor start a model server, \
+                 such as ollama serve; see tiller docs models#local-servers",
             ));
         }
         // Removes the session if the run can't begin.

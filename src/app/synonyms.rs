@@ -71,7 +71,7 @@ tiller covers every change; /undo and /rewind bring files back: checkpoint check
 
 /// Rows of a section of the documentation, as a link names it, and other words for its subject.
 const SECTIONS: &str = "\
-scripting#run-one-prompt: headless noninteractive unattended automation automate batch oneshot cron print oneprompt
+scripting#run-one-prompt: headless noninteractive unattended automation automate batch oneshot cron print oneprompt stdin sigterm
 scripting#limits-time-cost-and-calls: maxturns timeout timelimit turnlimit
 scripting#many-runs: parallel
 scripting#json: outputformat jsonoutput outputjson structuredoutput

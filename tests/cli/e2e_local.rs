@@ -129,3 +129,12 @@ fn with_local_models_off_none_are_looked_for() {
     let told = "To look for it: tiller config unset models.local";
     assert!(ran.stderr.contains(told), "{ran:#?}");
 }
+
+#[test]
+fn a_bare_name_means_the_running_model_before_one_of_a_host() {
+    let server = local_server::ollama();
+    let mut sandbox = with(&server);
+    sandbox.set("GROQ_API_KEY", "unused");
+    let ran = sandbox.run(&["-p", "-m", "qwen3", "who are you?"]);
+    assert_eq!(ran.stdout, "I am local.\n", "{ran:#?}");
+}

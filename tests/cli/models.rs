@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::support::job;
-use crate::support::model_server::{ModelServer, Reply, Wire};
+use crate::support::model_server::{ModelServer, Reply, Script, Wire};
 use crate::support::sandbox::Sandbox;
 
 fn models_toml(sandbox: &Sandbox, text: &str) {
@@ -412,4 +412,50 @@ fn a_model_without_a_key_says_how_to_use_another() {
         ran.stderr.contains("lab/m is your models.default"),
         "{ran:#?}"
     );
+}
+
+#[test]
+fn a_prompt_never_goes_to_another_vendor_than_the_default_names() {
+    let server = ModelServer::start(Script::of([Reply::text("Hi.")]));
+    let mut sandbox = Sandbox::new();
+    sandbox.set("GROQ_API_KEY", "unused");
+    models_toml(
+        &sandbox,
+        &lab(&server, "[[providers.lab.models]]\nid = 'm'"),
+    );
+    let config = sandbox.config().join("config.toml");
+    let own = "models.servers.ollama = \"127.0.0.1:9\"\n";
+    for (default, why) in [
+        ("\"ollama/qwen3:8b\"", "Ollama doesn't answer"),
+        ("\"nobody-has-this\"", "unknown model 'nobody-has-this'"),
+        ("7", "setting models.default"),
+    ] {
+        let text = format!("{own}models.default = {default}\n");
+        fs::write(&config, &text).unwrap();
+        for line in [
+            &["-p", "hi"][..],
+            &["--mode", "json", "hi"],
+            &["--mode", "rpc"],
+        ] {
+            let ran = sandbox.run(line);
+            assert_eq!(ran.code, Some(2), "{default}: {ran:#?}");
+            assert!(ran.stderr.contains(why), "{default}: {ran:#?}");
+        }
+        fs::write(&config, format!("{text}models.fallback = [\"lab/m\"]\n")).unwrap();
+        if default == "7" {
+            let ran = sandbox.run(&["-p", "hi"]);
+            assert_eq!(ran.stdout, "Hi.\n", "{ran:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_described_server_without_models_says_what_to_add() {
+    let sandbox = Sandbox::new();
+    let text = "[providers.ollama]\napi = 'openai-chat'\nbase_url = 'http://gpu:11434/v1'\n";
+    models_toml(&sandbox, text);
+    let ran = sandbox.run(&["-p", "-m", "ollama", "hi"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    let why = "providers.ollama has no models. Add models = ";
+    assert!(ran.stderr.contains(why), "{ran:#?}");
 }

@@ -268,6 +268,17 @@ fn enter_confirms_the_selection_but_not_right_after_another_key() {
         }
         assert!(tui.frame().contains("Select an answer"), "{}", tui.frame());
     }
+    // A digit without an answer denies nothing.
+    let mut tui = asked(&[command(1, "make")]);
+    tui.write("3");
+    tui.now += 1000;
+    assert_eq!(tui.key("enter"), []);
+    assert!(
+        tui.frame().contains("The answers are 1 to 2"),
+        "{}",
+        tui.frame()
+    );
+    assert_eq!(tui.text(), "");
     // A digit typed just as the question appears is text.
     for question in [command(1, "make"), choice(1)] {
         let mut tui = TestTui::new(90, 24);

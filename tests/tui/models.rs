@@ -604,3 +604,25 @@ fn a_new_listing_keeps_the_selection() {
     picker.refresh(&before, &no_models);
     assert!(picker.entry(&ModelList::default()).is_none());
 }
+
+#[test]
+fn a_prompt_waits_for_a_model_that_the_user_chooses() {
+    let mut tui = TestTui::new(80, 20);
+    tui.app.start.must_choose = true;
+    tui.write("fix it");
+    let effects = tui.key("enter");
+    assert!(
+        !effects.iter().any(|it| matches!(it, Effect::Prompt(_))),
+        "{effects:?}"
+    );
+    assert!(matches!(tui.app.overlays.last(), Some(Overlay::Models(_))));
+    assert_eq!(tui.app.composer.text(), "fix it");
+    tui.app.overlays.clear();
+    tui.app.start.must_choose = false;
+    tui.wait(1000);
+    let effects = tui.key("enter");
+    assert!(
+        effects.iter().any(|it| matches!(it, Effect::Prompt(_))),
+        "{effects:?}"
+    );
+}

@@ -87,6 +87,19 @@ impl PolicyCheckArgs {
             config: [&self.config[..], &after.config].concat(),
         }
     }
+
+    /// Why the command can't be what the user means, if it begins with a flag without `--` before it.
+    pub fn unknown_flag(&self, mut line: impl Iterator<Item = OsString>) -> Option<String> {
+        let first = self.command.first()?;
+        if !first.starts_with('-') || first == "-" || line.any(|word| word == "--") {
+            return None;
+        }
+        Some(format!(
+            "policy check has no option {first}, only --permission, --json and --config. For a command \
+             that begins with a hyphen: tiller policy check -- {}",
+            self.command.join(" ")
+        ))
+    }
 }
 
 #[cfg(test)]
@@ -154,6 +167,34 @@ mod tests {
                 .command
                 .is_none()
         );
+    }
+
+    #[test]
+    fn an_unknown_flag_is_no_command() {
+        let what = |words: &[&str]| PolicyCheckArgs {
+            command: words.iter().map(|word| (*word).to_owned()).collect(),
+            ..PolicyCheckArgs::default()
+        };
+        let line = || {
+            ["tiller", "policy", "check"]
+                .map(OsString::from)
+                .into_iter()
+        };
+        for words in [
+            &["--foo", "rm", "-rf", "/"][..],
+            &["--auto", "git"],
+            &["--mode", "plan"],
+        ] {
+            let why = what(words).unknown_flag(line()).unwrap_or_default();
+            assert!(
+                why.contains(&format!("no option {}, only", words[0])),
+                "{why}"
+            );
+        }
+        assert_eq!(what(&["-"]).unknown_flag(line()), None);
+        assert_eq!(what(&["git", "--foo"]).unknown_flag(line()), None);
+        let line = line().chain([OsString::from("--")]);
+        assert_eq!(what(&["--foo"]).unknown_flag(line), None);
     }
 
     #[test]

@@ -16,9 +16,20 @@ const NEVER_PROMPTS: WordList = WordList("e exec features mcp plugin plugins res
 
 /// Those that begin prompts of two words, such as `run tests`.
 const VERBS: WordList = WordList(
-    "apply archive commit continue debug delete diff export fork import install list purge queue remove \
-     review run serve setup uninstall update upgrade",
+    "allow apply archive commit continue costs debug delete deny diff export fork import install key keys kill list logs permissions \
+     purge queue remove review rules run serve setup undo uninstall update upgrade",
 );
+
+/// Second words with which a first one begins a command line: what a rule is for, or what to do with a key.
+const SECONDS: [(&str, WordList); 4] = [
+    ("allow", PROGRAMS),
+    ("deny", PROGRAMS),
+    ("key", WordList("add list remove set")),
+    ("keys", WordList("add list remove set")),
+];
+
+const PROGRAMS: WordList =
+    WordList("cargo curl docker gh git go make npm npx pip pnpm pytest rm sudo ssh uv wget yarn");
 
 /// Prompts that users try another agent's `run` with. In English they don't follow the word run.
 const GREETINGS: WordList = WordList("hello hey hi ping");
@@ -79,6 +90,13 @@ impl RunArgs {
         };
         match rest {
             [] => true,
+            [second, ..]
+                if SECONDS
+                    .iter()
+                    .any(|(first, seconds)| first == word && seconds.contains(second)) =>
+            {
+                true
+            }
             _ if NEVER_PROMPTS.contains(word) || self.separator == Separator::Within => true,
             [one] if one.starts_with('@') => false,
             [one] => one.contains(' ') || GREETINGS.contains(one) || !VERBS.contains(word),
@@ -165,6 +183,14 @@ mod tests {
             (&["hel"], "use tiller --help."),
             (&["setings"], "use tiller config"),
             (&["config-set"], "try tiller config."),
+            (&["undo"], "tiller -p -c /undo"),
+            (&["permissions"], "tiller policy list"),
+            (&["rules"], "tiller policy list"),
+            (&["allow", "git", "push"], "tiller policy allow COMMAND"),
+            (&["logs"], "TILLER_LOG"),
+            (&["costs"], "tiller -p -c /cost"),
+            (&["kill"], "Ctrl+C"),
+            (&["key", "add"], "tiller auth add PROVIDER"),
             (&["models-list"], "try tiller models."),
         ] {
             let why = refused(words).unwrap_or_default();
@@ -186,7 +212,8 @@ mod tests {
             list all endpoints;setup ci;apply the patch in a.diff;serve files from dist;start the server;\
             status codes are wrong here;stop the server;clean up;rename foo;make it faster;who calls parse;\
             what is this;sort imports;check types;show usages of parse;revert that;doctor @src/a.rs;\
-            chat should stream its replies;ask the user before deleting;init the submodules first";
+            chat should stream its replies;ask the user before deleting;init the submodules first;allow users to log in;\
+            undo it;rules are ignored;logs are empty;kill port 3000;key bindings;allow null";
         for prompt in prompts.split(';').map(str::trim) {
             let words: Vec<&str> = prompt.split(' ').collect();
             assert_eq!(refused(&words), None, "{prompt}");

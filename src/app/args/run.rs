@@ -304,6 +304,7 @@ pub(super) fn whole<N: TryFrom<u64>>(text: &str) -> Result<N, &'static str> {
 
 fn dollars(text: &str) -> Result<f64, &'static str> {
     let usd = text
+        .trim_start_matches('$')
         .parse()
         .ok()
         .filter(|usd| (0.0..f64::INFINITY).contains(usd));
@@ -311,11 +312,15 @@ fn dollars(text: &str) -> Result<f64, &'static str> {
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    text.parse()
-        .ok()
-        .filter(|seconds| *seconds > 0.0)
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| "expected seconds above 0, such as 90 or 1.5".to_owned())
+    let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+    let mut units = units.into_iter();
+    let split = units.find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)));
+    let (number, unit) = split.unwrap_or((text, 1.0));
+    let number: Option<f64> = number.parse().ok();
+    number
+        .filter(|number| *number > 0.0)
+        .and_then(|number| Duration::try_from_secs_f64(number * unit).ok())
+        .ok_or_else(|| "expected seconds above 0, such as 90 or 1.5, or 5m".to_owned())
 }
 
 #[cfg(test)]
@@ -357,7 +362,11 @@ mod tests {
             timeout("1.5").unwrap().run.timeout,
             Some(Duration::from_millis(1500))
         );
-        for text in ["0", "-1", "nan", "inf", "1e300", "soon"] {
+        assert_eq!(
+            timeout("5m").unwrap().run.timeout,
+            Some(Duration::from_secs(300))
+        );
+        for text in ["0", "-1", "m", "5d", "nan", "inf", "1e300", "soon"] {
             assert_eq!(timeout(text).unwrap_err().exit_code(), 2, "{text}");
         }
     }

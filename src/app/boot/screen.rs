@@ -35,6 +35,9 @@ use crate::llm::Model;
 use crate::llm::local::LocalServer;
 use crate::llm::scripted::demo_script;
 
+const MUST_CHOOSE: &str =
+    "Your default model can't be used. Choose another with /model; until then tiller sends nothing";
+
 /// The session as the first frame shows it.
 pub(super) struct Shown {
     session: Option<SessionInfo>,
@@ -142,6 +145,9 @@ fn options(
             );
         }
         notices.extend(plan.loaded.faults());
+        if plan.chosen.is_substitute {
+            notices.push(MUST_CHOOSE.to_owned());
+        }
         notices.extend(plan.loaded.trust.undecided().map(|files| {
             format!("Folder not trusted, so tiller ignores: {files}. To use them: /trust")
         }));
@@ -170,6 +176,7 @@ fn options(
             no_key: (plan.chosen.models.missing_key(&context.model.provider))
                 .filter(|error| error.to_string().contains("/login"))
                 .map(|_| context.model.provider.clone()),
+            must_choose: plan.chosen.is_substitute && context.scratch.is_none(),
             notices,
             draft_elsewhere: None,
         },

@@ -133,6 +133,9 @@ fn docs(words: &[String], env: &HashMap<String, String>) -> Result<Outcome, Star
 
 fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartError> {
     let what = &what.with_flags_before();
+    if let Some(why) = what.unknown_flag(std::env::args_os()) {
+        return Err(StartError::usage(why));
+    }
     let layers = layers(dirs, &what.config)?;
     let settings = Settings::resolve(&layers).map_err(StartError::usage)?;
     for dropped in &settings.permission_rules.dropped {

@@ -16,6 +16,7 @@ use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::llm::auth::{KeyLocation, Secret};
 use crate::llm::http::Http;
+use crate::llm::local::LocalServer;
 use crate::llm::nearest::nearest;
 use crate::llm::probe::Verdict;
 use crate::llm::{Catalog, Keys};
@@ -57,6 +58,14 @@ impl AuthContext {
                 "a key on the command line is visible to other programs and stays in your shell history. \
                  If it is a real key, replace it. Run tiller auth add {provider} and type the key when \
                  asked, or pipe it: tiller auth add {provider} < FILE"
+            )));
+        }
+        if LocalServer::from_id(provider).is_some()
+            && !self.catalog.current().user().contains_key(provider)
+        {
+            return Err(StartError::usage(format!(
+                "{provider} needs no key: start it, then use tiller -m {provider}; for one on another machine, \
+                 see tiller docs models#ollama-on-another-machine"
             )));
         }
         let provider = self.known(provider)?;

@@ -1,5 +1,6 @@
 //! Why rules of the user that seem to allow a command don't, and where the documentation helps.
 
+use super::typed_rule::cannot_work;
 use crate::agent::JudgedCommand;
 use crate::agent::permission::{Action, Judged, Origin, Rule, Verdict, option_to_name};
 use crate::agent::word_list::WordList;
@@ -14,7 +15,9 @@ const HAVE_REMOTES: WordList = WordList("push fetch pull ls-remote");
 pub(super) fn notes(own: &[&Rule], judged: &JudgedCommand) -> Vec<String> {
     let decision = &judged.decision;
     if matches!(decision.verdict, Verdict::Allow(_)) {
-        return Vec::new();
+        let rules = decision.commands.iter().filter_map(|it| it.rule.as_deref());
+        let own = rules.filter(|rule| rule.origin != Origin::BuiltIn);
+        return own.filter_map(cannot_work).collect();
     }
     let mut notes = Vec::new();
     for one in &decision.commands {
@@ -28,7 +31,12 @@ pub(super) fn notes(own: &[&Rule], judged: &JudgedCommand) -> Vec<String> {
         .iter()
         .filter_map(|it| it.command.split(' ').next());
     if asked && programs.any(|program| HAVE_RECIPES.contains(program)) {
-        notes.push("Rules for such commands, ready to copy: tiller docs permissions".to_owned());
+        let commands = || decision.commands.iter().map(|it| it.command.as_str());
+        let is_push = commands().any(|it| it.starts_with("git push"));
+        let anchor = if is_push { "let-it-push" } else { "recipes" };
+        notes.push(format!(
+            "Rules for such commands, ready to copy: tiller docs permissions#{anchor}"
+        ));
     }
     notes.dedup();
     notes

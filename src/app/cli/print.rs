@@ -50,9 +50,12 @@ impl Sink for Print {
             } => {
                 let seconds = delay_ms.div_ceil(1000);
                 let failure = if self.failure == *error { "" } else { error };
-                let text =
-                    format!("{failure}\nretrying ({attempt} of {max_attempts}) in {seconds} s");
-                said.tell(text.trim_start());
+                if !failure.is_empty() {
+                    said.tell(failure);
+                }
+                said.tell(&format!(
+                    "retrying ({attempt} of {max_attempts}) in {seconds} s"
+                ));
                 self.failure.clone_from(error);
             }
             AgentEvent::Notice {

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::typed_rule::{check_words, warning};
+use super::typed_rule::{cannot_work, check_words, warning};
 use crate::agent::git::project_root;
 use crate::agent::permission::{Action, Origin, Rule, rules_to_toml};
 use crate::agent::session::live_sessions;
 use crate::app::args::PolicyCommand;
-use crate::app::config::{append_rules, parse_checked_rules};
+use crate::app::config::{append_rules, parse_checked_rules, remove_older};
 use crate::app::dirs::Dirs;
 use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
@@ -59,6 +59,9 @@ pub fn add_rule(dirs: &Dirs, cwd: &Path, what: &PolicyCommand) -> Result<Outcome
     let rules = rules_to_toml(std::slice::from_ref(&rule));
     let checked = parse_checked_rules(&rules, |_| Origin::Session);
     checked.map_err(|(_, why)| StartError::usage(why))?;
+    if let Some(why) = cannot_work(&rule) {
+        return Err(StartError::usage(format!("not added: {why}")));
+    }
     let added = std::slice::from_ref(&rule);
     let (file, place) = if words.project {
         let trust = Trust::load(&dirs.projects_file(), cwd)?;
@@ -70,6 +73,7 @@ pub fn add_rule(dirs: &Dirs, cwd: &Path, what: &PolicyCommand) -> Result<Outcome
     } else {
         let file = dirs.config_file();
         append_rules(&file, added).map_err(StartError::usage)?;
+        remove_older(&file, &rule).map_err(StartError::usage)?;
         (file, String::new())
     };
     let mut text = format!(

@@ -79,6 +79,11 @@ pub(super) fn check_words(action: Action, typed: &[String]) -> Result<(), String
     Ok(())
 }
 
+/// Why `rule` likely does nothing: what it allows fails in the sandbox, or without the network.
+pub(super) fn cannot_work(rule: &Rule) -> Option<String> {
+    matches!(unmet(rule)?, Unmet::Freedom(_)).then(|| warning(rule))?
+}
+
 /// A warning if `rule` likely doesn't allow what its author wants.
 pub(super) fn warning(rule: &Rule) -> Option<String> {
     let words = rule.prefix.join(" ");

@@ -66,6 +66,27 @@ pub fn remove_rule(file: &Path, rule: &Rule) -> Result<bool, String> {
     })
 }
 
+/// Removes the older rules about the commands of `newest`, of the same action, from the user's settings file.
+pub fn remove_older(file: &Path, newest: &Rule) -> Result<(), String> {
+    let keys: Vec<&str> = RULES.split('.').collect();
+    let is_about_same = |rule: &Rule| {
+        let same = Rule {
+            network: newest.network,
+            sandbox: newest.sandbox,
+            ..rule.clone()
+        };
+        same.says_same(newest)
+    };
+    while remove_table(file, &keys, |text| {
+        let rules = parse_checked_rules(text, |_| RuleOrigin::Session);
+        let rules = rules.map_err(|(_, what)| what)?;
+        let mut same = (0..rules.len()).filter(|at| is_about_same(&rules[*at]));
+        let oldest = same.next();
+        Ok(same.next().and(oldest))
+    })? {}
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;

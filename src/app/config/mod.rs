@@ -17,7 +17,7 @@ mod edit;
 mod manual;
 mod answered_rules;
 
-pub use answered_rules::{append_rules, read_answer, remove_rule};
+pub use answered_rules::{append_rules, read_answer, remove_older, remove_rule};
 pub use edit::{
     append_to_file, remove_table, set_checked, set_in_file, typed_value, unset_checked,
 };

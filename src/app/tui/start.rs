@@ -28,6 +28,8 @@ pub struct Start {
     pub recent: Option<Recent>,
     /// The provider of the start model, if its key is missing.
     pub no_key: Option<String>,
+    /// Whether the start model is one that the user never chose, so that nothing may go to it.
+    pub must_choose: bool,
     /// Notices, shown on the empty screen, then in the transcript.
     pub notices: Vec<String>,
     /// Unsent text in another session.

@@ -52,7 +52,12 @@ impl Resolver<'_> {
         }
         let (model, named) = match self.plain(name) {
             Ok((model, named)) => (self.snapshot.located(model, self.keys), named),
-            Err(error) => elsewhere(name)?.ok_or_else(|| match path.as_slice() {
+            // The user described this provider, so a server on this machine is the wrong subject.
+            Err(error) => (elsewhere(name).or_else(|why| {
+                let is_own = self.snapshot.user().contains_key(name);
+                Err(if is_own { error.clone() } else { why })
+            })?)
+            .ok_or_else(|| match path.as_slice() {
                 [] => error,
                 path => format!(
                     "the alias '{}' means '{name}': {error}",

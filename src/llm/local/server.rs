@@ -110,7 +110,7 @@ impl Address {
             Err(_) if bare.eq_ignore_ascii_case("localhost") => "localhost".to_owned(),
             _ => {
                 return Err(format!(
-                    "'{host}' isn't this machine. Describe a remote server in models.toml, with api and base_url"
+                    "'{host}' isn't this machine. Describe a remote server in models.toml, with api, base_url and models: tiller docs models#ollama-on-another-machine"
                 ));
             }
         };

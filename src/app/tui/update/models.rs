@@ -126,6 +126,7 @@ pub fn choose(app: &mut App, found: &FoundModel) -> Vec<Effect> {
         let draft = app.draft();
         return stop::end(app, ExitKind::Anew(Some(model.full_id()), draft));
     }
+    app.start.must_choose = false;
     let mut effects = Vec::new();
     // Set it even if it's already chosen: a fallback may be answering instead.
     if **model != *app.status.model || app.is_running() {

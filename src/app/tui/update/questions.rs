@@ -169,7 +169,15 @@ pub fn answer_in_words(app: &mut App, take: impl Fn(&mut App) -> Text) -> Option
     if !app.text_answers() {
         return None;
     }
-    let is_choice = matches!(app.questions.first()?.subject, Subject::Choice(_));
+    let question = app.questions.first()?;
+    let is_choice = matches!(question.subject, Subject::Choice(_));
+    let digit = app.composer.text().trim().parse::<u8>().ok();
+    if digit.is_some_and(|digit| digit < 10) && !is_choice {
+        let count = count(question);
+        // Without it, a digit selects an answer again.
+        take(app);
+        return Some(app.say(format!("The answers are 1 to {count}")));
+    }
     let text = take(app).text;
     if is_choice {
         return Some(give(app, Answer::Reply(text)));

@@ -1,7 +1,7 @@
 //! Sending: right away, as steering, or queued. Also starting the first prompt and the demo.
 
 use super::refusal::is_gone;
-use super::{mentions, permission, questions, sessions, shell};
+use super::{mentions, models, permission, questions, sessions, shell};
 use crate::agent::permission::PermissionMode;
 use crate::agent::{NoticeLevel, Phase, QueueKind, RunState, TodoDetails};
 use crate::app::action::Action;
@@ -102,6 +102,9 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
         return Vec::new();
     }
     if is_blank(app) {
+        if app.start.must_choose && !app.transcript.is_empty() {
+            return ask_for_model(app);
+        }
         return match action {
             Action::FollowUp => Vec::new(),
             _ => go_on(app, action == Action::SteerNow),
@@ -114,6 +117,9 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
             KEPT_MS,
         );
         return login::open(app, "");
+    }
+    if app.start.must_choose {
+        return ask_for_model(app);
     }
     if action == Action::Submit
         && let Some(effects) = questions::answer_in_words(app, take)
@@ -214,8 +220,23 @@ fn carry_out(app: &mut App) -> Vec<Effect> {
     effects
 }
 
+/// Opens the list of models, because the prompt must not go to one that the user never chose.
+fn ask_for_model(app: &mut App) -> Vec<Effect> {
+    app.say_for(
+        "Choose a model to send this; your prompt stays here",
+        KEPT_MS,
+    );
+    models::act(app, Action::Models, "")
+}
+
 /// Sends a message; the agent decides whether it starts a run or steers the current one.
 pub fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
+    if app.start.must_choose {
+        if is_blank(app) {
+            app.composer.set_message(&content_text(&content));
+        }
+        return ask_for_model(app);
+    }
     app.transcript.scroll(ScrollBy::End);
     if !app.is_running() {
         for notice in app.start.told_in(app.session_file()) {
