@@ -24,8 +24,9 @@ pub struct DocsTerminal {
     pub lay_out: Box<dyn Fn(&str) -> String>,
 }
 
-/// Prints a page or a section; of other words it lists the sections that have them. Without words it
-/// lists all pages.
+/// Prints a page, or the only section if the words are its subject. Otherwise lists the sections that
+/// have them. Without
+/// words it lists all pages.
 pub fn docs(words: &[String], terminal: Option<&DocsTerminal>) -> Result<Outcome, StartError> {
     let query = words.join(" ");
     if query.trim().is_empty() {
@@ -52,9 +53,9 @@ pub fn docs(words: &[String], terminal: Option<&DocsTerminal>) -> Result<Outcome
     let hits = search(&query);
     match &hits.sections[..] {
         // The top of a page leads to the rest of it.
-        [section] if hits.is_exact && section.number == 0 => Ok(print_page(section.page, terminal)),
+        [section] if hits.is_titled && section.number == 0 => Ok(print_page(section.page, terminal)),
         [section]
-            if hits.is_exact && section.page.is_guide() && !section.page.is_about_others() =>
+            if hits.is_titled && section.page.is_guide() && !section.page.is_about_others() =>
         {
             Ok(print_section(*section, terminal))
         }
@@ -65,6 +66,10 @@ pub fn docs(words: &[String], terminal: Option<&DocsTerminal>) -> Result<Outcome
             );
             if let Some(more @ 1..) = sections.len().checked_sub(MAX_LISTED) {
                 let _ = writeln!(text, "\n{more} more: add a word to see fewer.");
+            }
+            if !hits.near.is_empty() {
+                let near = list(&hits.near, MAX_NEAR);
+                let _ = write!(text, "\nThe nearest headings:\n\n{near}");
             }
             Ok(out::print(&text))
         }

@@ -141,7 +141,7 @@ fn as_text(judged: &JudgedCommand, notes: &[String], cwd: &Path) -> String {
     text
 }
 
-/// The word for one simple command; empty where no rule matches and the mode decides.
+/// The word for one simple command: that of its rule, or else of the mode.
 fn alone(mode: PermissionMode, action: Action, verdict: Verdict) -> &'static str {
     match (action, mode, verdict) {
         (Action::Allow, PermissionMode::Ask, Verdict::Ask(_)) => "",
