@@ -102,7 +102,7 @@ sessions#continue-a-session: resume continue resumesession lastsession continuel
 sessions#branches: fork branch branching
 sessions#the-list-of-sessions: rename renamesession namesession
 sessions#search-sessions-and-conversations: history searchhistory chathistory findsession searchchat
-sessions#delete-sessions-and-history: deletehistory deletesession removesession removehistory clearhistory deletechat deleteconversation deletedata incognito cleanup sessioncleanup cleansession prune cleanupperioddays
+sessions#delete-sessions-and-history: deletehistory deletesession removesession removehistory clearhistory deletechat deleteconversation deletedata incognito cleanup sessioncleanup sessionscleanup cleansession prune cleanupperioddays
 sessions#export-and-import: exportchat exportsession exportconversation export share sharechat savechat saveconversation
 models#api-keys: token login sign signup auth authentication subscription vault secret 1password keychain
 models#choose-a-model: model switchmodel pickmodel modelname thinking effort reasoning thinkinglevel reasoningeffort switchmodelsession ultrathink thinkharder alwaysthinking alwaysthinkingenabled
