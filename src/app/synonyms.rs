@@ -27,6 +27,7 @@ resume: continue previous lastsession
 submit: resume continue retry
 newline: newline linebreak multiline shiftenter return
 init: memory instructions
+commit: gitcommit gitcommitmessage commitmessage
 cancel: abort interrupt kill
 budget.tokens: tokenlimit maxtokens tokenbudget tokens limit
 agent.max_iterations: maxturns turns maxsteps steps maxcalls
@@ -66,8 +67,8 @@ tiller has no subagents; /try works in a copy: subagent subagents
 tiller has no skills; mention a file with @, or name it in AGENTS.md: skill skills plugin plugins
 tiller has no profiles; put flags into a shell alias: profile profiles
 export variables before you start tiller: env environment
-write it into AGENTS.md: language commit
-tiller adds no trailer to commits; to have one, write it into AGENTS.md: attribution coauthor coauthoredby includecoauthoredby trailer
+write it into AGENTS.md: language
+tiller adds no trailer to commits; to have one, write it into AGENTS.md: commit attribution coauthor coauthoredby includecoauthoredby trailer
 tiller deletes no sessions; `tiller sessions rm ID` does: cleanup cleanupperioddays sessioncleanup prune retention
 start with --no-session to save nothing; `tiller docs delete history` says more: history savehistory deletehistory clearhistory
 tiller covers every change; /undo and /rewind bring files back: checkpoint checkpoints";
@@ -141,7 +142,7 @@ reference/cli#tiller-completions: autocomplete shellcompletion
 reference/settings#uimotion: spinner
 coming-from#your-hooks: hook autoformat formatter formatafteredit prettier posttooluse pretooluse
 coming-from#what-tiller-doesnt-have: mcp subagent plugin skill extension websearch webfetch statusline outputstyle customcommand customslashcommand background backgroundtask windows wsl voice dictation
-settings#project-settings: localsetting settinglocal projectconfig
+settings#project-settings: localsetting settingslocal settingslocaljson projectconfig
 coming-from#your-permission-lists: settingsjson
 coming-from#your-claudemd: claudemd";
 

@@ -9,8 +9,8 @@ use clap::{Command, CommandFactory};
 use super::run::Separator;
 use super::{Args, OutputMode, RunArgs};
 use crate::app::action::Action;
-use crate::app::manual::find_page;
 use crate::app::commands::{self, Run, SlashCommand, Unknown, word_of};
+use crate::app::manual::find_page;
 use crate::llm::nearest::typo_of;
 
 const INSTEAD: &str = include_str!("../../../assets/instead.toml");

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use crate::app::manual::{PAGES, Page, Section, find_page, search, search_words, whole_word};
 use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
+use crate::app::synonyms::instead_of;
 
 /// Sections that a search lists.
 const MAX_LISTED: usize = 15;
@@ -51,9 +52,16 @@ pub fn docs(words: &[String], terminal: Option<&DocsTerminal>) -> Result<Outcome
         return Ok(print_page(page, terminal));
     }
     let hits = search(&query);
+    let advice = instead_of(&search_words(&query).concat());
+    let advice = advice.map(|advice| format!("Not a setting: {advice}\n"));
+    if let (Some(advice), false) = (&advice, hits.is_exact) {
+        return Ok(out::print(advice));
+    }
     match &hits.sections[..] {
         // The top of a page leads to the rest of it.
-        [section] if hits.is_titled && section.number == 0 => Ok(print_page(section.page, terminal)),
+        [section] if hits.is_titled && section.number == 0 => {
+            Ok(print_page(section.page, terminal))
+        }
         [section]
             if hits.is_titled && section.page.is_guide() && !section.page.is_about_others() =>
         {
@@ -66,6 +74,9 @@ pub fn docs(words: &[String], terminal: Option<&DocsTerminal>) -> Result<Outcome
             );
             if let Some(more @ 1..) = sections.len().checked_sub(MAX_LISTED) {
                 let _ = writeln!(text, "\n{more} more: add a word to see fewer.");
+            }
+            if let Some(advice) = advice {
+                let _ = write!(text, "\n{advice}");
             }
             if !hits.near.is_empty() {
                 let near = list(&hits.near, MAX_NEAR);

@@ -82,7 +82,9 @@ pub fn export_on_request(
                     format!("{path} already exists; /export --force {path} replaces it")
                 }
                 io::ErrorKind::NotFound => {
-                    format!("Can't write {path}: its folder doesn't exist. Make it, or name another")
+                    format!(
+                        "Can't write {path}: its folder doesn't exist. Make it, or name another"
+                    )
                 }
                 _ => format!("Can't write {path}: {error}"),
             })

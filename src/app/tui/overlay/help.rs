@@ -7,7 +7,7 @@ use super::picker::Picker;
 use crate::app::action::{ALIASES, Action, ActionSpec, ELSEWHERE, Group, Scope, actions};
 use crate::app::config::documented;
 use crate::app::manual::{PAGES, Section, begins_word, parts, search, search_words};
-use crate::app::synonyms::{begins_one, is_one, plain, words_for};
+use crate::app::synonyms::{begins_one, instead_of, is_one, plain, words_for};
 use crate::app::tui::keymap::{Keymap, label};
 use crate::llm::nearest::typo_of;
 
@@ -251,6 +251,18 @@ impl HelpList {
         } else {
             MAX_NEAR
         };
+        let is_told = |row: &HelpRow| match row {
+            HelpRow::Entry(it) => it.spec.is_none() && it.setting().is_none(),
+            HelpRow::Heading(_) => false,
+        };
+        let is_told = found.iter().any(|at| is_told(&self.rows[*at]));
+        if let (Some(advice), false) = (instead_of(&words.concat()), is_told) {
+            found.push(self.rows.len());
+            self.rows.push(HelpRow::Entry(HelpEntry {
+                text: format!("Not a setting: {advice}").into(),
+                ..HelpEntry::default()
+            }));
+        }
         let sections = &docs.sections[..docs.sections.len().min(most)];
         if !sections.is_empty() {
             found.extend(self.heading(DOCUMENTATION));
