@@ -143,10 +143,6 @@ fn a_search_finds_settings_and_pages() {
         ("headless", "scripting"),
         ("yolo", "permissions › Modes"),
         ("phone home", "security › What leaves your machine"),
-        (
-            "proxy",
-            "Not a setting: set the variable HTTPS_PROXY instead",
-        ),
         ("apiKeyHelper", "Not a setting: write api_key"),
         ("zzqqj network", "permissions › Let it use the network"),
     ] {

@@ -256,13 +256,16 @@ impl HelpList {
             HelpRow::Heading(_) => false,
         };
         let is_told = found.iter().any(|at| is_told(&self.rows[*at]));
-        if let (Some(advice), false) = (instead_of(&words.concat()), is_told) {
-            found.push(self.rows.len());
+        let advice = instead_of(&words.concat()).filter(|_| !is_told);
+        let advice = advice.map(|advice| {
             self.rows.push(HelpRow::Entry(HelpEntry {
                 text: format!("Not a setting: {advice}").into(),
                 ..HelpEntry::default()
             }));
-        }
+            self.rows.len() - 1
+        });
+        // A section about the words says more.
+        found.extend(advice.filter(|_| !docs.is_titled));
         let sections = &docs.sections[..docs.sections.len().min(most)];
         if !sections.is_empty() {
             found.extend(self.heading(DOCUMENTATION));
@@ -277,6 +280,7 @@ impl HelpList {
             self.rows.extend(rows);
         }
         settings.truncate(MAX_SETTINGS);
+        settings.extend(advice.filter(|_| docs.is_titled));
         if !settings.is_empty() {
             found.extend(self.heading(SETTINGS));
             found.extend(settings);
