@@ -81,11 +81,7 @@ pub fn export_on_request(
                 io::ErrorKind::AlreadyExists => {
                     format!("{path} already exists; /export --force {path} replaces it")
                 }
-                io::ErrorKind::NotFound => {
-                    format!(
-                        "Can't write {path}: its folder doesn't exist. Make it, or name another"
-                    )
-                }
+                io::ErrorKind::NotFound => format!("{path}: its folder does not exist"),
                 _ => format!("Can't write {path}: {error}"),
             })
         }
