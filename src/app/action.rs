@@ -218,7 +218,7 @@ doctor: run `tiller doctor` in a shell
 add-dir: quit, then run `tiller -c --add-dir DIR`
 security-review: type /review for security
 vim: switch on Vim keys in /settings vim
-statusline: tiller's status line can't be changed
+statusline: tiller's status line can't be changed; /settings ui.title sets the window title
 output-style personality: write it into APPEND_SYSTEM.md next to config.toml
 mention: type @ and a part of the file's name
 btw side: /clone asks in a copy; /resume goes back

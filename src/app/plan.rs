@@ -156,11 +156,12 @@ impl Loaded {
 
     /// Refuses a project whose limits can't be read, because no user sees that.
     pub fn check_limits(&self) -> Result<(), StartError> {
-        if self.layers.project_unlimited {
-            let why = "can't read the project's limits on calls; fix its settings";
-            return Err(StartError::usage(why));
+        match &self.layers.project_fault {
+            Some(fault) if self.layers.project_unlimited => Err(StartError::usage(format!(
+                "can't read the project's limits on calls: {fault}"
+            ))),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// What's wrong with the project's settings, if tiller ignores them.

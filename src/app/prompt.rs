@@ -155,7 +155,12 @@ pub(super) fn read_file(name: &str, cwd: &Path) -> Result<Content, StartError> {
         _ => fault(error.to_string()),
     })?;
     if !meta.is_file() {
-        return Err(fault("it is not a file".to_owned()));
+        let what = if meta.is_dir() {
+            "it is a folder; name its files, or leave out the @: the model can list it"
+        } else {
+            "it is not a file"
+        };
+        return Err(fault(what.to_owned()));
     }
     if meta.len() > tools::MAX_PICTURE_FILE {
         return Err(fault(format!("it is larger than 64 MiB; {LEAVE_IT}")));

@@ -27,6 +27,7 @@ resume: continue previous lastsession
 submit: resume continue retry
 newline: newline linebreak multiline shiftenter return
 init: memory instructions
+commit: gitcommit gitcommitmessage commitmessage
 cancel: abort interrupt kill
 budget.tokens: tokenlimit maxtokens tokenbudget tokens limit
 agent.max_iterations: maxturns turns maxsteps steps maxcalls
@@ -34,7 +35,7 @@ budget.usd: cost maxcost costlimit spendinglimit limit budget spending money dol
 compaction.enabled: autocompact compact autocompactenabled autocompaction
 models.default: model modelname defaultmodel switchmodel changemodel
 models.max_output: maxtokens maxoutputtokens tokens outputtokens
-models.thinking: thinking reasoning effort thinkingeffort reasoningeffort modelreasoningeffort
+models.thinking: ultrathink alwaysthinking alwaysthinkingenabled thinking reasoning effort thinkingeffort reasoningeffort modelreasoningeffort
 models.servers.ollama: ollama local
 permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits stopasking askless fewerprompts dontask readonly skippermission
 permission.rules: allow deny ask allowlist denylist whitelist blacklist allowedtools disallowedtools network stopasking askless askingless fewerprompts lessprompts dontask allowcommand always
@@ -42,7 +43,7 @@ permission.writable: additionaldirectories writableroots adddir
 retry.max: attempts maxattempts retries maxretries
 tools.bash.timeout_seconds: timeout
 tools.set: tool toolset
-ui.motion: animation animations flicker flickering ssh slow
+ui.motion: spinner spinnertipsenabled prefersreducedmotion animation animations flicker flickering ssh slow
 ui.notify: notification notifications sound bell
 ui.vim: vi vimmode modal editormode editingmode keybindingmode
 ui.theme: dark light darkmode lightmode color colors colour colours colorscheme
@@ -52,26 +53,29 @@ tiller's status line can't be changed; ui.title sets the window title: statuslin
 set the variable VISUAL or EDITOR instead: editor visual
 set the variable HTTPS_PROXY instead: proxy httpproxy httpsproxy
 set the variable TILLER_LOG to tiller=debug, and read ~/.local/state/tiller/log: log logs logging loglevel verbose debug
+write api_key = \"!COMMAND\" into models.toml, next to config.toml: apikeyhelper
 keys are in keymap.toml, next to config.toml: keymap keybindings keybinding bindings
 write providers into models.toml, next to config.toml: providers modelproviders baseurl
-tiller has no hooks; `tiller docs hooks` says what replaces them: hooks hook
-tiller has no MCP; `tiller docs mcp` says what replaces it: mcp mcpservers
+tiller has no hooks; `tiller docs hooks` says what replaces them: hooks hook autoformat formatter posttooluse pretooluse
+tiller has no MCP; `tiller docs mcp` says what replaces it: mcp mcpservers enableallprojectmcpservers enabledmcpjsonservers
 tiller has no web search; a rule allows curl, see `tiller docs network`: websearch webfetch
 tiller sends no telemetry; `tiller docs telemetry` says what it sends: telemetry analytics
-write it into AGENTS.md, or into APPEND_SYSTEM.md next to config.toml: outputstyle persona personality memory claude
+write it into AGENTS.md, or into APPEND_SYSTEM.md next to config.toml: outputstyle outputstyles persona personality memory claude
 your terminal sets it; `tiller docs font` says more: font fontsize ligatures
 install tiller again, as you did before: update autoupdate upgrade
 tiller has no subagents; /try works in a copy: subagent subagents
 tiller has no skills; mention a file with @, or name it in AGENTS.md: skill skills plugin plugins
 tiller has no profiles; put flags into a shell alias: profile profiles
 export variables before you start tiller: env environment
-write it into AGENTS.md: language commit attribution coauthor
+write it into AGENTS.md: language
+tiller adds no trailer to commits; to have one, write it into AGENTS.md: commit attribution coauthor coauthoredby includecoauthoredby trailer
+tiller deletes no sessions; `tiller sessions rm ID` does: cleanup cleanupperioddays sessioncleanup prune retention
 start with --no-session to save nothing; `tiller docs delete history` says more: history savehistory deletehistory clearhistory
 tiller covers every change; /undo and /rewind bring files back: checkpoint checkpoints";
 
 /// Rows of a section of the documentation, as a link names it, and other words for its subject.
 const SECTIONS: &str = "\
-scripting#run-one-prompt: headless noninteractive unattended automation automate batch oneshot cron print oneprompt stdin sigterm
+scripting#run-one-prompt: headless noninteractive unattended automation automate batch oneshot cron print oneprompt stdin sigterm printmode
 scripting#limits-time-cost-and-calls: maxturns timeout timelimit turnlimit
 scripting#many-runs: parallel
 scripting#json: outputformat jsonoutput outputjson structuredoutput
@@ -84,7 +88,7 @@ permissions#recipes: yolo skippermission dangerouslyskippermission bypasspermiss
 permissions#stop-asking-for-one-command: askless askingless fewerprompts lessprompts dontask stopprompting allowcommand alwaysallow
 permissions#let-it-use-the-network: internet networkaccess internetaccess online web browse browseweb
 permissions#let-it-push: gitpush push
-permissions#git: githook commit gitcommit
+permissions#git: githook commit gitcommit gitcommitmessage commitmessage coauthor coauthoredby attribution trailer
 permissions#how-tiller-reads-a-command: sudo root
 permissions#read-only: readonly lookonly dryrun
 security#the-sandbox: sandbox isolation
@@ -95,14 +99,14 @@ keys: shortcut keyboard hotkey
 keys#change-keys-keymaptoml: keybinding rebind remap customkey
 tutorial#9-leave-and-come-back: quit leave
 sessions#see-cost-context-and-model-calls: cost money spending token usage bill stats
-sessions#continue-a-session: resume continue resumesession lastsession continuelastsession newchat newsession newconversation clear clearchat clearconversation
+sessions#continue-a-session: resume continue resumesession lastsession continuelastsession newchat newsession newconversation clear clearchat clearconversation resumename
 sessions#branches: fork branch branching
 sessions#the-list-of-sessions: rename renamesession namesession
 sessions#search-sessions-and-conversations: history searchhistory chathistory findsession searchchat
-sessions#delete-sessions-and-history: deletehistory deletesession removesession removehistory clearhistory deletechat deleteconversation deletedata incognito
+sessions#delete-sessions-and-history: deletehistory deletesession removesession removehistory clearhistory deletechat deleteconversation deletedata incognito cleanup sessioncleanup sessionscleanup cleansession prune cleanupperioddays
 sessions#export-and-import: exportchat exportsession exportconversation export share sharechat savechat saveconversation
 models#api-keys: token login sign signup auth authentication subscription vault secret 1password keychain
-models#choose-a-model: model switchmodel pickmodel modelname thinking effort reasoning thinkinglevel reasoningeffort
+models#choose-a-model: model switchmodel pickmodel modelname thinking effort reasoning thinkinglevel reasoningeffort switchmodelsession ultrathink thinkharder alwaysthinking alwaysthinkingenabled
 models#prices-and-cheaper-models: price pricing cheap cheaper cheapest cheapermodel cheapmodel savemoney expensive money
 models#local-servers: localmodel locally offline ollama lmstudio llamacpp selfhosted
 models#what-it-may-cost: budget costlimit spendinglimit money limitcost
@@ -135,7 +139,10 @@ acp: ide vscode neovim nvim emacs jetbrains intellij editor
 introduction#update-or-uninstall: update upgrade uninstall installtiller
 security#what-leaves-your-machine: privacy telemetry analytics tracking phonehome
 reference/cli#tiller-completions: autocomplete shellcompletion
-coming-from#what-tiller-doesnt-have: mcp hook subagent plugin skill extension websearch webfetch statusline outputstyle customcommand customslashcommand background windows wsl voice dictation
+reference/settings#uimotion: spinner
+coming-from#your-hooks: hook autoformat formatter formatafteredit prettier posttooluse pretooluse
+coming-from#what-tiller-doesnt-have: mcp subagent plugin skill extension websearch webfetch statusline outputstyle customcommand customslashcommand background backgroundtask windows wsl voice dictation
+settings#project-settings: localsetting settingslocal settingslocaljson projectconfig
 coming-from#your-permission-lists: settingsjson
 coming-from#your-claudemd: claudemd";
 

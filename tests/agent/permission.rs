@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tiller::agent::permission::{Action, Origin, PermissionMode, Policy, Rule};
 use tiller::agent::process::{Orphans, Processes};
+use tiller::agent::tool::Details;
 use tiller::agent::tools::{ToolSettings, builtin};
 use tiller::agent::{
     AgentEvent, Answer, PermissionOptions, PermissionSubject, Question, RunOutcome, Subject,
@@ -341,6 +342,14 @@ async fn a_command_in_plan_mode_changes_nothing_and_asks_nothing() {
         assert!(result.contains(words), "{result}");
     }
     assert!(!agent.cwd.join("here").exists());
+    let shown = "plan mode: the project is read-only · Shift+Tab changes the mode";
+    let is_shown = agent.seen.iter().any(|event| match &event.kind {
+        AgentEvent::ToolEnd { details, .. } => {
+            matches!(&**details, Details::Command(it) if it.output.ends_with(shown))
+        }
+        _ => false,
+    });
+    assert!(is_shown && !result.contains(shown), "{result}");
 }
 
 #[tokio::test]

@@ -556,6 +556,17 @@ fn config_set_names_tillers_own_setting_and_warns_of_what_it_means() {
         (["budget", "5"], "did you mean budget.usd?"),
         (["statusLine", "x"], "status line can't be changed"),
         (["editorMode", "vim"], "did you mean ui.vim?"),
+        (["includeCoAuthoredBy", "false"], "adds no trailer"),
+        (["attribution", "x"], "adds no trailer"),
+        (["cleanupPeriodDays", "30"], "tiller sessions rm ID"),
+        (["outputStyle", "x"], "APPEND_SYSTEM.md"),
+        (
+            ["alwaysThinkingEnabled", "true"],
+            "did you mean models.thinking?",
+        ),
+        (["apiKeyHelper", "x"], "write api_key"),
+        (["enableAllProjectMcpServers", "true"], "tiller has no MCP"),
+        (["env", "x"], "export variables"),
         (["theme", "dark"], "did you mean ui.theme?"),
         (
             ["permission.mode", "acceptEdits"],

@@ -13,8 +13,6 @@ fn a_page_or_a_section_is_printed_as_markdown() {
             "permissions#let-it-use-docker-ssh-or-gh",
             "### Let it use docker, ssh or gh\n",
         ),
-        // Only one section has these words.
-        ("mosh", "## Inline mode: keep the scrollback\n"),
         ("headless", "## Run one prompt\n"),
         ("telemetry", "## What leaves your machine\n"),
     ] {
@@ -49,11 +47,24 @@ fn words_list_the_sections_and_how_to_open_them() {
         ("docker", "permissions › Let it use docker, ssh or gh"),
         ("mcp", "coming-from › What tiller doesn't have"),
         ("network access", "permissions › Let it use the network"),
+        // Only one section has it, and not in its heading.
+        ("mosh", "terminal › Inline mode: keep the scrollback"),
     ] {
         let ran = sandbox.run(&["docs", words]);
         assert_eq!(ran.code, Some(0), "{words}: {ran:#?}");
         let start = format!("Sections about '{words}':\n\n  {first}");
         assert!(ran.stdout.starts_with(&start), "{words}: {}", ran.stdout);
+    }
+    for (words, part) in [
+        (
+            "proxy",
+            "\nNot a setting: set the variable HTTPS_PROXY instead\n",
+        ),
+        ("apiKeyHelper", "Not a setting: write api_key"),
+    ] {
+        let ran = sandbox.run(&["docs", words]);
+        assert_eq!(ran.code, Some(0), "{words}: {ran:#?}");
+        assert!(ran.stdout.contains(part), "{words}: {}", ran.stdout);
     }
     let ran = sandbox.run(&["docs"]);
     assert!(ran.stdout.contains("reference/commands"), "{}", ran.stdout);

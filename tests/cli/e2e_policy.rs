@@ -508,6 +508,9 @@ fn a_command_needs_no_quotes() {
     let ran = check(&["git push", "--permission", "ask"]);
     assert_eq!(ran.code, Some(1), "{ran:#?}");
     assert!(ran.stdout.contains("ask mode: ask"), "{ran:#?}");
+    let ran = check(&["--permission", "ask", "cat x; make"]);
+    assert!(ran.stdout.contains("ask    make\n"), "{ran:#?}");
+    assert!(ran.stdout.contains("allow  cat x\n"), "{ran:#?}");
     let ran = check(&["git push", "--force", "--permission", "ask"]);
     assert_eq!(ran.code, Some(2), "{ran:#?}");
     assert!(ran.stderr.contains("flags before the command"), "{ran:#?}");

@@ -76,6 +76,9 @@ fn typing_finds_an_entry_by_its_command_alias_key_or_words() {
         ("bypass", Action::PermissionMode),
         ("cost", Action::Status),
         ("/context", Action::Status),
+        ("commit", command("/commit")),
+        ("git commit", command("/commit")),
+        ("git commit message", command("/commit")),
         ("setings", Action::Settings),
         ("/comapct", command("/compact")),
         ("toggle_output", Action::ToggleOutput),
@@ -140,6 +143,7 @@ fn a_search_finds_settings_and_pages() {
         ("headless", "scripting"),
         ("yolo", "permissions › Modes"),
         ("phone home", "security › What leaves your machine"),
+        ("apiKeyHelper", "Not a setting: write api_key"),
         ("zzqqj network", "permissions › Let it use the network"),
     ] {
         let frame = opened(query).frame();

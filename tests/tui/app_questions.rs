@@ -1203,6 +1203,8 @@ fn yes_selects_the_first_answer_and_no_denies_without_a_reason() {
         tui.now += 2000;
         tui.write(typed);
         tui.now += 2000;
+        let frame = tui.frame();
+        assert!(frame.contains("Enter select Yes"), "{frame}");
         assert_eq!(tui.key("enter"), [], "{typed}");
         assert_eq!(tui.app.composer.text(), "");
         let says = "Press Enter again to allow this call once";

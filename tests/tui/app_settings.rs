@@ -100,6 +100,10 @@ fn a_setting_is_found_by_its_key_and_by_other_words() {
         ),
         ("log", "Not a setting: set the variable TILLER_LOG"),
         ("status line", "Not a setting: tiller's status line"),
+        (
+            "cleanupPeriodDays",
+            "Not a setting: tiller deletes no sessions",
+        ),
     ] {
         let frame = opened(typed).frame();
         assert!(frame.contains(told), "{typed}: {frame}");

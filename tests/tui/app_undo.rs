@@ -162,3 +162,14 @@ fn hidden_files_are_counted() {
         assert_eq!(frame.contains("more line"), hidden > 0, "{frame}");
     }
 }
+
+#[test]
+fn nothing_to_undo_does_not_stay_beside_what_the_next_command_does() {
+    let mut tui = TestTui::new(80, 24);
+    tui.send(Msg::Done(EffectResult::Undo(Direction::Undo, None)));
+    assert!(tui.frame().contains("Nothing to undo"), "{}", tui.frame());
+    tui.write("/redo");
+    tui.key("enter");
+    let frame = tui.frame();
+    assert!(!frame.contains("Nothing to undo"), "{frame}");
+}

@@ -25,6 +25,9 @@ use tiller_llm::Content;
 /// How long a command may still be counted as running after its processes have ended.
 const TIDYING: Duration = Duration::from_millis(50);
 
+/// What users see below a command that couldn't write in plan mode.
+const PLAN_MODE: &str = "plan mode: the project is read-only · Shift+Tab changes the mode";
+
 /// Runs an allowed call, and reruns it if the sandbox blocked it and the user agrees.
 pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     let CallScope { link, turn, call } = scope;
@@ -58,6 +61,9 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     let (may_ask, because, with) = words(confined, allowed.mode);
     let mut why = format!("its output contains “{shown}”; {because}");
     if !may_ask {
+        if confined == Confined::Files {
+            show(&mut ended, PLAN_MODE);
+        }
         note(&mut ended, &why);
         return ended;
     }
@@ -278,6 +284,14 @@ fn words(confined: Confined, mode: PermissionMode) -> (bool, &'static str, &'sta
 
 fn note(ended: &mut CallOutcome, text: &str) {
     ended.content.push(bracketed(text));
+}
+
+/// Adds a line to the output that the user sees, and the model doesn't.
+fn show(ended: &mut CallOutcome, line: &str) {
+    if let Details::Command(command) = Arc::make_mut(&mut ended.details) {
+        let output = command.output.trim_end();
+        command.output = format!("{output}\n{line}");
+    }
 }
 
 fn bracketed(text: &str) -> Content {

@@ -10,6 +10,7 @@ use super::run::Separator;
 use super::{Args, OutputMode, RunArgs};
 use crate::app::action::Action;
 use crate::app::commands::{self, Run, SlashCommand, Unknown, word_of};
+use crate::app::manual::find_page;
 use crate::llm::nearest::typo_of;
 
 const INSTEAD: &str = include_str!("../../../assets/instead.toml");
@@ -36,7 +37,7 @@ pub fn explain(mut error: Error, words: &[String]) -> Error {
             let flag = || command.is_none().then(|| of_flag(&typed, words))?;
             flag().map(|answer| (error.kind(), answer))
         }
-        ErrorKind::InvalidValue => {
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
             let flag = typed.split(' ').next().unwrap_or_default();
             let answer = of_value(flag, &text(&error, ContextKind::InvalidValue));
             answer.map(|answer| (error.kind(), answer))
@@ -61,7 +62,9 @@ pub fn explain(mut error: Error, words: &[String]) -> Error {
     let is_flag = |word: &String| word.starts_with('-');
     let nested = command.and_then(|it| it.find_subcommand(words.get(1)?));
     let near = |word: &String| typo_of(word, program.get_subcommands().map(Command::get_name));
-    let asks_for_help = |word: &String| instead(word).or(near(word).map(str::to_owned)).is_none();
+    let asks_for_help = |word: &String| {
+        instead(word).is_none() && near(word).is_none() && page_of_help(words).is_none()
+    };
     let is_long = words.len() > 3 || first == "help" && words.get(1).is_some_and(asks_for_help);
     let is_prompt = unknown.contains(&error.kind()) && is_long && !words.iter().any(is_flag);
     let tip = (is_prompt && nested.is_none())
@@ -122,10 +125,10 @@ pub(crate) fn of_value(flag: &str, value: &str) -> Option<String> {
 }
 
 /// What to type instead of a sub-command that `program` doesn't have.
-fn of_sub_command(program: &Command, words: &[String]) -> String {
+fn of_sub_command(program: &Command, typed_words: &[String]) -> String {
     let mut parent = program;
     let mut line = "tiller".to_owned();
-    let mut words = words.iter().skip_while(|word| *word == "help");
+    let mut words = typed_words.iter().skip_while(|word| *word == "help");
     let typed = words.find(|word| match parent.find_subcommand(word) {
         Some(sub) => {
             parent = sub;
@@ -138,11 +141,26 @@ fn of_sub_command(program: &Command, words: &[String]) -> String {
     let names: Vec<&str> = parent.get_subcommands().map(Command::get_name).collect();
     let hint = instead(&format!("{}={typed}", parent.get_name()));
     let hint = hint.or_else(|| instead(typed).filter(|_| line == "tiller"));
+    let hint = hint.or_else(|| page_of_help(typed_words));
     let hint = hint.unwrap_or_else(|| match typo_of(typed, names.iter().copied()) {
         Some(near) => format!("try {line} {near}"),
-        None => format!("{line} has {}", names.join(", ")),
+        None => format!("{line} has {}", all_names(parent).join(", ")),
     });
     format!("no sub-command '{typed}': {hint}")
+}
+
+fn all_names(program: &Command) -> Vec<&str> {
+    let names = |it| Command::get_visible_aliases(it).collect::<Vec<_>>();
+    let all = program.get_subcommands();
+    all.flat_map(|it| [vec![it.get_name()], names(it)].concat())
+        .collect()
+}
+
+/// The page of the documentation that `tiller help WORD` asks for.
+fn page_of_help(words: &[String]) -> Option<String> {
+    let [help, word] = words else { return None };
+    let page = find_page(word).filter(|_| help == "help")?;
+    Some(format!("`tiller docs {}` shows its page", page.topic))
 }
 
 /// The right form of `tiller config ui.theme`, `tiller config set ui.theme=dark` and of a value of several
@@ -253,6 +271,21 @@ mod tests {
             ("exec --help", "no sub-command 'exec': use tiller PROMPT"),
             ("help exec", "no sub-command 'exec': use tiller PROMPT"),
             ("help sesions", "try tiller sessions"),
+            (
+                "help permissions",
+                "no sub-command 'permissions': `tiller docs permissions` shows its page",
+            ),
+            ("help rpc", "editors use tiller acp"),
+            (
+                "policy check --permission acceptEdits make",
+                "tiller has no --permission acceptEdits; use --permission auto",
+            ),
+            ("policy add make", "use tiller policy allow COMMAND"),
+            ("config add x", "use tiller config set KEY VALUE"),
+            (
+                "config what",
+                "tiller config has show, get, list, set, unset, edit, path",
+            ),
             ("help steer", "Send a message to a running session"),
             (
                 "sessions lst",

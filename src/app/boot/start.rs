@@ -124,10 +124,10 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
     }
     if plan.front_end != FrontEnd::Screen {
         attach(&mut plan)?;
+        plan.loaded.check_limits()?;
         for fault in plan.loaded.faults() {
             out::eprint_line(&format!("tiller: {fault}"));
         }
-        plan.loaded.check_limits()?;
     }
     let runtime = start_runtime()?;
     let code = runtime.block_on(run_plan(plan, &dirs, &env));

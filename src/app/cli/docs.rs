@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use crate::app::manual::{PAGES, Page, Section, find_page, search, search_words, whole_word};
 use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
+use crate::app::synonyms::instead_of;
 
 /// Sections that a search lists.
 const MAX_LISTED: usize = 15;
@@ -24,8 +25,9 @@ pub struct DocsTerminal {
     pub lay_out: Box<dyn Fn(&str) -> String>,
 }
 
-/// Prints a page or a section; of other words it lists the sections that have them. Without words it
-/// lists all pages.
+/// Prints a page, or the only section if the words are its subject. Otherwise lists the sections that
+/// have them. Without
+/// words it lists all pages.
 pub fn docs(words: &[String], terminal: Option<&DocsTerminal>) -> Result<Outcome, StartError> {
     let query = words.join(" ");
     if query.trim().is_empty() {
@@ -50,11 +52,18 @@ pub fn docs(words: &[String], terminal: Option<&DocsTerminal>) -> Result<Outcome
         return Ok(print_page(page, terminal));
     }
     let hits = search(&query);
+    let advice = instead_of(&search_words(&query).concat());
+    let advice = advice.map(|advice| format!("Not a setting: {advice}\n"));
+    if let (Some(advice), false) = (&advice, hits.is_exact) {
+        return Ok(out::print(advice));
+    }
     match &hits.sections[..] {
         // The top of a page leads to the rest of it.
-        [section] if hits.is_exact && section.number == 0 => Ok(print_page(section.page, terminal)),
+        [section] if hits.is_titled && section.number == 0 => {
+            Ok(print_page(section.page, terminal))
+        }
         [section]
-            if hits.is_exact && section.page.is_guide() && !section.page.is_about_others() =>
+            if hits.is_titled && section.page.is_guide() && !section.page.is_about_others() =>
         {
             Ok(print_section(*section, terminal))
         }
@@ -65,6 +74,13 @@ pub fn docs(words: &[String], terminal: Option<&DocsTerminal>) -> Result<Outcome
             );
             if let Some(more @ 1..) = sections.len().checked_sub(MAX_LISTED) {
                 let _ = writeln!(text, "\n{more} more: add a word to see fewer.");
+            }
+            if let Some(advice) = advice {
+                let _ = write!(text, "\n{advice}");
+            }
+            if !hits.near.is_empty() {
+                let near = list(&hits.near, MAX_NEAR);
+                let _ = write!(text, "\nThe nearest headings:\n\n{near}");
             }
             Ok(out::print(&text))
         }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::policy_notes::notes;
 use crate::agent::JudgedCommand;
 use crate::agent::permission::{
-    Action, Confinement, Origin, PermissionMode, Policy, Rule, Verdict, rules_to_toml,
+    Action, Confinement, Judged, Origin, PermissionMode, Policy, Rule, Verdict, rules_to_toml,
 };
 use crate::app::one_liner::{by_hand, for_any_remote, one_liner};
 use crate::app::out;
@@ -96,7 +96,7 @@ fn as_text(judged: &JudgedCommand, notes: &[String], cwd: &Path) -> String {
         let _ = writeln!(
             text,
             "{:<6} {}\n       {}{}",
-            alone(mode, judged.action, decision.verdict),
+            alone(mode, judged, decision.verdict),
             judged.command,
             judged.reason,
             rule.unwrap_or_default()
@@ -141,11 +141,12 @@ fn as_text(judged: &JudgedCommand, notes: &[String], cwd: &Path) -> String {
     text
 }
 
-/// The word for one simple command; empty where no rule matches and the mode decides.
-fn alone(mode: PermissionMode, action: Action, verdict: Verdict) -> &'static str {
-    match (action, mode, verdict) {
-        (Action::Allow, PermissionMode::Ask, Verdict::Ask(_)) => "",
-        (action, ..) => action.name(),
+/// The word for one simple command: what its rule says, or else the mode.
+fn alone(mode: PermissionMode, judged: &Judged, verdict: Verdict) -> &'static str {
+    let is_by_mode = || judged.reason == format!("{mode} mode");
+    match verdict {
+        Verdict::Ask(_) if mode == PermissionMode::Ask && is_by_mode() => Action::Ask.name(),
+        _ => judged.action.name(),
     }
 }
 

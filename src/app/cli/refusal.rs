@@ -40,7 +40,7 @@ pub fn refusal(question: &Question, told: &mut HashSet<String>) -> Option<String
             format!("{reason}; to allow it, add a rule with network = true to config.toml")
         }
         ([], None) => format!(
-            "{reason}; tiller has no rule to suggest: write your own, or use --permission full"
+            "{reason}; tiller has no rule to suggest: `tiller docs permissions#recipes` has some to copy"
         ),
         (rules, _) => {
             if let Some(line) = for_any_remote(rules, &what) {

@@ -25,6 +25,8 @@ const LIMITS: [&str; 2] = ["permission.rules", PROTECTED];
 /// Permission settings that no project may change.
 const LOOSENING: [&str; 4] = ["mode", "redact", "writable", "caches"];
 
+const ELSEWHERE: &str = "put it into your own settings (`tiller config edit`)";
+
 /// Adds the settings file of a trusted project in `root`, if it exists. If it has an error,
 /// `project_fault` says what and where.
 pub fn add_project_file(layers: &mut Layers, path: &Path, root: &Path) {
@@ -96,7 +98,7 @@ fn try_to_add(
     // Report unknown and wrong values first.
     let mut layer = Layer::parse(Origin::Project(path.to_owned()), text.to_owned())?;
     reduce(&mut layer.table);
-    check_permitted(with_project.add(layer)?)?;
+    check_permitted(with_project.add(layer).map_err(without_own_settings)?)?;
     // Only this finds words without meaning. Don't blame the project for a fault of the user's.
     if let Err(error) = Settings::resolve(&with_project)
         && Settings::resolve(layers).is_ok()
@@ -110,18 +112,31 @@ fn try_to_add(
 fn check_permitted(layer: &Layer) -> Result<(), String> {
     let mut keys = Vec::new();
     collect_keys(&layer.table, "", &mut keys);
-    let permitted = |key: &String| {
-        let allowed = |name: &str| name == key || name.ends_with('.') && key.starts_with(name);
-        PROJECT_SETTINGS.words().chain(LIMITS).any(allowed)
-    };
-    match keys.into_iter().find(|key| !permitted(key)) {
+    match keys.into_iter().find(|key| !is_permitted(key)) {
         Some(key) => Err(format!(
-            "setting {key} ({}): a project can't set it; put it into your own settings (`tiller config \
-             edit`)",
+            "setting {key} ({}): a project can't set it; {ELSEWHERE}",
             layer.place(&key)
         )),
         None => Ok(()),
     }
+}
+
+fn is_permitted(key: &str) -> bool {
+    let allowed = |name: &str| name == key || name.ends_with('.') && key.starts_with(name);
+    PROJECT_SETTINGS.words().chain(LIMITS).any(allowed)
+}
+
+/// The error without a suggestion that a project can't follow.
+fn without_own_settings(fault: String) -> String {
+    let suggested = fault.split_once("did you mean ");
+    let Some((before, key)) = suggested.and_then(|(it, key)| Some((it, key.strip_suffix('?')?)))
+    else {
+        return fault;
+    };
+    if is_permitted(key) {
+        return fault;
+    }
+    format!("{before}a project can't set {key}; {ELSEWHERE}")
 }
 
 /// The file's text, if it is a regular file in `root`.
@@ -214,6 +229,10 @@ mod tests {
                 "{error}"
             );
         }
+        // A suggestion that a project can follow.
+        let error = added("[permission]\ndefaultMode = \"plan\"").unwrap_err();
+        let end = "a project can't set permission.mode; put it into your own settings (`tiller config edit`)";
+        assert!(error.ends_with(end), "{error}");
         let error = added("a = 1\nb\n").unwrap_err();
         assert!(
             error.contains("config.toml is not valid TOML") && error.contains("line 2"),

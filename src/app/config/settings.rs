@@ -10,6 +10,7 @@ use super::rules::{PermissionRules, permission_rules};
 use crate::agent::permission::PermissionMode;
 use crate::agent::toolbox::ToolSelection;
 use crate::agent::{Budget, CompactionRules, LoopGuardRules, LoopRules, RetryRules, ToolSettings};
+use crate::app::args::of_value;
 use crate::app::manners::Manners;
 use crate::app::notify::Notify;
 use crate::llm::local::ServerAddrs;
@@ -60,6 +61,15 @@ pub struct Settings {
     pub theme_light: String,
     pub notify: Notify,
     pub manners: Manners,
+}
+
+/// The mode, or an error that names the mode for what other agents call it.
+fn permission_mode(text: &str) -> Result<PermissionMode, String> {
+    let mode = text.parse::<PermissionMode>();
+    mode.map_err(|fault| {
+        let of_others = of_value("--permission", text);
+        of_others.map_or(fault, |it| it.replace("--permission", "permission.mode"))
+    })
 }
 
 impl Settings {
@@ -131,7 +141,7 @@ impl Settings {
             places: place_settings(layers)?,
             permission_rules: permission_rules(layers)?,
             redact: read.get("permission.redact")?,
-            permission: read.parsed("permission.mode", str::parse)?,
+            permission: read.parsed("permission.mode", permission_mode)?,
             budget: Budget {
                 usd: read.dollars("budget.usd")?,
                 tokens: read.get("budget.tokens")?,
@@ -375,7 +385,8 @@ mod tests {
         for (text, hint) in [
             ("agent.steering_mode=some", "expected one of all, one"),
             ("models.thinking=hard", "unknown thinking level 'hard'"),
-            ("permission.mode=yolo", "use plan, ask"),
+            ("permission.mode=off", "use plan, ask"),
+            ("permission.mode=acceptEdits", "use permission.mode auto"),
             ("models.servers.lmstudio=example.com:1", "models.toml"),
             ("budget.usd=-1", "setting budget.usd = -1"),
             ("budget.usd=nan", "US dollars from 0"),

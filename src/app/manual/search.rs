@@ -28,6 +28,10 @@ pub(crate) struct Hits {
     pub sections: Vec<Section>,
     /// Whether they have all the words, as typed.
     pub is_exact: bool,
+    /// Whether the first is about the words: its heading or a synonym has them, not only its text.
+    pub is_titled: bool,
+    /// If it isn't: other sections whose headings have some of the words.
+    pub near: Vec<Section>,
 }
 
 /// The sections about `query`. If none has all words, those with most of them; if none has any, those
@@ -59,7 +63,20 @@ pub(crate) fn search(query: &str) -> Hits {
         let meant: Vec<String> = meant.collect();
         sections = best(&self::scores(&meant), meant.len());
     }
-    Hits { sections, is_exact }
+    let of = |section: &Section| scores.iter().find(|it| it.section == *section);
+    let is_titled = sections.first().and_then(of).is_some_and(|it| it.is_titled);
+    let mut near = Vec::new();
+    if is_exact && !is_titled {
+        near = best(&scores, 1);
+        near.retain(|it| !sections.contains(it) && of(it).is_some_and(|it| it.has_heading));
+        near.truncate(MAX_NEAR);
+    }
+    Hits {
+        sections,
+        is_exact,
+        is_titled,
+        near,
+    }
 }
 
 /// How well a section fits a query.
@@ -68,6 +85,10 @@ struct Score {
     /// How many words of the query it has.
     fitting: usize,
     points: u32,
+    /// Whether a heading or a synonym has a word of the query.
+    has_heading: bool,
+    /// Whether headings and synonyms have all of them.
+    is_titled: bool,
     /// Whether it is about another agent, and the query isn't.
     is_foreign: bool,
 }
@@ -119,6 +140,8 @@ fn scores(words: &[String]) -> Vec<Score> {
         };
         // A page's name says little about each of its sections.
         let is_own = |it: &Points| it.heading.max(it.synonym).max(it.body) > 0;
+        let title = |it: &Points| it.heading.max(it.synonym);
+        let has_heading = points.iter().any(|it| title(it) > 0);
         let has = |it: &&Points| score(it) > 0;
         let fitting = if points.iter().any(is_own) {
             points.iter().filter(has).count()
@@ -144,12 +167,16 @@ fn scores(words: &[String]) -> Vec<Score> {
         Score {
             section: *section,
             fitting,
+            has_heading,
+            is_titled: has_heading && points.iter().all(|it| title(it).max(it.page) > 0),
             points: if page.is_guide() {
                 sum
             } else {
                 sum.saturating_sub(REFERENCE)
             },
-            is_foreign: page.is_about_others() && !is_named && !asks_of(),
+            is_foreign: page.is_about_others()
+                && points.iter().all(|it| it.synonym == 0)
+                && !asks_of(),
         }
     });
     scores.collect()
@@ -350,7 +377,26 @@ update -> introduction › Update or uninstall
 uninstall -> introduction › Update or uninstall
 codex -> coming-from › From Codex
 mcp -> coming-from › What tiller doesn't have
-hooks -> coming-from › What tiller doesn't have
+hooks -> coming-from › Your hooks
+hooks example -> coming-from › Your hooks
+auto format -> coming-from › Your hooks
+run formatter after edit -> coming-from › Your hooks
+prettier -> coming-from › Your hooks
+turn off telemetry -> security › What leaves your machine
+delete old sessions -> sessions › Delete sessions and history
+sessions cleanup -> sessions › Delete sessions and history
+cleanup -> sessions › Delete sessions and history
+print mode -> scripting › Run one prompt
+background tasks -> coming-from › What tiller doesn't have
+switch model mid session -> models › Choose a model
+ultrathink -> models › Choose a model
+settings local -> settings › Project settings
+spinner -> reference/settings › ui.motion
+co-author -> permissions › Git
+attribution -> permissions › Git
+git commit message -> permissions › Git
+git commit -> permissions › Git
+resume by name -> sessions › Continue a session
 skills -> coming-from › What tiller doesn't have
 plugin -> coming-from › What tiller doesn't have
 subagent -> coming-from › What tiller doesn't have

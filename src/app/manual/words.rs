@@ -4,8 +4,8 @@ use crate::agent::word_list::WordList;
 
 /// Words of a question that say nothing about its subject.
 const FILLERS: WordList = WordList(
-    "a about an and are can change did disable do does don enable for from get how i in is it let m make many me much my of \
-     on or please s set should t the this tiller to turn use using want what when where which why will with without \
+    "a about an and are by can change did disable do does don enable example examples for from get how i in is it let m make \
+     many me mid much my of off old on or please s set should t the this tiller to turn use using want what when where which why will with without \
      would yesterday you your",
 );
 

@@ -1,6 +1,7 @@
 //! The state of the question strip above the editor.
 
 use super::answers::Answers;
+use crate::agent::word_list::WordList;
 use crate::agent::{PermissionSubject, Question, Subject};
 use crate::app::rule_store::RuleScope;
 
@@ -25,6 +26,32 @@ pub enum Offer {
     /// Allow it, and add a rule.
     Rule,
     Refuse,
+}
+
+/// Texts that mean the first answer to a permission question, and those that give no reason.
+const YES: WordList = WordList("y yes ok okay sure allow");
+const NO: WordList = WordList("n no nope deny");
+
+/// What a text in the editor answers to a permission question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypedAnswer {
+    Yes,
+    No,
+    /// No, and why.
+    Reason,
+}
+
+impl TypedAnswer {
+    pub fn of(text: &str) -> Self {
+        let word = text.trim().to_lowercase();
+        if YES.contains(&word) {
+            Self::Yes
+        } else if NO.contains(&word) {
+            Self::No
+        } else {
+            Self::Reason
+        }
+    }
 }
 
 impl Offer {

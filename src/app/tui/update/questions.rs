@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::rule;
 use crate::agent::permission::ByHand;
-use crate::agent::word_list::WordList;
 use crate::agent::{Answer, NoticeLevel, Question, Subject};
 use crate::app::action::{Action, Scope};
 use crate::app::notify::Notify;
@@ -15,13 +14,9 @@ use crate::app::tui::app::App;
 use crate::app::tui::effects::effect::{Effect, TerminalEffect};
 use crate::app::tui::layout::editor_size;
 use crate::app::tui::popups::{CallPage, Overlay};
-use crate::app::tui::question_strip::{Offer, QuestionStrip, count};
+use crate::app::tui::question_strip::{Offer, QuestionStrip, TypedAnswer, count};
 use crate::app::tui::terminal::input::KeyPress;
 use crate::llm::message::Text;
-
-/// Texts that mean the first answer to a request for permission, and those that give no reason.
-const YES: WordList = WordList("y yes ok okay sure allow");
-const NO: WordList = WordList("n no nope deny");
 
 pub fn set(app: &mut App, open: &[Arc<Question>]) -> Vec<Effect> {
     let newest = |questions: &[Arc<Question>]| questions.iter().map(|question| question.id).max();
@@ -182,14 +177,14 @@ pub fn answer_in_words(app: &mut App, take: impl Fn(&mut App) -> Text) -> Option
     if is_choice {
         return Some(give(app, Answer::Reply(text)));
     }
-    let word = text.trim().to_lowercase();
-    if YES.contains(&word) {
+    let typed = TypedAnswer::of(&text);
+    if typed == TypedAnswer::Yes {
         // A word that was typed blindly must not run anything.
         app.strip.answers.select(0);
         app.strip.answers.settle(app.now);
         return Some(app.say_for("Press Enter again to allow this call once", 5000));
     }
-    let reason = (!NO.contains(&word)).then_some(text);
+    let reason = (typed == TypedAnswer::Reason).then_some(text);
     Some(give(app, Answer::Refuse { reason }))
 }
 

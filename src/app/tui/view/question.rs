@@ -13,7 +13,7 @@ use crate::app::humanize::plural;
 use crate::app::rule_store::{self, RuleScope};
 use crate::app::sanitize::revealed;
 use crate::app::tui::app::App;
-use crate::app::tui::question_strip::Offer;
+use crate::app::tui::question_strip::{Offer, TypedAnswer};
 use crate::app::tui::rule_draft::RuleDraft;
 use crate::app::tui::theme::Theme;
 
@@ -123,7 +123,12 @@ fn foot(
         return rule_foot(app, rule, columns);
     }
     if !app.composer.is_empty() {
-        return vec![text_keys(app, " deny with this message", columns)];
+        let does = match TypedAnswer::of(&app.composer.text()) {
+            TypedAnswer::Yes => " select Yes",
+            TypedAnswer::No => " deny",
+            TypedAnswer::Reason => " deny with this message",
+        };
+        return vec![text_keys(app, does, columns)];
     }
     let offers = Offer::of(subject);
     let selected = app.strip.answers.selected();

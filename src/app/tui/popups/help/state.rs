@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::app::action::{ALIASES, Action, ActionSpec, ELSEWHERE, Group, Scope, actions};
 use crate::app::config::documented;
 use crate::app::manual::{PAGES, Section, begins_word, parts, search, search_words};
-use crate::app::synonyms::{begins_one, is_one, plain, words_for};
+use crate::app::synonyms::{begins_one, instead_of, is_one, plain, words_for};
 use crate::app::tui::keymap::{Keymap, label};
 use crate::app::tui::popups::Picker;
 use crate::llm::nearest::typo_of;
@@ -251,6 +251,21 @@ impl HelpList {
         } else {
             MAX_NEAR
         };
+        let is_told = |row: &HelpRow| match row {
+            HelpRow::Entry(it) => it.spec.is_none() && it.setting().is_none(),
+            HelpRow::Heading(_) => false,
+        };
+        let is_told = found.iter().any(|at| is_told(&self.rows[*at]));
+        let advice = instead_of(&words.concat()).filter(|_| !is_told);
+        let advice = advice.map(|advice| {
+            self.rows.push(HelpRow::Entry(HelpEntry {
+                text: format!("Not a setting: {advice}").into(),
+                ..HelpEntry::default()
+            }));
+            self.rows.len() - 1
+        });
+        // A section about the words says more.
+        found.extend(advice.filter(|_| !docs.is_titled));
         let sections = &docs.sections[..docs.sections.len().min(most)];
         if !sections.is_empty() {
             found.extend(self.heading(DOCUMENTATION));
@@ -265,6 +280,7 @@ impl HelpList {
             self.rows.extend(rows);
         }
         settings.truncate(MAX_SETTINGS);
+        settings.extend(advice.filter(|_| docs.is_titled));
         if !settings.is_empty() {
             found.extend(self.heading(SETTINGS));
             found.extend(settings);

@@ -17,6 +17,8 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     if is_gone(app) || is_read_only(app) || is_busy(app) {
         return Vec::new();
     }
+    // "Nothing to undo" would stay beside what this does.
+    app.hint = None;
     let effect = match action {
         Action::UndoTurn => UndoEffect::Preview(Direction::Undo),
         Action::RedoTurn => UndoEffect::Preview(Direction::Redo),
