@@ -205,6 +205,7 @@ pub(crate) const ELSEWHERE: &str = "memory: edit AGENTS.md; /init writes one
 allow: answer a request with a rule, or run `tiller policy allow COMMAND` in a shell; /permissions lists rules
 network: allow it for a command with a rule; see `tiller docs permissions#let-it-use-the-network`
 ollama: choose its model with /model
+docs tutorial: type /help WORDS, or run `tiller docs tutorial` in a shell
 save: tiller saves each session itself; /export writes it to a file
 image attach: type @ and the path of the picture, or paste it
 upgrade update: install tiller again, as you did before

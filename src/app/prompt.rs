@@ -250,7 +250,7 @@ mod tests {
             ("@missing", "no such file. Without the @ it is text"),
             ("@bolb", "no such file; did you mean @blob?"),
             ("@big/x", "can't use @big/x: Not a directory"),
-            ("@.", "not a file"),
+            ("@.", "it is a folder; name its files"),
             ("@blob", "neither UTF-8 text"),
             ("@big", "larger than 1 MiB"),
             ("@/dev/zero", "not a file"),

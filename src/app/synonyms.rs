@@ -37,12 +37,13 @@ models.default: model modelname defaultmodel switchmodel changemodel
 models.max_output: maxtokens maxoutputtokens tokens outputtokens
 models.thinking: ultrathink alwaysthinking alwaysthinkingenabled thinking reasoning effort thinkingeffort reasoningeffort modelreasoningeffort
 models.servers.ollama: ollama local
-permission.mode: permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits stopasking askless fewerprompts dontask readonly skippermission
+permission.mode: confirm internet permissions approval approvals approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits stopasking askless fewerprompts dontask readonly skippermission
 permission.rules: allow deny ask allowlist denylist whitelist blacklist allowedtools disallowedtools network stopasking askless askingless fewerprompts lessprompts dontask allowcommand always
 permission.writable: additionaldirectories writableroots adddir
 retry.max: attempts maxattempts retries maxretries
 tools.bash.timeout_seconds: timeout
 tools.set: tool toolset
+ui.inline: fullscreen scrollback screenreader altscreen
 ui.motion: spinner spinnertipsenabled prefersreducedmotion animation animations flicker flickering ssh slow
 ui.notify: notification notifications sound bell
 ui.vim: vi vimmode modal editormode editingmode keybindingmode
@@ -93,7 +94,7 @@ permissions#how-tiller-reads-a-command: sudo root
 permissions#read-only: readonly lookonly dryrun
 security#the-sandbox: sandbox isolation
 undo: undo undoeverything undochange revertchange revert rollback rollbackchange restorefile discardchange undolastprompt checkpoint backup
-keys#while-tiller-works: stop stopagent steer cancel interrupt abort pause queue queuemessage
+keys#while-tiller-works: stop stopagent stoprun steer cancel interrupt abort pause queue queuemessage
 keys#the-first-character-of-a-message: bashmode shellmode shellcommand runcommand newline multiline
 keys: shortcut keyboard hotkey
 keys#change-keys-keymaptoml: keybinding rebind remap customkey
@@ -114,6 +115,9 @@ models#recipe-behind-a-corporate-proxy: proxy httpproxy certificate
 troubleshooting#too-many-requests-429-the-server-is-overloaded-the-server-failed-500: ratelimit 429 overloaded throttle
 troubleshooting#a-request-failed-and-tiller-doesnt-retry: retry retries
 troubleshooting#sent-nothing-for-300-s: hang hanging stuck freeze frozen reconnect unresponsive
+troubleshooting#tiller-asks-about-the-same-command-again-and-again: keepsasking keepasking askstoooften askstoomuch tooquestions tooprompts toorequests askseverytime
+troubleshooting#everything-is-gone-after-a-crash: lostwork losework lostmywork workgone crashed
+troubleshooting#my-browser-cant-reach-the-server-that-the-model-started: localhost notreachable reachserver exposeport port devserver npmrundev
 troubleshooting#report-a-bug: bug bugreport reportbug feedback issue debug log logging verbose logfile
 troubleshooting#it-flickers-or-is-slow-over-ssh: slow lag flicker flickering
 context: contextfull
@@ -132,12 +136,13 @@ settings#where-the-files-are: configfile configlocation whereconfig settingsfile
 settings: config configuration managedsettings enterprise policyfile preferences options
 terminal#notifications: notify notification bell sound alert beep
 terminal#the-font-and-its-size: font fontsize ligature zoom
+terminal#inline-mode-keep-the-scrollback: screenreader fullscreen altscreen alternatescreen accessibility
 terminal#mouse: mouse scroll scrolling
 terminal#copy-text-to-the-clipboard: osc52 copytext selecttext copypaste clipboard
 terminal#vs-code-and-alt-on-a-mac: vscode vscodeterminal
 acp: ide vscode neovim nvim emacs jetbrains intellij editor
 introduction#update-or-uninstall: update upgrade uninstall installtiller
-security#what-leaves-your-machine: privacy telemetry analytics tracking phonehome
+security#what-leaves-your-machine: privacy telemetry analytics tracking phonehome codesent datasent sendcode uploadcode
 reference/cli#tiller-completions: autocomplete shellcompletion
 reference/settings#uimotion: spinner
 coming-from#your-hooks: hook autoformat formatter formatafteredit prettier posttooluse pretooluse

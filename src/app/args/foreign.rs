@@ -139,9 +139,9 @@ fn of_sub_command(program: &Command, typed_words: &[String]) -> String {
     });
     let typed = typed.map_or("", String::as_str);
     let names: Vec<&str> = parent.get_subcommands().map(Command::get_name).collect();
-    let hint = instead(&format!("{}={typed}", parent.get_name()));
+    let hint = page_of_help(typed_words);
+    let hint = hint.or_else(|| instead(&format!("{}={typed}", parent.get_name())));
     let hint = hint.or_else(|| instead(typed).filter(|_| line == "tiller"));
-    let hint = hint.or_else(|| page_of_help(typed_words));
     let hint = hint.unwrap_or_else(|| match typo_of(typed, names.iter().copied()) {
         Some(near) => format!("try {line} {near}"),
         None => format!("{line} has {}", all_names(parent).join(", ")),
@@ -275,7 +275,7 @@ mod tests {
                 "help permissions",
                 "no sub-command 'permissions': `tiller docs permissions` shows its page",
             ),
-            ("help rpc", "editors use tiller acp"),
+            ("help rpc", "`tiller docs rpc` shows its page"),
             (
                 "policy check --permission acceptEdits make",
                 "tiller has no --permission acceptEdits; use --permission auto",

@@ -383,6 +383,15 @@ auto format -> coming-from › Your hooks
 run formatter after edit -> coming-from › Your hooks
 prettier -> coming-from › Your hooks
 turn off telemetry -> security › What leaves your machine
+is my code sent -> security › What leaves your machine
+it keeps asking me -> troubleshooting › tiller asks about the same command again and again
+asks too often -> troubleshooting › tiller asks about the same command again and again
+too many questions -> troubleshooting › tiller asks about the same command again and again
+lost my work -> troubleshooting › Everything is gone after a crash
+localhost -> troubleshooting › My browser can't reach the server that the model started
+expose port -> troubleshooting › My browser can't reach the server that the model started
+stop a run -> keys › While tiller works
+screen reader -> terminal › Inline mode: keep the scrollback
 delete old sessions -> sessions › Delete sessions and history
 sessions cleanup -> sessions › Delete sessions and history
 cleanup -> sessions › Delete sessions and history
