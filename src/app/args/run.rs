@@ -364,7 +364,7 @@ mod tests {
         );
         assert_eq!(
             timeout("5m").unwrap().run.timeout,
-            Some(Duration::from_secs(300))
+            Some(Duration::from_mins(5))
         );
         for text in ["0", "-1", "m", "5d", "nan", "inf", "1e300", "soon"] {
             assert_eq!(timeout(text).unwrap_err().exit_code(), 2, "{text}");

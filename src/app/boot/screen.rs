@@ -206,6 +206,10 @@ fn theme(settings: &Settings) -> ThemeChoice {
 }
 
 /// Opens screens in the terminals of clients that attach to the session.
+#[allow(
+    clippy::unnecessary_wraps,
+    reason = "a build without the screen has none"
+)]
 pub(super) fn for_clients(context: &RunContext, plan: &Plan, host: &Host) -> Option<OpenScreen> {
     let Loaded {
         settings, layers, ..

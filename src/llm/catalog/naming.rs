@@ -53,9 +53,9 @@ impl Resolver<'_> {
         let (model, named) = match self.plain(name) {
             Ok((model, named)) => (self.snapshot.located(model, self.keys), named),
             // The user described this provider, so a server on this machine is the wrong subject.
-            Err(error) => (elsewhere(name).or_else(|why| {
+            Err(error) => (elsewhere(name).map_err(|why| {
                 let is_own = self.snapshot.user().contains_key(name);
-                Err(if is_own { error.clone() } else { why })
+                if is_own { error.clone() } else { why }
             })?)
             .ok_or_else(|| match path.as_slice() {
                 [] => error,

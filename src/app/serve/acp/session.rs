@@ -336,7 +336,7 @@ impl Session {
             AgentEvent::Questions { open } => {
                 self.questions
                     .update(open, &self.id, &self.host, &self.client)
-                    .await
+                    .await;
             }
             AgentEvent::PermissionMode(mode) => {
                 let is_new = self.options.set_mode(*mode);
