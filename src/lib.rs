@@ -19,15 +19,18 @@
 //!
 //! # The two journeys
 //!
-//! *A key to the model and back*: terminal bytes -> `app::tui::terminal::input` -> `Msg::Key` -> `update` -> the
-//! first context that handles it (popup, question, completion, editor: `update/keys`) -> `keymap` ->
-//! `Action::Submit` -> `Effect` -> `EffectRunner` -> `AgentHandle` -> `Command` -> `actor`
-//! (idle: start a run; busy: steer) -> `AgentEvent` -> `Msg::Agent` -> `update` -> next frame. The
-//! typed letter appears in the next frame, before any network access.
+//! *A key to the model and back*: terminal bytes -> `tui/terminal/input` -> `Msg::Input` -> `update/route` ->
+//! `update/keys`: its `press` offers the key to a stack of contexts. The `keymap` names the action, the first
+//! context that handles it (selection, popup, completion, question, vim, editor) takes it, and `keys::act`
+//! carries it out: `Action::Submit` -> `Effect` -> `EffectRunner` -> `AgentHandle` -> `Command` -> `actor`
+//! (idle: start a run; busy: steer) -> `AgentEvent` -> `Msg::Agent` -> `update` -> next frame. The typed letter
+//! appears in the next frame, before any network access.
 //!
-//! *A token from the socket to the screen*: bytes -> `llm::sse` -> a protocol's `decode` ->
-//! `StreamEvent` -> `agent::runner` (fold, send) -> `Msg::Agent` -> `update` (the same fold) -> next
-//! frame. tiller lays out only the open block of the live cell again, and writes only changed cells.
+//! *A token from the socket to the screen*: bytes -> `llm::sse` -> a protocol's `decode` -> `StreamEvent` ->
+//! `agent/runner/attempt` (fold, send) -> `agent/actor`, which numbers the event and sends it to all
+//! subscribers -> `Msg::Agent` -> `tui/transcript/apply` (the live cell grows) -> next frame:
+//! `view/transcript/rows/cell` lays out only the open block of that cell again, and only changed cells are
+//! written.
 //!
 //! # Code map
 //!
@@ -111,7 +114,7 @@
 //!
 //! - Imports point downwards: the crates keep `llm` and `agent`, `tests/tidy.rs` the parts of `app`.
 //! - There is one fold from deltas to a message, [`llm::AssistantMessage`]'s `apply`. The agent and the
-//!   screen both use it.
+//!   records of RPC and JSON use it; the screen only appends to its live cell until the whole message arrives.
 //! - A tool's result has two parts: `content` for the model and [`agent::Details`] for the screen. Neither
 //!   derives from the other. Details are never sent, and the view never reads arguments.
 //! - Failures are data: a stream ends with a stop reason, a tool with an error result. Nothing below `app`

@@ -24,7 +24,8 @@ pub struct SlashCommand {
 pub enum Run {
     /// Sends this prompt to the model, with the argument below it.
     Prompt(&'static str),
-    /// Commands the agent, whose events show what it does; the returned text says it too.
+    /// Commands the agent, whose events show what it does. The returned text is for front ends without a
+    /// screen; the screen drops it.
     Agent(RunFn),
     /// Everything else. Only the returned text shows what it does.
     Host(RunFn),

@@ -27,7 +27,7 @@ pub struct ViewCache {
     pub docs: DocsRows,
 }
 
-/// Results of a frame: for `App::settle`, and the cursor's place.
+/// Results of a frame: for `Tui::settle`, and the cursor's place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScreenDrawn {
     pub areas: Areas,
