@@ -179,6 +179,21 @@ pub(super) fn give_up_unanswered(cells: &mut Cells, calls: &IndexMap<String, Cal
     }
 }
 
+/// Marks calls without a result as running: the session is still at work.
+pub(super) fn reopen(cells: &mut Cells, calls: &IndexMap<String, CallState>, time: i64) {
+    for (call_id, state) in calls {
+        let index = cells.of_call(call_id);
+        if let (CallState::Waiting | CallState::Running | CallState::RanOnce(_), Some(index)) =
+            (state, index)
+        {
+            change(cells, index, |tool| {
+                tool.state = ToolState::Running { since: time };
+                tool.failure.clear();
+            });
+        }
+    }
+}
+
 /// A call without an end never ran.
 fn cancel(cells: &mut Cells, index: usize, why: &str) {
     change(cells, index, |tool| {

@@ -86,6 +86,12 @@ impl Transcript {
         }
     }
 
+    /// The calls at its end run, because the session does (Unix ms).
+    pub fn reopen_calls(&mut self, now: i64) {
+        let branch = Arc::clone(&self.branch);
+        calls::reopen(&mut self.cells, branch.calls(), now);
+    }
+
     /// The same conversation, reloaded from `branch`.
     pub fn anew(&self, branch: Arc<SessionBranch>) -> Self {
         // Continue printing where the old transcript stopped.

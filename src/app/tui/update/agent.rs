@@ -221,6 +221,9 @@ pub fn joined(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     }
     app.queue = [&snapshot.steering[..], &snapshot.follow_up].concat();
     app.set_run(snapshot.state.clone());
+    if snapshot.state != RunState::Idle {
+        app.transcript.reopen_calls(app.now);
+    }
     let open = snapshot.questions.clone();
     app.transcript
         .apply(&AgentEvent::Questions { open }, app.now);
