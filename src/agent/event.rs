@@ -163,6 +163,8 @@ pub enum AgentEvent {
     QueueReturned {
         /// In the order to insert them in the editor.
         messages: Vec<Queued>,
+        /// The front end that gets them, as in [`AgentHandle::for_client`](super::AgentHandle::for_client).
+        to: u64,
     },
     /// The agent's activity changed.
     State(RunState),

@@ -31,6 +31,7 @@ const SHUTDOWN_LIMIT: Duration = Duration::from_secs(6);
 pub struct AgentHandle {
     commands: mpsc::UnboundedSender<Command>,
     run: CurrentRun,
+    client: u64,
 }
 
 /// What happens to a subscriber that doesn't read its events.
@@ -96,12 +97,14 @@ pub(super) enum Command {
     Listening(Option<PathBuf>),
     Notify(NoticeLevel, String),
     SteerNow,
-    TakeBack(Option<u64>),
+    TakeBack(Option<u64>, u64),
     ClearQueue(oneshot::Sender<Vec<Queued>>),
     Release(Vec<u64>),
     Abort {
         /// `true` if the handle has cancelled a run.
         cancelled: bool,
+        /// The client that stops it.
+        by: u64,
     },
     Continue,
     SetPermission(PermissionMode),
@@ -218,10 +221,21 @@ impl AgentHandle {
             Self {
                 commands,
                 run: run.clone(),
+                client: 0,
             },
             receiver,
             run,
         )
+    }
+
+    /// Returns a handle for another front end of the same agent, with a number of its own. The number of the
+    /// front end that started the agent is 0. [`AgentEvent::QueueReturned`](super::AgentEvent::QueueReturned)
+    /// names the front end that the messages go back to.
+    pub fn for_client(&self, client: u64) -> Self {
+        Self {
+            client,
+            ..self.clone()
+        }
     }
 
     /// Sends a user message: starts a run if idle, else steers.
@@ -263,7 +277,7 @@ impl AgentHandle {
 
     /// Takes back one waiting message, or all of them.
     pub fn take_back(&self, id: Option<u64>) {
-        self.send(Command::TakeBack(id));
+        self.send(Command::TakeBack(id, self.client));
     }
 
     /// Takes back all waiting messages for good. Unlike [`Self::take_back`] this returns them to
@@ -280,14 +294,22 @@ impl AgentHandle {
 
     /// Stops the run at once. A second call kills the remaining processes.
     pub fn abort(&self) {
-        self.run
-            .cancel(|cancelled| self.send(Command::Abort { cancelled }));
+        self.run.cancel(|cancelled| {
+            self.send(Command::Abort {
+                cancelled,
+                by: self.client,
+            })
+        });
     }
 
     /// Stops this run at once, but not a later one. Does nothing if it has ended.
     pub fn abort_run(&self, run: RunId) {
-        self.run
-            .cancel_only(run, || self.send(Command::Abort { cancelled: true }));
+        self.run.cancel_only(run, || {
+            self.send(Command::Abort {
+                cancelled: true,
+                by: self.client,
+            })
+        });
     }
 
     /// Continues after the iteration limit.

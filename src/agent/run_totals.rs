@@ -56,7 +56,8 @@ pub struct RunCounter {
     /// When it started (Unix ms).
     since: Option<i64>,
     files: BTreeSet<String>,
-    by_commands: u64,
+    /// Files in the records for undo, which leave out what git ignores.
+    recorded: u64,
     totals: RunTotals,
 }
 
@@ -96,9 +97,9 @@ impl RunCounter {
         }
     }
 
-    /// Counts files that only commands have changed.
+    /// Counts the files that a turn changed, whether by tools or by commands.
     pub(crate) fn count_files(&mut self, files: u64) {
-        self.by_commands += files;
+        self.recorded += files;
     }
 
     /// Returns the totals of a run that ends at `now` (Unix ms). Empty if no run has started.
@@ -108,7 +109,7 @@ impl RunCounter {
         };
         RunTotals {
             duration_ms: now.abs_diff(since),
-            files: self.files.len() as u64 + self.by_commands,
+            files: self.recorded.max(self.files.len() as u64),
             ..self.totals.clone()
         }
     }
@@ -119,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_commands_changed_count_until_the_next_run() {
+    fn recorded_files_count_until_the_next_run() {
         let mut counter = RunCounter::default();
         counter.count(&AgentEvent::AgentStart, 0);
         counter.count_files(2);

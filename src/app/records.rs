@@ -191,7 +191,7 @@ impl Recorder {
             AgentEvent::Budget(budget) => {
                 json!({"type": "budget_changed", "usd": budget.usd, "tokens": budget.tokens})
             }
-            AgentEvent::QueueReturned { messages } => {
+            AgentEvent::QueueReturned { messages, .. } => {
                 let texts = messages.iter().map(|message| typed_text(&message.content));
                 let texts: Vec<String> = texts.collect();
                 json!({"type": "queue_returned", "messages": texts})

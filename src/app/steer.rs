@@ -48,6 +48,8 @@ pub struct AttachRequest {
 pub struct ScreenRequest {
     /// The terminal's device.
     pub terminal: PathBuf,
+    /// Its file system, inode and device number. In another container, the path may be another terminal's.
+    pub device: [u64; 3],
     /// The client's environment, as far as it describes the terminal.
     #[serde(default)]
     pub env: HashMap<String, String>,
@@ -63,6 +65,8 @@ pub enum ScreenSignal {
     End { signal: i32 },
     /// Answered by [`ScreenUpdate::Alive`].
     Ping,
+    /// No answer came: the client has taken its terminal back, and nothing may write there any more.
+    TakenBack,
 }
 
 /// What the client learns about the screen.

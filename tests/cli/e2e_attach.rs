@@ -119,7 +119,7 @@ fn a_screen_is_watched_and_steered_as_text() {
 fn a_second_screen_shows_and_steers_the_same_session() {
     let call = Reply::call("bash", json!({"command": "git push origin main"}));
     let replies = vec![Reply::text("Hello."), call, Reply::text("Not pushed.")];
-    let (_server, sandbox) = job::stage_with(replies);
+    let (server, sandbox) = job::stage_with(replies);
     let sandbox = sandbox.with_default_mode();
     sandbox.git_init();
     let first = Launch::new(&sandbox).args(&["-m", model()]).start();
@@ -140,6 +140,18 @@ fn a_second_screen_shows_and_steers_the_same_session() {
     first.wait_gone("Yes, once");
     second.wait_gone("Yes, once");
 
+    // What it queued comes back to it alone.
+    server.push(Reply::text("a b c").gate("on"));
+    second.keys("Count.<enter>");
+    server.wait_gate("on");
+    second.keys("and later<a-enter>");
+    first.wait_for("and later");
+    second.keys("<esc>");
+    second.wait_for("│ and later");
+    first.wait_gone("and later");
+    second.keys("<c-c>");
+    second.wait_for("Ask for anything");
+
     // It leaves without stopping anything, and gives the terminal back.
     second.keys("<c-d>");
     assert_eq!(second.wait_exit().code, 0);
@@ -155,7 +167,7 @@ fn a_second_screen_shows_and_steers_the_same_session() {
     third.wait_exit();
     assert_eq!(third.leftovers(), Vec::<String>::new());
     assert!(
-        third.text().contains("The session has ended"),
+        third.text().contains("the session has ended"),
         "{}",
         third.text()
     );

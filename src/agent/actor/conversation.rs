@@ -195,7 +195,7 @@ impl Conversation {
         }
     }
 
-    /// Counts files that commands of this run have changed.
+    /// Counts the files that a turn of this run has changed.
     pub fn count_files(&mut self, files: u64) {
         self.counter.count_files(files);
     }

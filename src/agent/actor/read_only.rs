@@ -46,7 +46,7 @@ fn is_allowed(command: &Command) -> bool {
         Command::Submit(..)
         | Command::Listening(_)
         | Command::Notify(..)
-        | Command::TakeBack(_)
+        | Command::TakeBack(..)
         | Command::ClearQueue(_)
         | Command::Release(_)
         | Command::Abort { .. }
@@ -138,7 +138,13 @@ mod tests {
             ),
             (true, Command::Undo(UndoCommand::Prompts(channel().0))),
             (true, Command::ContextUsage(channel().0)),
-            (true, Command::Abort { cancelled: false }),
+            (
+                true,
+                Command::Abort {
+                    cancelled: false,
+                    by: 0,
+                },
+            ),
             (true, Command::Shutdown(channel().0)),
         ] {
             assert_eq!(is_allowed(&command), allowed, "{command:?}");

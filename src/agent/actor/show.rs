@@ -13,7 +13,8 @@ impl Actor {
     pub(super) fn give_back(&mut self, messages: Vec<Queued>) {
         if !messages.is_empty() {
             self.show_queues();
-            let returned = AgentEvent::QueueReturned { messages };
+            let to = std::mem::take(&mut self.returns_to);
+            let returned = AgentEvent::QueueReturned { messages, to };
             self.conversation.send(returned);
         }
     }

@@ -50,6 +50,8 @@ pub(super) struct Actor {
     /// The permission mode and rules.
     pub(super) policy: LivePolicy,
     pub(super) activity: Activity,
+    /// The client that gets messages back: the one that stopped the run or took them back.
+    pub(super) returns_to: u64,
     /// The activity as shown to subscribers.
     pub(super) state: RunState,
     pub(super) model: Arc<Model>,
@@ -107,6 +109,7 @@ impl Actor {
             questions: Questions::new(options.permission.has_user),
             policy,
             activity: Activity::Idle,
+            returns_to: 0,
             state: RunState::Idle,
             model,
             thinking: options.thinking,
@@ -185,13 +188,17 @@ impl Actor {
             Command::Listening(socket) => self.conversation.listening(socket),
             Command::Notify(level, text) => self.conversation.notice(level, text),
             Command::SteerNow => self.steer_now(),
-            Command::TakeBack(id) => {
+            Command::TakeBack(id, by) => {
+                self.returns_to = by;
                 let messages = self.queues.take_back(id);
                 self.give_back(messages);
             }
             Command::ClearQueue(answer) => drop(answer.send(self.clear_queue())),
             Command::Release(ids) => self.release(&ids),
-            Command::Abort { cancelled } => self.abort(cancelled),
+            Command::Abort { cancelled, by } => {
+                self.returns_to = by;
+                self.abort(cancelled);
+            }
             Command::Continue => {
                 self.resume();
                 if self.activity.run().is_none() {
@@ -393,7 +400,7 @@ impl Actor {
             Some(RunMessage::Undone(undone)) => self.on_undone(undone),
             Some(RunMessage::CorrectWindow(model)) => self.correct_window(model),
             Some(RunMessage::KeepFallback) => self.keep_fallback(),
-            Some(RunMessage::ChangedByCommands(files)) => self.conversation.count_files(files),
+            Some(RunMessage::ChangedFiles(files)) => self.conversation.count_files(files),
             Some(RunMessage::SteeringWaits(reply)) => {
                 let _ = reply.send(self.queues.steering_waits());
             }

@@ -24,7 +24,7 @@ pub(crate) async fn close_turn(link: &RunLink) {
     let closed = spawn_blocking(move || undo.close());
     match link.unless_cancelled(closed).await {
         Some(Ok(Ok(files))) if files > 0 => {
-            link.report(RunMessage::ChangedByCommands(files)).await;
+            link.report(RunMessage::ChangedFiles(files)).await;
         }
         Some(Ok(Err(error))) => {
             warn(link, format!("/undo won't cover this change: {error}")).await;

@@ -75,8 +75,8 @@ pub(crate) enum RunMessage {
     /// This turn starts to change files.
     BeginUndo(String, oneshot::Sender<()>),
     Undone(Undone),
-    /// Commands of this run have changed so many files.
-    ChangedByCommands(u64),
+    /// A turn of this run has changed so many files.
+    ChangedFiles(u64),
     /// Replaces the same model with an estimated window.
     CorrectWindow(Arc<Model>),
     /// The session keeps the fallback model that answered.

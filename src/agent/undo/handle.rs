@@ -253,11 +253,11 @@ impl Undo {
         if let Some(open) = open.filter(|open| open.said.begun.session == session) {
             changed.extend(open.changed(&store, &mut state.looks)?);
         }
-        changed.retain(is_by_command);
+        changed.retain(|change| !change.named && is_file(change));
         Ok(changed.into_iter().map(|change| change.path).collect())
     }
 
-    /// Ends the turn; later changes don't belong to it. Returns how many files commands changed in it.
+    /// Ends the turn; later changes don't belong to it. Returns how many files it changed.
     pub fn close(&self) -> Result<u64, UndoError> {
         self.close_open(&mut lock(&self.state))
     }
@@ -299,7 +299,7 @@ impl Undo {
             state.used = Some(evicted.used);
         }
         let changed = closed.iter().flat_map(|record| &record.changed);
-        Ok(changed.filter(|change| is_by_command(change)).count() as u64)
+        Ok(changed.filter(|change| is_file(change)).count() as u64)
     }
 
     /// Completes interrupted turns. Doesn't touch files of the turns in `path`: their undo or redo
@@ -379,8 +379,8 @@ fn root_of(cwd: &Path) -> PathBuf {
     project_root(&cwd).to_owned()
 }
 
-/// True for a file that no tool changed by name.
-fn is_by_command(change: &Change) -> bool {
+/// True for a file, not a link or a folder.
+fn is_file(change: &Change) -> bool {
     let is_file = |state: &state::State| matches!(state, state::State::File { .. });
-    !change.named && (is_file(&change.before) || is_file(&change.after))
+    is_file(&change.before) || is_file(&change.after)
 }

@@ -56,6 +56,7 @@ impl Agents for OwnAgents {
             dirs.sockets.clone(),
             Accept::Always,
             screen::for_clients(&context, &plan, &host),
+            false,
         );
         let keep = Box::new((socket, context));
         Ok(OpenAgent {

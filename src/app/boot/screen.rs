@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::runtime::Handle;
 
@@ -178,6 +179,7 @@ fn options(
                 .map(|_| context.model.provider.clone()),
             must_choose: plan.chosen.is_substitute && context.scratch.is_none(),
             notices,
+            client: 0,
             draft_elsewhere: None,
         },
         notify: settings.notify,
@@ -218,6 +220,7 @@ pub(super) fn for_clients(context: &RunContext, plan: &Plan, host: &Host) -> Opt
     let overrides: Arc<[_]> = overrides(layers).into();
     let project = project(context, plan, host);
     let (host, runtime) = (host.clone(), Handle::current());
+    let clients = AtomicU64::new(1);
     Some(Arc::new(move |request| {
         let terminal = request.terminal.clone();
         let tty = Arc::new(Tty::of_client(request).map_err(|error| {
@@ -226,7 +229,12 @@ pub(super) fn for_clients(context: &RunContext, plan: &Plan, host: &Host) -> Opt
                 terminal.display()
             )
         })?);
-        let (host, runtime) = (host.clone(), runtime.clone());
+        let client = clients.fetch_add(1, Ordering::Relaxed);
+        let host = Host {
+            handle: host.handle.for_client(client),
+            ..host.clone()
+        };
+        let runtime = runtime.clone();
         let (theme, overrides, project) = (theme.clone(), Arc::clone(&overrides), project.clone());
         Ok(Box::new(move |stream| {
             let Some((now, events)) = runtime.block_on(host.handle.resubscribe()) else {
@@ -249,7 +257,10 @@ pub(super) fn for_clients(context: &RunContext, plan: &Plan, host: &Host) -> Opt
                 events,
                 project,
                 status,
-                start: Start::default(),
+                start: Start {
+                    client,
+                    ..Start::default()
+                },
                 notify,
                 manners,
                 theme,

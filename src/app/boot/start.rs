@@ -228,11 +228,20 @@ async fn run_plan(
         _ => Accept::Running,
     };
     let host = context.host(&plan, dirs, handle.clone(), &processes);
+    let must_choose = plan.chosen.is_substitute && context.scratch.is_none();
     let socket = is_stored.then(|| {
         let screens = screen::for_clients(&context, &plan, &host);
-        SteerSocket::open(host.clone(), dirs.sockets.clone(), accept, screens)
+        SteerSocket::open(
+            host.clone(),
+            dirs.sockets.clone(),
+            accept,
+            screens,
+            must_choose,
+        )
     });
-    if let Err(error) = steer_by_file(handle.clone(), &dirs.state, &context.cwd, accept) {
+    if !must_choose
+        && let Err(error) = steer_by_file(handle.clone(), &dirs.state, &context.cwd, accept)
+    {
         tracing::warn!("SIGUSR1 cannot be caught: {error}");
     }
     let mut args = plan.loaded.args.clone();

@@ -238,7 +238,7 @@ impl<'a> Run<'a> {
                     steering,
                     follow_up,
                 } => waiting = [steering.as_slice(), follow_up].concat(),
-                AgentEvent::QueueReturned { messages } => {
+                AgentEvent::QueueReturned { messages, .. } => {
                     waiting.clone_from(messages);
                     // The prompt was refused, so no run follows.
                     over = !begun && !messages.is_empty();

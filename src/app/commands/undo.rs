@@ -33,7 +33,7 @@ pub(super) async fn go(host: &Host, direction: Direction) -> Result<String, Stri
 /// Says that there is nothing to do.
 pub(crate) fn nothing(direction: Direction) -> &'static str {
     match direction {
-        Direction::Undo => "Nothing to undo",
+        Direction::Undo => "Nothing to undo; files that git ignores aren't covered",
         Direction::Redo => "Nothing to redo",
     }
 }

@@ -16,7 +16,9 @@ use tokio::time::{sleep, timeout};
 use super::rpc::serve_attached;
 use super::socket_file::bind;
 use crate::agent::process::is_from_command;
-use crate::agent::{Accept, AgentHandle, NoticeLevel, STEER_ORIGIN, Submission};
+use crate::agent::{
+    Accept, AgentEvent, AgentHandle, NoticeLevel, STEER_ORIGIN, SlowReader, Submission,
+};
 use crate::app::host::Host;
 use crate::app::steer::{
     AttachRequest, AttachResponse, MAX_LINE, MAX_MESSAGE, ScreenRequest, SteerRequest,
@@ -41,16 +43,21 @@ pub struct SteerSocket {
 }
 
 impl SteerSocket {
-    /// Listens in the first of `folders` that works. Returns at once.
+    /// Listens in the first of `folders` that works. Returns at once. If the user must choose a model first, it
+    /// waits for that: nobody else may send anything to the vendor of another model.
     pub fn open(
         host: Host,
         folders: Vec<PathBuf>,
         accept: Accept,
         screens: Option<OpenScreen>,
+        must_choose: bool,
     ) -> Self {
         let path = Arc::<Mutex<Option<PathBuf>>>::default();
         let bound = Arc::clone(&path);
         let task = tokio::spawn(async move {
+            if must_choose {
+                model_chosen(&host.handle).await;
+            }
             let listener = match listen(folders, bound).await {
                 Ok((listener, path)) => {
                     host.handle.listening(Some(path));
@@ -79,6 +86,15 @@ impl Drop for SteerSocket {
         let path = self.path.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(path) = &*path {
             let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+async fn model_chosen(handle: &AgentHandle) {
+    let mut events = handle.subscribe(SlowReader::Drop);
+    while let Some(event) = events.recv().await {
+        if matches!(event.kind, AgentEvent::ModelChanged { .. }) {
+            return;
         }
     }
 }

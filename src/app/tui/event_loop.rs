@@ -175,10 +175,17 @@ impl Tui {
                 break kind;
             }
         };
+        if !self.terminal.is_ours() {
+            self.input.pause();
+            self.effects.finish();
+            return kind;
+        }
         if self.stand_aside(true).is_ok_and(|is_printed| !is_printed) {
             self.terminal.print(NOT_PRINTED);
         }
-        self.terminal.print(&summary(&self.app));
+        if kind != ExitKind::SessionEnded {
+            self.terminal.print(&summary(&self.app));
+        }
         self.effects.finish();
         kind
     }
@@ -239,7 +246,7 @@ impl Tui {
             Received::Gone => {
                 self.events = None;
                 if self.is_client() {
-                    self.exit = Some(ExitKind::Quit);
+                    self.exit = Some(ExitKind::SessionEnded);
                 }
                 self.update(Msg::AgentGone);
             }
@@ -265,6 +272,10 @@ impl Tui {
     fn on_signal(&mut self, signal: SignalEvent) -> io::Result<()> {
         let own = self.resumed.is_some_and(|at| at.elapsed() < OWN_SIGNALS);
         match signal {
+            SignalEvent::TakenBack => {
+                self.terminal.abandon();
+                self.exit = Some(ExitKind::TerminalGone);
+            }
             SignalEvent::End(number) => {
                 self.update(Msg::End(ExitKind::Signal(number)));
             }

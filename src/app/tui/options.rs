@@ -50,6 +50,8 @@ pub enum ExitKind {
     Reopen(PathBuf),
     /// The user leaves the demo for their own folder, with this model and unsent text.
     Anew(Option<String>, SavedDraft),
+    /// The session that a client had joined is closed.
+    SessionEnded,
     /// A signal: its number (exit code 128 + number).
     Signal(i32),
     /// The terminal is gone (exit code 129, as after SIGHUP).
@@ -61,7 +63,7 @@ pub enum ExitKind {
 impl ExitKind {
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::Quit | Self::Reopen(_) | Self::Anew(..) => 0,
+            Self::Quit | Self::SessionEnded | Self::Reopen(_) | Self::Anew(..) => 0,
             Self::Signal(number) => (128 + number) as u8,
             Self::TerminalGone => 129,
             Self::Unusable(_) => 2,

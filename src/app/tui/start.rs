@@ -32,6 +32,8 @@ pub struct Start {
     pub must_choose: bool,
     /// Notices, shown on the empty screen, then in the transcript.
     pub notices: Vec<String>,
+    /// The number of this screen among the agent's front ends; 0 for the program's own.
+    pub client: u64,
     /// Unsent text in another session.
     pub draft_elsewhere: Option<DraftElsewhere>,
 }

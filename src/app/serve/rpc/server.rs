@@ -394,8 +394,10 @@ impl Server {
     async fn on_event(&mut self, event: &Event) -> io::Result<()> {
         match &event.kind {
             // They go on after the abort.
-            AgentEvent::QueueReturned { .. } if self.role == Role::Guest => return Ok(()),
-            AgentEvent::QueueReturned { messages } => {
+            AgentEvent::QueueReturned { to, .. } if self.role == Role::Guest || *to != 0 => {
+                return Ok(());
+            }
+            AgentEvent::QueueReturned { messages, .. } => {
                 self.returned.extend(messages.iter().cloned());
                 return Ok(());
             }

@@ -338,6 +338,10 @@ impl EffectRunner {
             Job::SaveDraft(_) | Job::LoadDraft(_) | Job::ChangeSession(..)
         );
         if is_draft && self.tty.client().is_some() {
+            // What it got back is in its editor now.
+            if let Job::SaveDraft(draft) = job {
+                self.handle.release(draft.returned);
+            }
             return;
         }
         if let Some(storage) = &self.storage {

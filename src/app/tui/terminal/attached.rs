@@ -1,7 +1,8 @@
 //! A screen in another terminal: `tiller attach` lends its terminal to the session's program, which draws and
 //! reads there. Both ends are here.
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
-use nix::unistd::ttyname;
+use nix::unistd::{getpgrp, tcgetpgrp, ttyname};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -18,7 +19,7 @@ use tokio::time::{Instant, interval, timeout_at};
 
 use super::modes::restore_bytes;
 use super::signals::SignalEvent;
-use super::tty::Tty;
+use super::tty::{Tty, identity};
 use crate::agent::Snapshot;
 use crate::app::out;
 use crate::app::signals::Signals;
@@ -32,6 +33,10 @@ use crate::app::tui::options::{ExitKind, Joining, TuiOptions};
 /// Without it, a program that hangs would lock the client's terminal.
 const PING: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_secs(9);
+/// Longest line of a client, in bytes.
+const MAX_LINE: u64 = 4096;
+const ENDED: &str = "the session has ended";
+const SILENT: &str = "the session's tiller doesn't answer; is it stopped?";
 /// How long a client that was told to end waits for the screen to restore the terminal.
 const LEAVING: Duration = Duration::from_secs(1);
 
@@ -83,21 +88,34 @@ pub(crate) fn show(
         Err(error) => ScreenUpdate::end(1, format!("can't start a screen: {error}")),
     };
     let _ = (&stream).write_all(&to_line(&update));
+    // Ends the thread that follows the client.
+    let _ = stream.shutdown(Shutdown::Both);
 }
 
 /// Passes on what the client sends, until it is gone.
 fn follow(stream: UnixStream, signals: mpsc::UnboundedSender<SignalEvent>) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
     let mut to = stream.try_clone()?;
     let thread = thread::Builder::new().name("client".to_owned());
     thread.spawn(move || {
-        for line in BufReader::new(stream).lines().map_while(Result::ok) {
-            let signal = match serde_json::from_str(&line) {
+        // A client that is silent for so long is stopped, and its terminal is somebody else's.
+        let mut from = BufReader::new(stream);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let read = (&mut from).take(MAX_LINE).read_until(b'\n', &mut line);
+            if read.is_err() || line.last() != Some(&b'\n') {
+                return;
+            }
+            let signal = match serde_json::from_slice(&line) {
                 Ok(ScreenSignal::Resize) => SignalEvent::Resize,
                 Ok(ScreenSignal::End { signal }) => SignalEvent::End(signal),
-                Ok(ScreenSignal::Ping) => {
-                    let _ = to.write_all(&to_line(&ScreenUpdate::Alive));
-                    continue;
-                }
+                Ok(ScreenSignal::TakenBack) => SignalEvent::TakenBack,
+                Ok(ScreenSignal::Ping) => match to.write_all(&to_line(&ScreenUpdate::Alive)) {
+                    Ok(()) => continue,
+                    Err(_) => return,
+                },
                 Err(_) => continue,
             };
             if signals.send(signal).is_err() {
@@ -112,6 +130,7 @@ fn end_of(kind: ExitKind) -> ScreenUpdate {
     let code = kind.code();
     match kind {
         ExitKind::Unusable(why) => ScreenUpdate::end(code, why),
+        ExitKind::SessionEnded => ScreenUpdate::end(code, ENDED),
         ExitKind::Reopen(session) => {
             let text = format!("tiller --session {} opens it", session.display());
             ScreenUpdate::end(code, text)
@@ -141,13 +160,24 @@ impl LentTerminal {
     /// Describes the terminal, for the request.
     ///
     /// # Errors
-    /// Fails if stdin isn't a terminal.
+    /// Fails if stdin isn't a terminal that knows escape sequences, or if this process isn't in its foreground:
+    /// then the shell reads the keys.
     pub fn new() -> io::Result<(Self, ScreenRequest)> {
         let settings = tcgetattr(io::stdin())?;
         let terminal = ttyname(io::stdin())?;
+        let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+        if is_dumb || tcgetpgrp(io::stdin()) != Ok(getpgrp()) {
+            return Err(io::Error::other("not in the foreground of a terminal"));
+        }
+        let device = identity(&std::fs::metadata(&terminal)?);
         let var = |name: &&str| Some(((*name).to_owned(), std::env::var(name).ok()?));
         let env = VARIABLES.iter().filter_map(var).collect();
-        Ok((Self { settings }, ScreenRequest { terminal, env }))
+        let request = ScreenRequest {
+            terminal,
+            device,
+            env,
+        };
+        Ok((Self { settings }, request))
     }
 
     /// Waits until the program gives the terminal back. Restores it if the program dies or hangs. Returns the
@@ -157,18 +187,30 @@ impl LentTerminal {
     /// Fails if signals can't be caught.
     pub async fn lend(self, stream: UnixStream) -> io::Result<(u8, Option<String>)> {
         match wait(stream).await? {
-            Some((code, text)) => Ok((code, text)),
-            None => {
+            Lent::Ended(code, text) => Ok((code, text)),
+            lost => {
                 let _ = out::write(&restore_bytes());
                 let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &self.settings);
-                Ok((0, Some("The session has ended".to_owned())))
+                Ok(match lost {
+                    Lent::Silent => (1, Some(SILENT.to_owned())),
+                    _ => (0, Some(ENDED.to_owned())),
+                })
             }
         }
     }
 }
 
-/// The exit code and text of the screen's end; `None` if the program is gone or hangs.
-async fn wait(stream: UnixStream) -> io::Result<Option<(u8, Option<String>)>> {
+/// How the terminal came back.
+enum Lent {
+    /// The screen ended, with this exit code and text.
+    Ended(u8, Option<String>),
+    /// The program is gone.
+    Gone,
+    /// The program doesn't answer.
+    Silent,
+}
+
+async fn wait(stream: UnixStream) -> io::Result<Lent> {
     stream.set_nonblocking(true)?;
     let (from, mut to) = tokio::net::UnixStream::from_std(stream)?.into_split();
     let mut lines = tokio::io::BufReader::new(from).lines();
@@ -178,6 +220,8 @@ async fn wait(stream: UnixStream) -> io::Result<Option<(u8, Option<String>)>> {
         end(Signal::SIGHUP),
         end(Signal::SIGINT),
         (Signal::SIGWINCH as i32, None),
+        // A stopped client couldn't restore the terminal for the shell.
+        (Signal::SIGTSTP as i32, None),
     ])?;
     let mut ping = interval(PING);
     let mut deadline = Instant::now() + PATIENCE;
@@ -192,18 +236,22 @@ async fn wait(stream: UnixStream) -> io::Result<Option<(u8, Option<String>)>> {
             },
             line = timeout_at(deadline, lines.next_line()) => match line {
                 Ok(Ok(Some(line))) => match serde_json::from_str(&line) {
-                    Ok(ScreenUpdate::End { code, text }) => return Ok(Some((code, text))),
+                    Ok(ScreenUpdate::End { code, text }) => return Ok(Lent::Ended(code, text)),
                     _ => {
                         deadline = Instant::now() + PATIENCE;
                         continue;
                     }
                 },
-                _ => return Ok(None),
+                Err(_) => {
+                    let _ = to.write_all(&to_line(&ScreenSignal::TakenBack)).await;
+                    return Ok(Lent::Silent);
+                }
+                _ => return Ok(Lent::Gone),
             },
             _ = ping.tick() => ScreenSignal::Ping,
         };
         if to.write_all(&to_line(&signal)).await.is_err() {
-            return Ok(None);
+            return Ok(Lent::Gone);
         }
     }
 }

@@ -91,7 +91,7 @@ impl Terminal {
             ));
         }
         let modes = Arc::new(Modes {
-            out: TtyWriter::open(tty.output())?,
+            out: TtyWriter::open(tty.output(), tty.client().is_none())?,
             original: Mutex::new(tcgetattr(tty.input())?),
             active: AtomicBool::new(false),
             alternate: AtomicBool::new(!manners.inline),
@@ -114,6 +114,16 @@ impl Terminal {
         }
         modes.enter()?;
         Ok(Self { modes })
+    }
+
+    /// Leaves the terminal as it is: it belongs to another program now.
+    pub fn abandon(&self) {
+        self.modes.active.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether it may be written to.
+    pub fn is_ours(&self) -> bool {
+        self.modes.active.load(Ordering::Relaxed)
     }
 
     /// Restores the terminal, temporarily or for good. Returns whether it took all output.

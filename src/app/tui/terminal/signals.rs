@@ -49,6 +49,8 @@ pub enum SignalEvent {
     End(i32),
     Stop,
     Continue,
+    /// The client has taken its terminal back.
+    TakenBack,
 }
 
 /// Where the screen's signals come from.

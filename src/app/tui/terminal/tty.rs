@@ -1,11 +1,13 @@
 //! The terminal that a screen uses: the program's own, or that of a client that attached to its session.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, IsTerminal};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
 use nix::fcntl::OFlag;
+use nix::sys::termios::tcgetsid;
+use nix::unistd::getsid;
 use ratatui_core::layout::Size;
 use rustix::termios::{Winsize, tcgetwinsize};
 
@@ -13,6 +15,11 @@ use crate::app::steer::ScreenRequest;
 
 /// The most columns and rows to draw: some terminals report impossible sizes.
 const LARGEST: Size = Size::new(1_000, 500);
+
+/// What tells a device from all others.
+pub(crate) fn identity(device: &Metadata) -> [u64; 3] {
+    [device.dev(), device.ino(), device.rdev()]
+}
 
 /// A terminal, and the environment of the program that runs in it.
 #[derive(Debug)]
@@ -57,6 +64,16 @@ impl Tty {
             .open(&request.terminal)?;
         if !device.is_terminal() {
             return Err(io::Error::other("it isn't a terminal"));
+        }
+        if identity(&device.metadata()?) != request.device {
+            return Err(io::Error::other(
+                "there it is another one; do you run in a container?",
+            ));
+        }
+        if tcgetsid(&device).is_ok_and(|session| getsid(None) == Ok(session)) {
+            return Err(io::Error::other(
+                "that tiller was started in it; use another terminal",
+            ));
         }
         Ok(Self {
             input: device.try_clone()?.into(),

@@ -42,8 +42,9 @@ impl Patience {
 }
 
 impl TtyWriter {
-    /// Reopens the terminal of `shared`. If that fails, uses `shared`, and writes may block.
-    pub fn open(shared: BorrowedFd<'_>) -> io::Result<Self> {
+    /// Reopens the terminal of `shared`. If that fails, uses `shared`, and writes may block. `is_stdout` says
+    /// that `shared` is this process's.
+    pub fn open(shared: BorrowedFd<'_>, is_stdout: bool) -> io::Result<Self> {
         let own = |path: PathBuf| {
             OpenOptions::new()
                 .write(true)
@@ -53,7 +54,10 @@ impl TtyWriter {
         let file = ttyname(shared)
             .map_err(io::Error::from)
             .and_then(own)
-            .or_else(|_| own(Path::new("/proc/self/fd/1").to_owned()));
+            .or_else(|error| {
+                let again = is_stdout.then(|| own(Path::new("/proc/self/fd/1").to_owned()));
+                again.unwrap_or(Err(error))
+            });
         let file = match file {
             Ok(file) => file,
             Err(_) => File::from(shared.try_clone_to_owned()?),

@@ -80,7 +80,8 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         AgentEvent::FilesUndone { direction, files } => app.work.undone(*direction, files),
         AgentEvent::PermissionMode(mode) => permission::show(app, *mode),
         AgentEvent::Questions { open } => return questions::set(app, open),
-        AgentEvent::QueueReturned { messages } => {
+        AgentEvent::QueueReturned { to, .. } if *to != app.start.client => {}
+        AgentEvent::QueueReturned { messages, .. } => {
             app.opening = None;
             let texts: Vec<String> = messages
                 .iter()

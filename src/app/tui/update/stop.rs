@@ -86,7 +86,7 @@ pub fn quit(app: &mut App) -> Vec<Effect> {
         app.composer.apply(Action::DeleteForward);
         return Vec::new();
     }
-    if app.is_running() {
+    if app.is_running() && app.start.client == 0 {
         let confirm = Confirm::new(ConfirmAbout::Leave, app.now);
         app.overlays.push(confirm.into());
         return Vec::new();
