@@ -278,7 +278,7 @@ async fn messages_right_before_an_abort_return_to_the_editor() {
     agent.steer("s");
     abort(&mut agent).await;
     let returned = agent.seen.iter().find_map(|event| match &event.kind {
-        AgentEvent::QueueReturned { messages } => Some(messages.clone()),
+        AgentEvent::QueueReturned { messages, .. } => Some(messages.clone()),
         _ => None,
     });
     let kinds: Vec<_> = returned.unwrap().iter().map(|it| it.kind).collect();

@@ -711,7 +711,7 @@ fn line(event: &AgentEvent) -> Option<String> {
         AgentEvent::PermissionMode(mode) => format!("permission {mode}"),
         AgentEvent::SessionNamed(name) => format!("named {name:?}"),
         AgentEvent::Budget(budget) => format!("budget {} {}", budget.usd, budget.tokens),
-        AgentEvent::QueueReturned { messages } => {
+        AgentEvent::QueueReturned { messages, .. } => {
             let texts: Vec<_> = messages
                 .iter()
                 .map(|queued| tiller::llm::message::content_text(&queued.content))

@@ -276,7 +276,7 @@ async fn returned_messages_stay_stored_until_released() {
     agent.steer("steered");
     agent.handle.abort();
     let back = |event: &AgentEvent| matches!(event, AgentEvent::QueueReturned { .. });
-    let AgentEvent::QueueReturned { messages } = agent.until(back).await else {
+    let AgentEvent::QueueReturned { messages, .. } = agent.until(back).await else {
         unreachable!()
     };
     assert_eq!(agent.settled().await, RunOutcome::Aborted);

@@ -166,7 +166,7 @@ async fn play(actions: Vec<UserAction>, has_user: bool) -> Played {
             }
         }
         while let Ok(event) = agent.events.try_recv() {
-            if let AgentEvent::QueueReturned { messages } = &event.kind
+            if let AgentEvent::QueueReturned { messages, .. } = &event.kind
                 && has_user
             {
                 agent

@@ -174,7 +174,7 @@ async fn a_late_answer_returns_to_the_editor() {
     let returned = agent
         .until(|event| matches!(event, AgentEvent::QueueReturned { .. }))
         .await;
-    let AgentEvent::QueueReturned { messages } = returned else {
+    let AgentEvent::QueueReturned { messages, .. } = returned else {
         unreachable!()
     };
     assert_eq!(

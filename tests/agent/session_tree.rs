@@ -693,7 +693,7 @@ async fn a_read_only_session_refuses_messages() {
     };
     agent.until(opened).await;
     agent.prompt("and on");
-    let back = |event: &AgentEvent| matches!(event, AgentEvent::QueueReturned { messages } if messages.len() == 1);
+    let back = |event: &AgentEvent| matches!(event, AgentEvent::QueueReturned { messages, .. } if messages.len() == 1);
     agent.until(back).await;
     agent.handle.name("mine".to_owned());
     let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains("read-only here"));

@@ -334,8 +334,10 @@ async fn a_trial_that_cannot_begin_or_end_returns_the_prompt() {
     let returned = agent
         .until(|event| matches!(event, AgentEvent::QueueReturned { .. }))
         .await;
-    assert!(matches!(returned, AgentEvent::QueueReturned { messages }
-        if messages[0].content == [Content::text("try it")]));
+    assert!(
+        matches!(returned, AgentEvent::QueueReturned { messages, .. }
+        if messages[0].content == [Content::text("try it")])
+    );
     idle(&mut agent).await;
     agent.handle.keep_trial();
     told(&mut agent, "No trial is open").await;

@@ -249,6 +249,7 @@ fn events() -> Vec<AgentEvent> {
             follow_up: Vec::new(),
         },
         AgentEvent::QueueReturned {
+            to: 0,
             messages: vec![queued],
         },
         AgentEvent::Refused(question.clone()),

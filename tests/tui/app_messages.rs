@@ -157,7 +157,7 @@ fn init_returns_as_the_command() {
         };
         let mut messages = queued(QueueKind::Steering, &[""]);
         messages[0].content.clone_from(content);
-        tui.agent(AgentEvent::QueueReturned { messages });
+        tui.agent(AgentEvent::QueueReturned { messages, .. });
         assert_eq!(tui.text(), typed);
         tui.state(RunState::Idle);
         tui.now += 1000;
@@ -171,7 +171,7 @@ fn init_returns_as_the_command() {
             follow_up: messages.clone(),
         });
         assert!(tui.frame().contains(&format!("then   {typed}")));
-        tui.agent(AgentEvent::QueueReturned { messages });
+        tui.agent(AgentEvent::QueueReturned { messages, .. });
         assert_eq!(tui.text(), format!("{typed}\n\nand then"));
     }
 }

@@ -5,6 +5,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::{Instant, sleep_until};
 
+/// Time between frames not caused by a key.
+pub(super) const FRAME: Duration = Duration::from_millis(16);
+/// The same while each frame replaces nearly the whole screen, faster than anyone can read.
+pub(super) const HEAVY_FRAME: Duration = Duration::from_millis(36);
+/// The same for users who want less motion.
+pub(super) const CALM_FRAME: Duration = Duration::from_millis(125);
+/// Time per turn of an idle loop for measuring unseen cells.
+pub(super) const REFINE: Duration = Duration::from_millis(2);
+/// Time for input that came together before the next turn of the loop.
+pub(super) const MOST_INPUT: Duration = Duration::from_millis(20);
+
 /// Unix time in milliseconds that never runs backwards. The wall clock alone may be set back; the
 /// monotonic clock alone stops while the machine sleeps.
 #[derive(Clone, Copy, Debug)]

@@ -14,7 +14,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
 use super::app::App;
-use super::clock::{Clock, reached};
+use super::clock::{CALM_FRAME, Clock, FRAME, HEAVY_FRAME, MOST_INPUT, REFINE, reached};
 use super::effects::effect::{Effect, TerminalEffect};
 use super::effects::effect_runner::EffectRunner;
 use super::effects::user_effects::UserEffects;
@@ -37,16 +37,6 @@ use super::view::{ScreenDrawn, ViewCache};
 use crate::agent::{AgentHandle, Event, NoticeLevel};
 use crate::app::manners::Motion;
 
-/// Time between frames not caused by a key.
-const FRAME: Duration = Duration::from_millis(16);
-/// The same while each frame replaces nearly the whole screen, faster than anyone can read.
-const HEAVY_FRAME: Duration = Duration::from_millis(36);
-/// The same for users who want less motion.
-const CALM_FRAME: Duration = Duration::from_millis(125);
-/// Time per turn of an idle loop for measuring unseen cells.
-const REFINE: Duration = Duration::from_millis(2);
-/// Time for input that came together before the next turn of the loop.
-const MOST_INPUT: Duration = Duration::from_millis(20);
 /// Stop and continue signals this soon after our own suspension belong to it.
 const OWN_SIGNALS: Duration = Duration::from_millis(300);
 /// Shown when the terminal didn't take everything that was printed.
@@ -175,15 +165,11 @@ impl Tui {
                 break kind;
             }
         };
-        if !self.terminal.is_ours() {
-            self.input.pause();
-            self.effects.finish();
-            return kind;
-        }
-        if self.stand_aside(true).is_ok_and(|is_printed| !is_printed) {
+        let is_ours = !self.is_client() || self.terminal.is_ours();
+        if is_ours && self.stand_aside(true).is_ok_and(|is_printed| !is_printed) {
             self.terminal.print(NOT_PRINTED);
         }
-        if kind != ExitKind::SessionEnded {
+        if is_ours && kind != ExitKind::SessionEnded {
             self.terminal.print(&summary(&self.app));
         }
         self.effects.finish();
