@@ -159,7 +159,7 @@ fn esc_stops_and_returns_queue_and_draft() {
     assert_eq!(tui.key("esc"), [Effect::Abort]);
     let mut messages = queued(QueueKind::Steering, &["one", "two"]);
     messages.extend(queued(QueueKind::FollowUp, &["three"]));
-    tui.agent(AgentEvent::QueueReturned { messages, .. });
+    tui.agent(AgentEvent::QueueReturned { messages, to: 0 });
     tui.waiting(&[], &[]);
     tui.state(RunState::Idle);
     assert_eq!(tui.text(), "one\n\ntwo\n\nthree\n\ndraft");
@@ -749,7 +749,7 @@ fn the_external_editor_replaces_only_the_text_it_was_given() {
             [Effect::Terminal(TerminalEffect::Edit(given.into()))]
         );
         let messages = queued(QueueKind::Steering, back.as_slice());
-        tui.agent(AgentEvent::QueueReturned { messages, .. });
+        tui.agent(AgentEvent::QueueReturned { messages, to: 0 });
         tui.send(Msg::Done(EffectResult::Edited(
             given.into(),
             Ok(left.into()),

@@ -28,6 +28,7 @@ const LIKE_COMMANDS: [&str; 4] = [
 /// The agent returns these messages.
 fn returned(tui: &mut TestTui, texts: &[&str]) {
     tui.agent(AgentEvent::QueueReturned {
+        to: 0,
         messages: queued(QueueKind::Steering, texts),
     });
 }
@@ -157,7 +158,7 @@ fn init_returns_as_the_command() {
         };
         let mut messages = queued(QueueKind::Steering, &[""]);
         messages[0].content.clone_from(content);
-        tui.agent(AgentEvent::QueueReturned { messages, .. });
+        tui.agent(AgentEvent::QueueReturned { messages, to: 0 });
         assert_eq!(tui.text(), typed);
         tui.state(RunState::Idle);
         tui.now += 1000;
@@ -171,7 +172,7 @@ fn init_returns_as_the_command() {
             follow_up: messages.clone(),
         });
         assert!(tui.frame().contains(&format!("then   {typed}")));
-        tui.agent(AgentEvent::QueueReturned { messages, .. });
+        tui.agent(AgentEvent::QueueReturned { messages, to: 0 });
         assert_eq!(tui.text(), format!("{typed}\n\nand then"));
     }
 }

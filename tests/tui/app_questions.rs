@@ -710,6 +710,7 @@ fn a_rule_being_edited_closes_with_its_question() {
     let mut tui = edited();
     open(&mut tui, Vec::new());
     tui.agent(AgentEvent::QueueReturned {
+        to: 0,
         messages: queued(QueueKind::Steering, &["later"]),
     });
     assert_eq!(tui.text(), "later");
@@ -717,6 +718,7 @@ fn a_rule_being_edited_closes_with_its_question() {
     let mut tui = edited();
     let rule = tui.text();
     tui.agent(AgentEvent::QueueReturned {
+        to: 0,
         messages: queued(QueueKind::Steering, &["later"]),
     });
     assert_eq!(tui.text(), rule);

@@ -272,7 +272,7 @@ fn attachments_of_a_returned_message_stay_out_of_the_editor() {
         "{frame}"
     );
     tui.waiting(&[], &[]);
-    tui.agent(AgentEvent::QueueReturned { messages, .. });
+    tui.agent(AgentEvent::QueueReturned { messages, to: 0 });
     assert_eq!(tui.text(), "look @a.rs");
     let again = vec![Content::text("look @a.rs"), Content::text(block)];
     tui.key("ctrl+e");

@@ -192,7 +192,7 @@ fn happen(tui: &mut TestTui, what: Event, words: &mut u32) -> Vec<Effect> {
         Event::Returned(texts) => {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             let messages = queued(QueueKind::Steering, &texts);
-            tui.agent(AgentEvent::QueueReturned { messages, .. })
+            tui.agent(AgentEvent::QueueReturned { messages, to: 0 })
         }
         Event::Waiting(steering, follow_up) => {
             let steering: Vec<&str> = steering.iter().map(String::as_str).collect();
@@ -306,7 +306,7 @@ proptest! {
                 }
                 Some("BACK") => {
                     let messages = queued(QueueKind::Steering, &["back"]);
-                    tui.agent(AgentEvent::QueueReturned { messages, .. })
+                    tui.agent(AgentEvent::QueueReturned { messages, to: 0 })
                 }
                 Some(key) => tui.key(key),
             };
