@@ -37,7 +37,7 @@ models.default: model modelname defaultmodel switchmodel changemodel
 models.max_output: maxtokens maxoutputtokens tokens outputtokens
 models.thinking: ultrathink alwaysthinking alwaysthinkingenabled thinking reasoning effort thinkingeffort reasoningeffort modelreasoningeffort
 models.servers.ollama: ollama local
-permission.mode: confirm internet approval approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits stopasking askless fewerprompts dontask readonly skippermission
+permission.mode: confirm approval approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits stopasking askless fewerprompts dontask readonly skippermission
 permission.rules: allow deny ask allowlist denylist whitelist blacklist allowedtools disallowedtools network stopasking askless askingless fewerprompts lessprompts dontask allowcommand always
 permission.writable: additionaldirectories writableroots adddir
 retry.max: attempts maxattempts retries maxretries

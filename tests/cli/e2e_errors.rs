@@ -59,7 +59,7 @@ fn invalid_command_lines_say_what_to_do() {
         (&["login", "--help"], &["use tiller auth add PROVIDER"]),
         (&["resume", "0a1b2c3d"], &["tiller -r SESSION"]),
         (&["run", "fix the bug"], &["use tiller PROMPT"]),
-        (&["undo"], &["/undo only works inside tiller"]),
+        (&["undo"], &["use tiller -p -c /undo"]),
         (&["--trust", "auth", "add", "x"], &["tiller auth add x;"]),
         (&["mcp", "add", "--scope", "user"], &["tiller has no MCP"]),
         (

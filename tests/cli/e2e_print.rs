@@ -444,11 +444,14 @@ fn stderr_reports_the_wait_before_a_retry() {
         let retries: Vec<&str> = lines
             .iter()
             .copied()
-            .filter(|line| line.starts_with("retrying "))
+            .filter(|line| line.starts_with("tiller: retrying "))
             .collect();
         assert_eq!(
             retries,
-            ["retrying (1 of 5) in 1 s", "retrying (2 of 5) in 1 s"]
+            [
+                "tiller: retrying (1 of 5) in 1 s",
+                "tiller: retrying (2 of 5) in 1 s"
+            ]
         );
     }
 }

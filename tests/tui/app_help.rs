@@ -200,7 +200,7 @@ clear -> /new
 new chat -> /new
 web search -> web-search
 internet -> permissions › Let it use the network
-network -> permissions › Let it use the network
+network -> /network
 docker -> permissions › Let it use docker, ssh or gh
 sandbox -> /permission
 sudo -> permissions › How tiller reads a command
