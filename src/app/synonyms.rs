@@ -49,13 +49,13 @@ ui.notify: notification notifications sound bell
 ui.vim: vi vimmode modal editormode editingmode keybindingmode
 ui.theme: dark light darkmode lightmode color colors colour colours colorscheme
 ui.title: tmux
-`tiller auth add PROVIDER` stores API keys: key keys apikey apikeys token
+`tiller auth add PROVIDER` stores API keys, and so does /login: key keys apikey apikeys token login signin
 tiller's status line can't be changed; ui.title sets the window title: statusline status
 set the variable VISUAL or EDITOR instead: editor visual
 set the variable HTTPS_PROXY instead: proxy httpproxy httpsproxy
 set the variable TILLER_LOG to tiller=debug, and read ~/.local/state/tiller/log: log logs logging loglevel verbose debug
 write api_key = \"!COMMAND\" into models.toml, next to config.toml: apikeyhelper
-keys are in keymap.toml, next to config.toml: keymap keybindings keybinding bindings
+keys are in keymap.toml, next to config.toml: shortcut shortcuts hotkey hotkeys keymap keybindings keybinding bindings
 write providers into models.toml, next to config.toml: providers modelproviders baseurl
 tiller has no hooks; `tiller docs hooks` says what replaces them: hooks hook autoformat formatter posttooluse pretooluse
 tiller has no MCP; `tiller docs mcp` says what replaces it: mcp mcpservers enableallprojectmcpservers enabledmcpjsonservers
@@ -68,7 +68,11 @@ tiller has no subagents; /try works in a copy: subagent subagents
 tiller has no skills; mention a file with @, or name it in AGENTS.md: skill skills plugin plugins
 tiller has no profiles; put flags into a shell alias: profile profiles
 export variables before you start tiller: env environment
-write it into AGENTS.md: language
+write it into AGENTS.md: language instruction instructions claude.md claudemd agents.md agentsmd
+write it into SYSTEM.md or APPEND_SYSTEM.md, next to config.toml: systemprompt appendsystemprompt
+/trust decides whether the project's own files count: trust trustfolder trustproject
+rules allow it; /permissions lists them, and `tiller policy allow` adds one: push gitpush git
+start tiller with `--mode json`: json jsonoutput outputjson outputformat
 tiller adds no trailer to commits; to have one, write it into AGENTS.md: commit attribution coauthor coauthoredby includecoauthoredby trailer
 tiller deletes no sessions; `tiller sessions rm ID` does: cleanup cleanupperioddays sessioncleanup prune retention
 start with --no-session to save nothing; `tiller docs delete history` says more: history savehistory deletehistory clearhistory

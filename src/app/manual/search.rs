@@ -426,17 +426,14 @@ add directory -> permissions › Let it write in another folder
 add-dir -> permissions › Let it write in another folder
 second folder -> permissions › Let it write in another folder
 turn off the sandbox -> permissions › Modes
-sandbox off -> permissions › Modes
 cost so far -> sessions › See cost, context and model calls
 line break -> keys › The first character of a message
 exclude files -> permissions › Keep it away from something
 attach -> scripting › Watch it, and answer
 second terminal -> scripting › Watch it, and answer
 other terminal -> scripting › Watch it, and answer
-two terminals -> scripting › Watch it, and answer
 concurrent -> scripting › Watch it, and answer
 session locked -> sessions › A session that is open elsewhere
-lock session -> sessions › A session that is open elsewhere
 log level -> troubleshooting › Report a bug";
 
     #[test]
