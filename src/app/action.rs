@@ -207,7 +207,8 @@ network: allow it for a command with a rule; see `tiller docs permissions#let-it
 ollama: choose its model with /model
 docs tutorial: type /help WORDS, or run `tiller docs tutorial` in a shell
 save: tiller saves each session itself; /export writes it to a file
-image attach: type @ and the path of the picture, or paste it
+image: type @ and the path of the picture, or paste it
+attach: type @ and a file's path, or paste a picture; in another terminal, run `tiller attach`
 upgrade update: install tiller again, as you did before
 tools: /permission shows what runs without asking; --tools chooses tools at the start
 editor: Ctrl+G opens the prompt in your editor
@@ -231,11 +232,12 @@ import: quit, then run `tiller sessions import FILE` and `tiller -c`
 label: open /tree; Alt+L labels the entry
 terminal-setup: nothing to set up; Ctrl+J starts a new line everywhere
 sandbox: commands run in a sandbox, except in full mode; see /permission
-hooks: tiller has no hooks; a program can follow it with --events
+hooks: tiller has no hooks; `tiller docs hooks` says what replaces them
 mcp: tiller has no MCP; it can run any command-line tool
 agents: tiller has no subagents; /try works in a copy
 plugin plugins skills prompts extensions: tiller has none; @FILE adds a file to a prompt
-tasks bashes ps background: tiller runs nothing in the background
+tasks bashes background: tiller runs nothing in the background
+ps: tiller runs nothing in the background; `tiller status` lists the open sessions
 search web-search: tiller has no web search; /find searches this conversation
 bug feedback: tiller sends no reports; open an issue where you got tiller
 logout: run `tiller auth remove PROVIDER` in a shell";

@@ -74,6 +74,20 @@ impl Dirs {
         })
     }
 
+    /// Fails if `TILLER_CONFIG_DIR` names no folder. A mistyped one would drop all settings and rules.
+    pub fn check_config(&self, env: &HashMap<String, String>) -> Result<(), StartError> {
+        let is_named = env
+            .get("TILLER_CONFIG_DIR")
+            .is_some_and(|it| !it.is_empty());
+        if !is_named || self.config.is_dir() {
+            return Ok(());
+        }
+        let shown = self.config.display();
+        Err(StartError::usage(format!(
+            "TILLER_CONFIG_DIR names {shown}, which is no folder. Create it: mkdir -p {shown}"
+        )))
+    }
+
     /// The current user's home folder in the user database.
     pub fn account_home() -> Option<PathBuf> {
         let user = User::from_uid(Uid::current()).ok()??;
@@ -115,7 +129,10 @@ paths! {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::app::outcome::Outcome;
 
     fn dirs(vars: &[(&str, &str)], account_home: Option<&str>) -> Result<Dirs, StartError> {
         let env = vars
@@ -140,6 +157,27 @@ mod tests {
         assert_eq!(got.config, PathBuf::from("/c"));
         assert_eq!(got.data, PathBuf::from("/h/.local/share/tiller"));
         assert_eq!(got.state, PathBuf::from("/h/.local/state/tiller"));
+    }
+
+    #[test]
+    fn a_named_config_folder_must_exist() {
+        let folder = tempfile::tempdir().unwrap();
+        let named = |path: &Path| {
+            let path = path.to_str().unwrap().to_owned();
+            let env = HashMap::from([("TILLER_CONFIG_DIR".to_owned(), path)]);
+            let home = || Some(PathBuf::from("/nowhere"));
+            Dirs::from_env(&env, home).unwrap().check_config(&env)
+        };
+        assert!(named(folder.path()).is_ok());
+        let error = named(&folder.path().join("typo")).unwrap_err();
+        assert_eq!(error.outcome, Outcome::Usage);
+        assert!(
+            error.message.contains("/typo, which is no folder"),
+            "{error}"
+        );
+        // The usual folder may be missing.
+        let usual = dirs(&[], Some("/nowhere")).unwrap();
+        assert!(usual.check_config(&HashMap::new()).is_ok());
     }
 
     #[test]

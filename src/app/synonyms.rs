@@ -49,13 +49,13 @@ ui.notify: notification notifications sound bell
 ui.vim: vi vimmode modal editormode editingmode keybindingmode
 ui.theme: dark light darkmode lightmode color colors colour colours colorscheme
 ui.title: tmux
-`tiller auth add PROVIDER` stores API keys: key keys apikey apikeys token
+`tiller auth add PROVIDER` stores API keys, and so does /login: key keys apikey apikeys token login signin
 tiller's status line can't be changed; ui.title sets the window title: statusline status
 set the variable VISUAL or EDITOR instead: editor visual
 set the variable HTTPS_PROXY instead: proxy httpproxy httpsproxy
 set the variable TILLER_LOG to tiller=debug, and read ~/.local/state/tiller/log: log logs logging loglevel verbose debug
 write api_key = \"!COMMAND\" into models.toml, next to config.toml: apikeyhelper
-keys are in keymap.toml, next to config.toml: keymap keybindings keybinding bindings
+keys are in keymap.toml, next to config.toml: shortcut shortcuts hotkey hotkeys keymap keybindings keybinding bindings
 write providers into models.toml, next to config.toml: providers modelproviders baseurl
 tiller has no hooks; `tiller docs hooks` says what replaces them: hooks hook autoformat formatter posttooluse pretooluse
 tiller has no MCP; `tiller docs mcp` says what replaces it: mcp mcpservers enableallprojectmcpservers enabledmcpjsonservers
@@ -68,7 +68,11 @@ tiller has no subagents; /try works in a copy: subagent subagents
 tiller has no skills; mention a file with @, or name it in AGENTS.md: skill skills plugin plugins
 tiller has no profiles; put flags into a shell alias: profile profiles
 export variables before you start tiller: env environment
-write it into AGENTS.md: language
+write it into AGENTS.md: language instruction instructions claude.md claudemd agents.md agentsmd
+write it into SYSTEM.md or APPEND_SYSTEM.md, next to config.toml: systemprompt appendsystemprompt
+/trust decides whether the project's own files count: trust trustfolder trustproject
+rules allow it; /permissions lists them, and `tiller policy allow` adds one: push gitpush git
+start tiller with `--mode json`: json jsonoutput outputjson outputformat
 tiller adds no trailer to commits; to have one, write it into AGENTS.md: commit attribution coauthor coauthoredby includecoauthoredby trailer
 tiller deletes no sessions; `tiller sessions rm ID` does: cleanup cleanupperioddays sessioncleanup prune retention
 start with --no-session to save nothing; `tiller docs delete history` says more: history savehistory deletehistory clearhistory
@@ -82,9 +86,11 @@ scripting#many-runs: parallel
 scripting#json: outputformat jsonoutput outputjson structuredoutput
 scripting#exit-codes: exitcode returncode exitstatus
 permissions#rules: whitelist allowlist blacklist denylist regex wildcard
-permissions#keep-it-away-from-something: env protectfile hidefile ignorefile protectenv block forbid prevent disallow denycommand blockcommand
+permissions#let-it-write-in-another-folder: adddirectory adddir secondfolder anotherdirectory additionaldirectory
+scripting#watch-it-and-answer: attach secondterminal otherterminal anotherterminal twoterminal concurrent
+permissions#keep-it-away-from-something: env protectfile hidefile ignorefile protectenv block forbid prevent disallow denycommand blockcommand excludefile
 permissions#answer-a-request: approve
-permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove skippermission dangerouslyskippermission bypass bypasspermission fullauto planmode acceptedits approveall allowall
+permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove skippermission dangerouslyskippermission bypass bypasspermission fullauto planmode acceptedits approveall allowall turnoffsandbox turnoffthesandbox sandboxoff nosandbox disablesandbox
 permissions#recipes: yolo skippermission dangerouslyskippermission bypasspermission
 permissions#stop-asking-for-one-command: askless askingless fewerprompts lessprompts dontask stopprompting allowcommand alwaysallow
 permissions#let-it-use-the-network: internet networkaccess internetaccess online web browse browseweb
@@ -95,11 +101,11 @@ permissions#read-only: readonly lookonly dryrun
 security#the-sandbox: sandbox isolation
 undo: undo undoeverything undochange revertchange revert rollback rollbackchange restorefile discardchange undolastprompt checkpoint backup
 keys#while-tiller-works: stop stopagent stoprun steer cancel interrupt abort pause queue queuemessage
-keys#the-first-character-of-a-message: bashmode shellmode shellcommand runcommand newline multiline
+keys#the-first-character-of-a-message: bashmode shellmode shellcommand runcommand newline multiline linebreak
 keys: shortcut keyboard hotkey
 keys#change-keys-keymaptoml: keybinding rebind remap customkey
 tutorial#9-leave-and-come-back: quit leave
-sessions#see-cost-context-and-model-calls: cost money spending token usage bill stats
+sessions#see-cost-context-and-model-calls: cost money spending token usage bill stats costsofar
 sessions#continue-a-session: resume continue resumesession lastsession continuelastsession newchat newsession newconversation clear clearchat clearconversation resumename
 sessions#branches: fork branch branching
 sessions#the-list-of-sessions: rename renamesession namesession
@@ -118,16 +124,16 @@ troubleshooting#sent-nothing-for-300-s: hang hanging stuck freeze frozen reconne
 troubleshooting#tiller-asks-about-the-same-command-again-and-again: keepsasking keepasking askstoooften askstoomuch tooquestions tooprompts toorequests askseverytime
 troubleshooting#everything-is-gone-after-a-crash: lostwork losework lostmywork workgone crashed
 troubleshooting#my-browser-cant-reach-the-server-that-the-model-started: localhost notreachable reachserver exposeport port devserver npmrundev
-troubleshooting#report-a-bug: bug bugreport reportbug feedback issue debug log logging verbose logfile
+troubleshooting#report-a-bug: bug bugreport reportbug feedback issue debug log logging verbose logfile loglevel
 troubleshooting#it-flickers-or-is-slow-over-ssh: slow lag flicker flickering
 context: contextfull
 context#agentsmd: memory instruction rule language init projectrules
 context#compaction-when-the-window-fills-up: compact contextfull contextwindow contextlimit autocompact summarize outofcontext
-context#files-and-pictures-in-your-prompt: screenshot pasteimage pastescreenshot attachimage attach attachfile addfile mentionfile includefile dragdrop drag vision
+context#files-and-pictures-in-your-prompt: screenshot pasteimage pastescreenshot attachimage attachfile addfile mentionfile includefile dragdrop drag vision
 context#secrets: secret
 models#limits: maxtoken maxoutput
 context#trust: trustfolder trustproject
-sessions#a-session-that-is-open-elsewhere: multiplesession twoterminal
+sessions#a-session-that-is-open-elsewhere: multiplesession sessionlocked locksession
 undo#rewind-go-back-to-an-earlier-prompt: editmessage editprompt editpreviousmessage editlastmessage goback
 troubleshooting#the-terminal-is-broken-after-a-crash: garbled
 themes: dark light darkmode lightmode darktheme lighttheme color colour colorscheme changetheme switchtheme changecolor appearance accessibility
@@ -145,8 +151,9 @@ introduction#update-or-uninstall: update upgrade uninstall installtiller
 security#what-leaves-your-machine: privacy telemetry analytics tracking phonehome codesent datasent sendcode uploadcode
 reference/cli#tiller-completions: autocomplete shellcompletion
 reference/settings#uimotion: spinner
+coming-from: migrate migration movefrom comingfrom switchfrom
 coming-from#your-hooks: hook autoformat formatter formatafteredit prettier posttooluse pretooluse
-coming-from#what-tiller-doesnt-have: mcp subagent plugin skill extension websearch webfetch statusline outputstyle customcommand customslashcommand background backgroundtask windows wsl voice dictation
+coming-from#what-tiller-doesnt-have: mcp subagent plugin skill extension websearch webfetch statusline outputstyle customcommand customslashcommand background backgroundtask windows wsl voice dictation customslash prompttemplate
 settings#project-settings: localsetting settingslocal settingslocaljson projectconfig
 coming-from#your-permission-lists: settingsjson
 coming-from#your-claudemd: claudemd";

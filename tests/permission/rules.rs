@@ -508,6 +508,7 @@ fn file(
                 real: PathBuf::from(path),
                 access,
                 zone,
+                is_listed: false,
             }],
             root: Path::new("/home/me/project"),
             home: Some(Path::new("/home/me")),
@@ -720,6 +721,7 @@ fn the_strictest_verdict_of_several_files_wins_and_unknown_tools_ask() {
         real: path.into(),
         access: Access::Write,
         zone,
+        is_listed: false,
     };
     let request = Request {
         tool: "apply_patch",
@@ -944,4 +946,30 @@ fn about_remotes(policy: &Policy, text: &str, remotes: GitRemotes) -> Decision {
         linked_trees: true,
     };
     decide(policy, &request)
+}
+
+#[test]
+fn the_reason_names_the_setting_that_protects_a_file() {
+    let effects = Effects::read("/home/me/project/clients/a".to_owned());
+    for (is_listed, why) in [
+        (true, "clients/a is in permission.protected"),
+        (false, "clients/a may hold secrets"),
+    ] {
+        let request = Request {
+            tool: "read",
+            effects: &effects,
+            paths: vec![PathUse {
+                real: "/home/me/project/clients/a".into(),
+                access: Access::Read,
+                zone: Zone::Protected,
+                is_listed,
+            }],
+            root: Path::new("/home/me/project"),
+            home: None,
+            local_remotes: false,
+            remotes: None,
+            linked_trees: true,
+        };
+        assert_eq!(decide(&policy("auto"), &request).reason, why);
+    }
 }

@@ -137,6 +137,9 @@ fn by_mode(
     match (policy.mode, path.access, path.zone) {
         (PermissionMode::Full, ..) => allow("full mode"),
         (PermissionMode::Plan, Access::Write, _) => refused_in_plan(None),
+        (_, _, Zone::Protected) if path.is_listed => {
+            ask(format!("{shown} is in permission.protected"))
+        }
         (_, _, Zone::Protected) => ask(format!("{shown} may hold secrets")),
         (_, Access::Read, _) => allow("it only reads"),
         (_, Access::Write, Zone::ReadOnly) => {

@@ -37,6 +37,8 @@ pub struct PathUse {
     pub access: Access,
     /// The part of the file system it is in.
     pub zone: Zone,
+    /// Whether `permission.protected` has it, or a folder above it.
+    pub is_listed: bool,
 }
 
 /// Whether a call can run, and why.

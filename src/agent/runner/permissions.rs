@@ -427,6 +427,7 @@ fn places_of(workspace: &Workspace, effects: &Effects, cwd: &Path) -> Result<Vec
         let located = workspace.locate(cwd, path, access);
         let located = located.map_err(|error| format!("{path}: {error}"))?;
         places.extend(located.into_iter().map(|it| PathUse {
+            is_listed: workspace.is_listed(&it.real),
             real: it.real,
             access,
             zone: it.zone,

@@ -198,6 +198,13 @@ impl Workspace {
         }
     }
 
+    /// Whether the real path `path` is protected because the user named it or a folder above it.
+    pub fn is_listed(&self, path: &Path) -> bool {
+        let path = FoldedPath::new(path);
+        let listed = folded_both(self.places.protected.iter().cloned());
+        listed.iter().any(|it| path.starts_with(it))
+    }
+
     /// What a search below `root` may have to leave out: the folded last names of the protected
     /// places, and whether there are folders of processes.
     pub(super) fn protected_below(&self, root: &Path) -> (HashSet<&str>, bool) {

@@ -47,6 +47,7 @@ pub enum SubCommand {
     /// list the sections that have all of them. Without words, lists all pages.
     Docs {
         /// A page such as permissions, a section of it such as permissions#rules, or words to search.
+        #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
         words: Vec<String>,
     },
     /// List models, with prices.

@@ -99,7 +99,7 @@ pub(super) fn doctor(
             doctor::sandbox(&processes, &cwd, home),
             doctor::terminal(env, is_terminal),
             doctor::keys(&catalog, &keys, &models, default),
-            doctor::folders(dirs),
+            doctor::folders(dirs, dirs.check_config(env)),
             Section {
                 title: "Settings",
                 checks: files,

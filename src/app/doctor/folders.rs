@@ -11,16 +11,26 @@ use rustix::fs::statvfs;
 use super::report::{Check, Section};
 use crate::app::dirs::Dirs;
 use crate::app::humanize::{abbreviate_home, bytes};
+use crate::app::outcome::StartError;
 
 /// Below this, tiller can't be relied on to store anything.
 const NEEDED: u64 = 50_000_000;
 /// Below this, tiller suggests freeing some space.
 const COMFORTABLE: u64 = 1_000_000_000;
 
-pub fn folders(dirs: &Dirs) -> Section {
+pub fn folders(dirs: &Dirs, named_config: Result<(), StartError>) -> Section {
     let home = dirs.home.as_deref();
     let mut checks = vec![
-        folder("settings", &dirs.config, home),
+        match named_config {
+            Ok(()) => folder("settings", &dirs.config, home),
+            Err(error) => {
+                let (what, way_out) = error
+                    .message
+                    .split_once(". ")
+                    .unwrap_or((&error.message, ""));
+                Check::bad("settings", what.to_owned(), way_out.to_owned())
+            }
+        },
         folder("data", &dirs.data, home),
         folder("sessions", &dirs.sessions(), home),
         folder("log", &dirs.log(), home),

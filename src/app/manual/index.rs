@@ -116,6 +116,12 @@ impl Index {
         whole
     }
 
+    /// Whether a word, or joined words, are other words for a section.
+    pub fn has_synonym(&self, typed: &str) -> bool {
+        let mut known = self.synonyms.iter().flatten();
+        known.any(|it| whole_word(it, typed))
+    }
+
     /// The words of all headings and names of pages, and the synonyms.
     pub fn known_words(&self) -> impl Iterator<Item = &str> {
         let in_title = |place: &Place| place.part != Part::Body;

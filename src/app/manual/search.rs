@@ -37,7 +37,12 @@ pub(crate) struct Hits {
 /// The sections about `query`. If none has all words, those with most of them; if none has any, those
 /// with the words that the query is a typo of.
 pub(crate) fn search(query: &str) -> Hits {
-    let words = search_words(query);
+    let mut words = search_words(query);
+    let whole: String = parts(&query.to_lowercase()).collect();
+    // Fillers count where they are part of a synonym: `sandbox off`.
+    if words.concat() != whole && Index::get().has_synonym(&whole) {
+        words = vec![whole];
+    }
     let scores = scores(&words);
     let mut sections = best(&scores, words.len());
     let is_exact = !sections.is_empty() || words.is_empty();
@@ -412,7 +417,24 @@ subagent -> coming-from › What tiller doesn't have
 custom command -> coming-from › What tiller doesn't have
 web search -> coming-from › What tiller doesn't have
 statusline -> coming-from › What tiller doesn't have
-windows -> coming-from › What tiller doesn't have";
+windows -> coming-from › What tiller doesn't have
+custom slash -> coming-from › What tiller doesn't have
+prompt template -> coming-from › What tiller doesn't have
+migrate -> coming-from
+move from -> coming-from
+add directory -> permissions › Let it write in another folder
+add-dir -> permissions › Let it write in another folder
+second folder -> permissions › Let it write in another folder
+turn off the sandbox -> permissions › Modes
+cost so far -> sessions › See cost, context and model calls
+line break -> keys › The first character of a message
+exclude files -> permissions › Keep it away from something
+attach -> scripting › Watch it, and answer
+second terminal -> scripting › Watch it, and answer
+other terminal -> scripting › Watch it, and answer
+concurrent -> scripting › Watch it, and answer
+session locked -> sessions › A session that is open elsewhere
+log level -> troubleshooting › Report a bug";
 
     #[test]
     fn the_section_about_the_words_comes_first() {

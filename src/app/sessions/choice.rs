@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::find::{find, is_id_or_file};
+use super::find::{find, is_id_or_file, short_id};
 use super::title::title_of;
 use crate::agent::session::folder::folder_for;
 use crate::agent::session::{
@@ -367,12 +367,14 @@ impl From<Refused> for StartError {
     fn from(refused: Refused) -> Self {
         let shown = refused.path.display();
         let (outcome, way_out) = match &refused.why {
-            Refusal::InUse { .. } => (
-                Outcome::Failed,
+            Refusal::InUse { .. } => (Outcome::Failed, {
+                let stored = StoredSession::at(&refused.path);
+                let id = short_id(&stored.id);
                 format!(
-                    "\nContinue in a copy: tiller --fork {shown} (or use --wait or --read-only)"
-                ),
-            ),
+                    "\nContinue in a copy: tiller --fork {shown} (or use --wait or --read-only)\n\
+                         Join it: tiller attach {id}, or send it a message: tiller steer {id} \"...\""
+                )
+            }),
             Refusal::FolderGone(_) => (
                 Outcome::Usage,
                 format!(
@@ -414,7 +416,10 @@ mod tests {
         let denied = std::io::Error::from(ErrorKind::PermissionDenied);
         for (error, texts) in [
             (OpenError::Io(denied), &["--fork /nowhere"][..]),
-            (OpenError::InUse, &["--fork /nowhere"]),
+            (
+                OpenError::InUse,
+                &["--fork /nowhere", "tiller attach i,", "tiller steer i "],
+            ),
             (OpenError::Version(4), &["version 4", "update tiller"]),
         ] {
             let error = StartError::from(Refused::of(root, path, &error)).message;

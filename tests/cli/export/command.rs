@@ -1,6 +1,7 @@
 //! The export command: what it writes and where, with no key in it.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use tiller::agent::session::SessionView;
@@ -154,7 +155,7 @@ fn export_writes_a_file_and_leaves_the_session_unchanged() {
         (
             &[path, "-o", "no/folder/x.html"],
             1,
-            "can't write no/folder/x.html",
+            "can't write no/folder/x.html: its folder does not exist",
         ),
         (&[path, "--format", "pdf"], 2, "html, md, jsonl"),
         (
@@ -168,6 +169,15 @@ fn export_writes_a_file_and_leaves_the_session_unchanged() {
         assert_eq!(ran.code, Some(code), "{ran:#?}");
         assert!(ran.stderr.contains(text), "{ran:#?}");
     }
+    // In a repository it might be committed.
+    sandbox.git(&["init", "-q"]);
+    let ran = sandbox.run(&["sessions", "export", &id]);
+    let target = ran.stdout.trim_end();
+    assert!(
+        target.ends_with("exports/say-hello-please.html"),
+        "{ran:#?}"
+    );
+    assert!(Path::new(target).exists(), "{ran:#?}");
     assert_eq!(fs::read(&file).unwrap(), before);
 }
 

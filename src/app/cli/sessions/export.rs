@@ -2,7 +2,7 @@
 //! session, which may be open.
 
 use std::io::{self, IsTerminal};
-use std::path::Path;
+use std::path::PathBuf;
 
 use super::place::SessionsPlace;
 use crate::agent::session::SessionView;
@@ -58,13 +58,26 @@ pub fn export(what: &ExportArgs, place: &SessionsPlace<'_>) -> Result<Outcome, S
                 .map(|()| output.to_owned())
                 .map_err(|error| (output.to_owned(), error))
         }
-        None => export::write_new(Path::new(""), &export.title, format.as_str(), &export.bytes),
+        None => {
+            let cwd = std::env::current_dir().unwrap_or_default();
+            // Named from here if it is here.
+            let folder = match export::default_folder(&cwd, place.exports.clone()) {
+                folder if folder == cwd => PathBuf::new(),
+                folder => folder,
+            };
+            export::write_new(&folder, &export.title, format.as_str(), &export.bytes)
+        }
     };
     let target = target.map_err(|(target, error)| {
         let target = target.display();
         StartError::failed(match error.kind() {
             io::ErrorKind::AlreadyExists => {
                 format!("{target} already exists; choose another file, or replace it with --force")
+            }
+            io::ErrorKind::NotFound => {
+                format!(
+                    "can't write {target}: its folder does not exist; create it, or choose another"
+                )
             }
             _ => format!("can't write {target}: {error}"),
         })

@@ -22,7 +22,8 @@ const MIN_TYPO: usize = 5;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SettingsPicker {
     pub picker: Picker,
-    /// The settings; `None` until they are read.
+    /// The settings, with those last that the list leaves out until nothing else matches. `None` until
+    /// they are read.
     pub rows: Option<Vec<SettingRow>>,
     pub typing: Option<Picker>,
     pub fault: Option<String>,
@@ -36,9 +37,7 @@ pub struct SettingsPicker {
 impl SettingsPicker {
     /// Applies newly read settings. The selection stays.
     pub fn read(&mut self, mut rows: Vec<SettingRow>) {
-        // The help opens the list at any setting.
-        let asked = self.picker.query().to_owned();
-        rows.retain(|row| row.is_listed() || row.key == asked);
+        rows.sort_by_key(|row| !row.is_listed());
         let selected = self.picker.selected();
         let is_there = |(key, value): &mut (String, Value)| {
             rows.iter()
@@ -55,8 +54,19 @@ impl SettingsPicker {
     pub fn search(&mut self) {
         let typed = self.picker.query().to_lowercase();
         let words = telling_words(&typed);
-        let mut found = self.find(&typed, &words);
-        if found.is_empty() && self.advice().is_none() {
+        let is_listed = |row: &SettingRow| row.is_listed();
+        let mut found = self.find(&typed, &words, is_listed);
+        if found.is_empty() && instead_of(&words.concat()).is_none() {
+            found = self.find(&typed, &words, |_| true);
+        }
+        // The help opens the list at any setting.
+        let mut rows = self.rows.iter().flatten();
+        let asked = typed.split(' ').next().unwrap_or_default();
+        if let Some(at) = rows.position(|row| row.key == asked) {
+            found.retain(|it| *it != at);
+            found.insert(0, at);
+        }
+        if found.is_empty() && instead_of(&words.concat()).is_none() {
             let rows = self.rows.iter().flatten();
             let known: Vec<String> = rows.map(names).collect();
             let known = || known.iter().flat_map(|names| parts(names));
@@ -64,13 +74,14 @@ impl SettingsPicker {
                 MIN_TYPO.. => typo_of(word, known()).unwrap_or(word),
                 _ => word,
             });
-            found = self.find(&typed, &meant.collect::<Vec<_>>());
+            found = self.find(&typed, &meant.collect::<Vec<_>>(), is_listed);
         }
         self.picker.set_matches(found, 0);
     }
 
-    fn find(&self, typed: &str, words: &[&str]) -> Vec<usize> {
+    fn find(&self, typed: &str, words: &[&str], may: impl Fn(&SettingRow) -> bool) -> Vec<usize> {
         let rows = self.rows.iter().flatten().enumerate();
+        let rows = rows.filter(|(_, row)| may(row));
         let mut found: Vec<_> = rows
             .filter_map(|(at, row)| Some((fit(row, typed, words)?, at)))
             .collect();
@@ -81,7 +92,12 @@ impl SettingsPicker {
     /// What to do instead if the query names no setting.
     pub fn advice(&self) -> Option<&'static str> {
         let typed = self.picker.query().to_lowercase();
-        instead_of(&telling_words(&typed).concat())
+        let words = telling_words(&typed);
+        let first = self.picker.matches().first();
+        let first = first.and_then(|at| self.rows.as_ref()?.get(*at));
+        let found = first.and_then(|row| fit(row, &typed, &words));
+        let is_named = found.is_some_and(|fit| fit <= Fit::Name);
+        instead_of(&words.concat()).filter(|_| !is_named)
     }
 
     pub fn chosen(&self) -> Option<&SettingRow> {
@@ -228,11 +244,22 @@ mod tests {
             list.read(setting_rows(&Layers::defaults(), &[]));
             assert_eq!(list.chosen().map(|row| &*row.key), Some(key), "{typed}");
         }
-        for (typed, told) in [("proxy", "HTTPS_PROXY"), ("log", "TILLER_LOG")] {
+        for (typed, told) in [
+            ("proxy", "HTTPS_PROXY"),
+            ("log", "TILLER_LOG"),
+            ("api key", "/login"),
+            ("login", "/login"),
+            ("trust", "/trust"),
+            ("system prompt", "SYSTEM.md"),
+            ("instructions", "AGENTS.md"),
+            ("CLAUDE.md", "AGENTS.md"),
+            ("shortcut", "keymap.toml"),
+            ("git push", "/permissions"),
+            ("json", "--mode json"),
+        ] {
             let mut list = SettingsPicker::default();
             list.picker.type_text(typed);
             list.read(setting_rows(&Layers::defaults(), &[]));
-            assert_eq!(list.chosen(), None, "{typed}");
             assert!(list.advice().is_some_and(|it| it.contains(told)), "{typed}");
         }
     }
@@ -245,6 +272,25 @@ mod tests {
             list.read(setting_rows(&Layers::defaults(), &[]));
             assert_eq!(list.chosen(), None, "{typed}");
         }
+    }
+
+    #[test]
+    fn settings_that_the_list_leaves_out_match_if_nothing_else_does() {
+        for (typed, key) in [
+            ("undo.max_bytes", "undo.max_bytes"),
+            ("parallel_tool_execution", "agent.parallel_tool_execution"),
+            ("env_file", "auth.env_file_folders"),
+        ] {
+            let mut list = SettingsPicker::default();
+            list.picker.type_text(typed);
+            list.read(setting_rows(&Layers::defaults(), &[]));
+            assert_eq!(list.chosen().map(|row| &*row.key), Some(key), "{typed}");
+        }
+        let mut list = SettingsPicker::default();
+        list.read(setting_rows(&Layers::defaults(), &[]));
+        let rows = list.rows.iter().flatten();
+        let listed = rows.filter(|row| row.is_listed()).count();
+        assert_eq!(list.picker.matches().len(), listed);
     }
 
     #[test]

@@ -88,6 +88,10 @@ impl PopupView for SettingsPicker {
                 add(hint, theme.popup);
             } else {
                 let chosen = self.chosen();
+                // Without a match, the list says it.
+                if let Some(advice) = self.advice().filter(|_| chosen.is_some()) {
+                    add(&format!("Not a setting: {advice}"), warning);
+                }
                 if let Some(stronger) = chosen.and_then(|row| row.overridden.as_ref()) {
                     let value = shown(&stronger.value);
                     add(
