@@ -255,6 +255,10 @@ impl HelpList {
             HelpRow::Entry(it) => it.spec.is_none() && it.setting().is_none(),
             HelpRow::Heading(_) => false,
         };
+        // The whole title of a section means the section.
+        if heading == typed {
+            found.retain(|at| !is_told(&self.rows[*at]));
+        }
         let is_told = found.iter().any(|at| is_told(&self.rows[*at]));
         let advice = instead_of(&words.concat()).filter(|_| !is_told);
         let advice = advice.map(|advice| {
