@@ -561,32 +561,6 @@ async fn the_user_compacts_with_a_focus_and_files_are_carried_over() {
     );
 }
 
-/// A summary would be longer, and cost a request.
-#[tokio::test]
-async fn a_tiny_conversation_is_not_compacted() {
-    let mut agent = Setup {
-        answers: vec![say("one"), say("two")],
-        model: Some(windowed(200_000)),
-        ..Setup::default()
-    }
-    .start();
-    ask(&mut agent, "First").await;
-    ask(&mut agent, "Second").await;
-    agent.handle.compact(None);
-    let end = agent
-        .until(|event| matches!(event, AgentEvent::CompactionEnd { .. }))
-        .await;
-    let AgentEvent::CompactionEnd {
-        outcome: CompactionOutcome::Failed { message },
-        ..
-    } = end
-    else {
-        panic!("{end:?}");
-    };
-    assert!(message.starts_with("nothing to compact yet ("), "{message}");
-    assert_eq!(agent.script.requests().len(), 2);
-}
-
 #[tokio::test]
 async fn an_abort_cancels_a_compaction() {
     let gate = Gate::new();

@@ -50,7 +50,7 @@ fn invalid_command_lines_say_what_to_do() {
         (&["serve"], &["no sub-command 'serve'", "tiller acp"]),
         (
             &["sessions", "resume", "0a1b"],
-            &["no sub-command 'resume': tiller sessions has list,"],
+            &["no sub-command 'resume': use tiller -r SESSION"],
         ),
         (
             &["-p", "/fix 12"],

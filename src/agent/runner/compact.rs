@@ -19,8 +19,6 @@ use tiller_llm::{ErrorClass, LlmError, Message};
 
 /// Most compactions in a row. A conversation that doesn't fit the window is summarized in parts.
 const MAX_ROUNDS: usize = 16;
-/// Fewer tokens than this don't get smaller by a summary.
-const SMALLEST: u64 = 200;
 
 #[derive(Debug)]
 pub(super) enum NoSummary {
@@ -212,16 +210,6 @@ async fn summarize(
     loop {
         let (messages, now) = (&turn.messages, now_ms());
         let cut = cut(&window, &turn.prompt, messages, &turn.model, (room, now));
-        let replaced = cut
-            .as_ref()
-            .map_or(&[][..], |cut| &messages[..cut.kept_from]);
-        let replaced = size(replaced, replaced.len());
-        let is_small = replaced < SMALLEST.min(turn.rules.compaction.keep_recent_tokens);
-        if reason == CompactionReason::Manual && cut.is_some() && is_small {
-            let text = format!("nothing to compact yet ({replaced} tokens)");
-            let error = LlmError::new(ErrorClass::Client, text);
-            return Err(Some(error.with_hint("A summary would be longer")));
-        }
         let Cut { kept_from, part } = cut.ok_or_else(|| {
             let text = match turn.messages[..] {
                 [] => "there is nothing to compact yet",

@@ -21,7 +21,7 @@ use crate::agent::Accept;
 use crate::agent::process::Processes;
 use crate::agent::process::Secrets;
 use crate::agent::session::Header;
-use crate::app::args::{self, Args, ConfigCommand, OutputMode, RunArgs, SubCommand};
+use crate::app::args::{self, Args, OutputMode, RunArgs, SubCommand};
 use crate::app::attachments::attach_mentions_of;
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink, Task};
 use crate::app::dirs::Dirs;
@@ -90,19 +90,6 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let dirs = Dirs::from_env(&env, Dirs::account_home)?;
-    if !matches!(
-        args.command,
-        Some(
-            SubCommand::Config {
-                what: ConfigCommand::Path
-            } | SubCommand::Doctor { .. }
-                | SubCommand::Docs { .. }
-                | SubCommand::Completions { .. }
-                | SubCommand::Man { .. }
-        )
-    ) {
-        dirs.check_config(&env)?;
-    }
     if let Some(SubCommand::Demo { project: None }) = &args.command {
         args.run.demo = true;
     } else if let Some(SubCommand::Acp(acp)) = args.command {

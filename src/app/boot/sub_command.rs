@@ -65,7 +65,6 @@ pub(super) fn sub_command(
             let place = cli::SessionsPlace {
                 root: dirs.sessions(),
                 trash: dirs.trash(),
-                exports: dirs.exports(),
                 home,
                 redactor: &|| Ok(known_secrets(dirs, env)?.redactor()),
             };

@@ -28,7 +28,7 @@ pub fn folders(dirs: &Dirs, named_config: Result<(), StartError>) -> Section {
                     .message
                     .split_once(". ")
                     .unwrap_or((&error.message, ""));
-                Check::bad("settings", what.to_owned(), way_out.to_owned())
+                Check::hint("settings", what.to_owned(), way_out.to_owned())
             }
         },
         folder("data", &dirs.data, home),

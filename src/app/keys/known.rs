@@ -74,7 +74,7 @@ pub fn looks_like_a_key(word: &str) -> bool {
 }
 
 /// Keys of the known providers are longer.
-const SHORTEST: usize = 8;
+const SHORTEST: usize = 4;
 
 /// Why a text can't be an API key of this provider. Other providers' keys may be short.
 pub(crate) fn not_a_key(provider: &str, text: &str) -> Option<&'static str> {

@@ -2,7 +2,7 @@
 //! session, which may be open.
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::place::SessionsPlace;
 use crate::agent::session::SessionView;
@@ -58,15 +58,7 @@ pub fn export(what: &ExportArgs, place: &SessionsPlace<'_>) -> Result<Outcome, S
                 .map(|()| output.to_owned())
                 .map_err(|error| (output.to_owned(), error))
         }
-        None => {
-            let cwd = std::env::current_dir().unwrap_or_default();
-            // Named from here if it is here.
-            let folder = match export::default_folder(&cwd, place.exports.clone()) {
-                folder if folder == cwd => PathBuf::new(),
-                folder => folder,
-            };
-            export::write_new(&folder, &export.title, format.as_str(), &export.bytes)
-        }
+        None => export::write_new(Path::new(""), &export.title, format.as_str(), &export.bytes),
     };
     let target = target.map_err(|(target, error)| {
         let target = target.display();

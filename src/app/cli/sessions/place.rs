@@ -8,8 +8,6 @@ use crate::llm::auth::Redactor;
 pub struct SessionsPlace<'a> {
     pub root: PathBuf,
     pub trash: PathBuf,
-    /// For exports from a repository.
-    pub exports: PathBuf,
     pub home: Option<&'a Path>,
     /// Creates a redactor for all keys on demand.
     pub redactor: &'a dyn Fn() -> Result<Redactor, StartError>,
