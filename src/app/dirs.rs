@@ -84,7 +84,7 @@ impl Dirs {
         }
         let shown = self.config.display();
         Err(StartError::usage(format!(
-            "TILLER_CONFIG_DIR names {shown}, which is no folder. Create it: mkdir -p {shown}"
+            "TILLER_CONFIG_DIR names {shown}, which isn't a folder. Create it: mkdir -p {shown}"
         )))
     }
 
@@ -172,7 +172,7 @@ mod tests {
         let error = named(&folder.path().join("typo")).unwrap_err();
         assert_eq!(error.outcome, Outcome::Usage);
         assert!(
-            error.message.contains("/typo, which is no folder"),
+            error.message.contains("/typo, which isn't a folder"),
             "{error}"
         );
         // The usual folder may be missing.
