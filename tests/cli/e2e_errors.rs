@@ -77,7 +77,7 @@ fn invalid_command_lines_say_what_to_do() {
         (&["-p", "-c", "model=x", "hi"], &["--config KEY=VALUE"]),
         (&["-p", "--budget", "3", "hi"], &["'--budget-usd'"]),
         (
-            &["-p", "--budget-usd", "$3", "hi"],
+            &["-p", "--budget-usd", "3x", "hi"],
             &["expected US dollars from 0, such as 2.5"],
         ),
         (
