@@ -298,7 +298,7 @@ impl AgentHandle {
             self.send(Command::Abort {
                 cancelled,
                 by: self.client,
-            })
+            });
         });
     }
 
@@ -308,7 +308,7 @@ impl AgentHandle {
             self.send(Command::Abort {
                 cancelled: true,
                 by: self.client,
-            })
+            });
         });
     }
 
