@@ -1,6 +1,6 @@
 //! The [`Provider`] for all APIs: finds the key and the address, then dispatches on the model's API.
 //!
-//! A new API is a folder like `anthropic`, a variant of [`Api`](crate::Api), and its arms here: the wire, the
+//! A new API is a folder like `anthropic`, a variant of [`Api`], and its arms here: the wire, the
 //! header of its key and its other headers. `quirks`, `handoff` and `probe` also tell some APIs apart.
 
 use std::sync::Arc;
