@@ -228,9 +228,8 @@ impl AgentHandle {
         )
     }
 
-    /// Returns a handle for another front end of the same agent, with a number of its own. The number of the
-    /// front end that started the agent is 0. [`AgentEvent::QueueReturned`](super::AgentEvent::QueueReturned)
-    /// names the front end that the messages go back to.
+    /// Returns a handle for another front end of the same agent. `client` identifies it; 0 is the front end that
+    /// started the agent. [`AgentEvent::QueueReturned`](super::AgentEvent::QueueReturned) names its receiver by it.
     pub fn for_client(&self, client: u64) -> Self {
         Self {
             client,

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::budget::Budget;
 use super::memory::{InstructionSources, Today};
+use super::new_id::new_id;
 use super::permission::{Policy, Rule};
 use super::process::{Orphans, Processes};
 use super::rules::LoopRules;
@@ -109,7 +110,7 @@ impl AgentOptions {
             today: Arc::new(|| jiff::Zoned::now().date()),
             facts: session.facts(),
             session,
-            spill_dir: std::env::temp_dir().join("tiller-outputs"),
+            spill_dir: std::env::temp_dir().join(format!("tiller-{}", new_id())),
             trials: None,
             undo: None,
             permission: PermissionOptions {

@@ -23,7 +23,7 @@ impl Shown {
     }
 }
 
-/// Says that there is no screen.
+/// Fails, because this build has no screen.
 pub(super) async fn run(
     _: &RunContext,
     _: &Plan,

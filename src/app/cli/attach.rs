@@ -1,5 +1,5 @@
 //! `tiller attach`: watches and steers a running session from another terminal, with the full screen, or as
-//! plain text where there is no terminal. With `--mode rpc` another program does that.
+//! plain text where there is no terminal. `--mode rpc` is for programs.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;

@@ -57,7 +57,7 @@ fn paths(layer: &Layer, key: &str) -> Result<Vec<PathBuf>, String> {
     let items = layer.value(key).and_then(|value| value.as_array());
     let texts = items.into_iter().flatten().filter_map(|item| item.as_str());
     let resolve = |text: &str| {
-        // A folder stands for everything in it, however it is written.
+        // A folder includes everything in it, so `/*` and `/**` add nothing.
         let folder = text.strip_suffix("/**").or(text.strip_suffix("/*"));
         let folder = folder.unwrap_or(text);
         let wrong = if folder.contains(['*', '?', '[']) {

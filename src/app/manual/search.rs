@@ -140,7 +140,7 @@ fn scores(words: &[String]) -> Vec<Score> {
     let scores = rows.map(|(((section, heading), points), is_named)| {
         let score = |it: &Points| {
             let first = it.heading.max(it.synonym).max(it.page).max(it.body);
-            // The heading counts, and so does the text that follows.
+            // A section that also has the words in its text ranks above one that has them only in its heading.
             first + if it.body < first { it.body } else { 0 }
         };
         // A page's name says little about each of its sections.

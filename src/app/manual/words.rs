@@ -33,7 +33,7 @@ pub(crate) fn begins_word(part: &str, typed: &str) -> bool {
     whole_word(part, typed) || typed.chars().count() >= MIN_BEGINNING && part.starts_with(typed)
 }
 
-/// The letters of the shortest beginning that stands for a word.
+/// Minimum number of letters of a prefix.
 const MIN_BEGINNING: usize = 3;
 
 pub(crate) fn parts(text: &str) -> impl Iterator<Item = &str> {

@@ -43,8 +43,8 @@ pub struct SteerSocket {
 }
 
 impl SteerSocket {
-    /// Listens in the first of `folders` that works. Returns at once. If the user must choose a model first, it
-    /// waits for that: nobody else may send anything to the vendor of another model.
+    /// Listens in the first of `folders` that works. Returns at once. With `must_choose` it
+    /// first waits until the user has chosen a model: until then no message may go to any vendor.
     pub fn open(
         host: Host,
         folders: Vec<PathBuf>,
@@ -122,11 +122,10 @@ struct Socket {
     attached: Arc<Semaphore>,
 }
 
-/// Prepares a screen for a client's terminal: returns what shows it until the client leaves, or why there can't
-/// be one. A thread of its own calls that.
+/// Prepares a screen for a client's terminal. Fails with the reason if the terminal can't be used.
 pub type OpenScreen = Arc<dyn Fn(ScreenRequest) -> Result<ShowScreen, String> + Send + Sync>;
 
-/// Shows the screen; the connection tells about the client.
+/// Shows the screen until the client leaves. Blocks, so it needs its own thread.
 pub type ShowScreen = Box<dyn FnOnce(std::os::unix::net::UnixStream) + Send>;
 
 async fn serve(listener: &UnixListener, socket: &Socket) {

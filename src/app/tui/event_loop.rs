@@ -169,7 +169,7 @@ impl Tui {
         if is_ours && self.stand_aside(true).is_ok_and(|is_printed| !is_printed) {
             self.terminal.print(NOT_PRINTED);
         }
-        if is_ours && kind != ExitKind::SessionEnded {
+        if is_ours {
             self.terminal.print(&summary(&self.app));
         }
         self.effects.finish();

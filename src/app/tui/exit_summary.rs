@@ -7,6 +7,14 @@ use crate::app::sessions::short_id;
 
 /// The lines of the summary.
 pub fn summary(app: &App) -> String {
+    if app.start.client != 0 {
+        // Nothing stores the text of an attached screen.
+        let unsent = app.draft().text;
+        if unsent.trim().is_empty() {
+            return String::new();
+        }
+        return format!("not sent:\n{unsent}");
+    }
     let mut lines = Vec::new();
     if let Some(session) = &app.status.session
         && session.file.exists()

@@ -139,7 +139,7 @@ fn form(session: &str, call_id: &str, subject: &ChoiceSubject) -> Value {
     })
 }
 
-/// The answer in a filled form. A text counts before a choice.
+/// The answer in a completed form. A text takes precedence over a choice.
 fn form_answer(result: Option<&Value>) -> Answer {
     let content = result.filter(|result| result["action"] == "accept");
     let content = content.map(|result| &result["content"]);

@@ -338,8 +338,11 @@ impl EffectRunner {
             Job::SaveDraft(_) | Job::LoadDraft(_) | Job::ChangeSession(..)
         );
         if is_draft && self.tty.client().is_some() {
-            // What it got back is in its editor now.
-            if let Job::SaveDraft(draft) = job {
+            // The session keeps returned messages until they are sent or deleted, because nothing else stores
+            // this editor's text.
+            if let Job::SaveDraft(draft) = job
+                && draft.text.is_empty()
+            {
                 self.handle.release(draft.returned);
             }
             return;

@@ -29,8 +29,8 @@ use crate::app::tui::event_loop::run;
 use crate::app::tui::msg::EffectResult;
 use crate::app::tui::options::{ExitKind, Joining, TuiOptions};
 
-/// How often the client asks whether the session's program still reads the keys, and how long that may take.
-/// Without it, a program that hangs would lock the client's terminal.
+/// How often the client checks that the session's program still runs, and how long the answer may take.
+/// Otherwise a stopped program would lock the client's terminal.
 const PING: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_secs(9);
 /// Longest line of a client, in bytes.
@@ -64,7 +64,7 @@ const VARIABLES: &[&str] = &[
 ];
 
 /// Shows the screen in a client's terminal until the user leaves it, or the client or the session ends. Blocks,
-/// so call it on a thread of its own.
+/// so it needs its own thread.
 pub(crate) fn show(
     runtime: &Handle,
     stream: UnixStream,
@@ -76,13 +76,13 @@ pub(crate) fn show(
         snapshot: Arc::new(snapshot),
         signals,
     };
-    let update = stream.try_clone().and_then(|stream| follow(stream, sender));
-    let update = match update {
+    let followed = stream.try_clone().and_then(|stream| follow(stream, sender));
+    let update = match followed {
         Ok(()) => {
-            let options = AssertUnwindSafe(|| runtime.block_on(Box::pin(run(options(joining)))));
-            match catch_unwind(options) {
+            let screen = AssertUnwindSafe(|| runtime.block_on(Box::pin(run(options(joining)))));
+            match catch_unwind(screen) {
                 Ok(kind) => end_of(kind),
-                Err(_) => ScreenUpdate::end(101, "The screen crashed; the session continues"),
+                Err(_) => ScreenUpdate::end(101, "the screen crashed; the session continues"),
             }
         }
         Err(error) => ScreenUpdate::end(1, format!("can't start a screen: {error}")),
@@ -99,7 +99,7 @@ fn follow(stream: UnixStream, signals: mpsc::UnboundedSender<SignalEvent>) -> io
     let mut to = stream.try_clone()?;
     let thread = thread::Builder::new().name("client".to_owned());
     thread.spawn(move || {
-        // A client that is silent for so long is stopped, and its terminal is somebody else's.
+        // After this long without a ping the client is stopped, and the shell uses its terminal.
         let mut from = BufReader::new(stream);
         let mut line = Vec::new();
         loop {
@@ -210,6 +210,7 @@ enum Lent {
     Silent,
 }
 
+/// Forwards signals until the terminal comes back.
 async fn wait(stream: UnixStream) -> io::Result<Lent> {
     stream.set_nonblocking(true)?;
     let (from, mut to) = tokio::net::UnixStream::from_std(stream)?.into_split();
@@ -225,10 +226,12 @@ async fn wait(stream: UnixStream) -> io::Result<Lent> {
     ])?;
     let mut ping = interval(PING);
     let mut deadline = Instant::now() + PATIENCE;
+    let mut is_ending = false;
     loop {
         let signal = tokio::select! {
             signal = signals.next() => match signal {
                 Some(signal) => {
+                    is_ending = true;
                     deadline = Instant::now() + LEAVING;
                     ScreenSignal::End { signal }
                 }
@@ -237,6 +240,8 @@ async fn wait(stream: UnixStream) -> io::Result<Lent> {
             line = timeout_at(deadline, lines.next_line()) => match line {
                 Ok(Ok(Some(line))) => match serde_json::from_str(&line) {
                     Ok(ScreenUpdate::End { code, text }) => return Ok(Lent::Ended(code, text)),
+                    // A screen that doesn't end may still answer pings.
+                    _ if is_ending => continue,
                     _ => {
                         deadline = Instant::now() + PATIENCE;
                         continue;

@@ -116,7 +116,7 @@ impl Terminal {
         Ok(Self { modes })
     }
 
-    /// Leaves the terminal as it is: it belongs to another program now.
+    /// Stops using the terminal without restoring it, because another program uses it now.
     pub fn abandon(&self) {
         self.modes.active.store(false, Ordering::Relaxed);
     }

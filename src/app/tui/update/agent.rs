@@ -207,7 +207,7 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     effects
 }
 
-/// Shows the agent as it is now.
+/// Shows the agent's current state.
 pub fn joined(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     let folds =
         [CellClass::Tool, CellClass::Thinking].map(|class| (class, app.transcript.fold_of(class)));
