@@ -176,6 +176,23 @@ fn a_second_screen_shows_and_steers_the_same_session() {
 }
 
 #[test]
+fn a_screen_whose_session_ends_shows_what_was_not_sent() {
+    let (_server, sandbox) = job::stage_with(Vec::new());
+    let mut owner = RpcClient::start(&sandbox, &["-m", model()]);
+    owner.data(json!({"type": "get_state"}));
+    RpcClient::attach(&sandbox).close();
+    let screen = Launch::new(&sandbox).args(&["attach"]).start();
+    screen.wait_for("Ask for anything");
+    screen.keys("half a thought");
+    screen.wait_for("half a thought");
+    assert_eq!(owner.close(), Some(0));
+    assert_eq!(screen.wait_exit().code, 0);
+    assert!(screen.text().contains("not sent:"), "{}", screen.text());
+    assert!(screen.text().contains("half a thought"));
+    assert_eq!(screen.leftovers(), Vec::<String>::new());
+}
+
+#[test]
 fn a_command_of_the_session_cannot_attach() {
     let attach = format!("setsid {} attach --mode rpc", env!("CARGO_BIN_EXE_tiller"));
     let call = Reply::call("bash", json!({"command": attach}));

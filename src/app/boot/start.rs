@@ -258,7 +258,9 @@ async fn run_plan(
         let outcome = run_without_screen(plan, &context, header, host, &processes, is_stored).await;
         outcome.into()
     };
-    drop(socket);
+    if let Some(socket) = socket {
+        socket.close().await;
+    }
     if let Some(events) = events {
         events.finish().await;
     }

@@ -32,6 +32,8 @@ const CONNECTIONS: usize = 16;
 const ATTACHED: usize = 16;
 /// Time limit for a client to send its line, and again to read the answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long attached screens may take to leave when the program ends.
+const LEAVING: Duration = Duration::from_millis(100);
 /// Pause after a failed accept, usually because too many files are open.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -40,6 +42,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct SteerSocket {
     task: JoinHandle<()>,
     path: Arc<Mutex<Option<PathBuf>>>,
+    attached: Arc<Semaphore>,
 }
 
 impl SteerSocket {
@@ -54,6 +57,8 @@ impl SteerSocket {
     ) -> Self {
         let path = Arc::<Mutex<Option<PathBuf>>>::default();
         let bound = Arc::clone(&path);
+        let attached = Arc::new(Semaphore::new(ATTACHED));
+        let places = Arc::clone(&attached);
         let task = tokio::spawn(async move {
             if must_choose {
                 model_chosen(&host.handle).await;
@@ -72,11 +77,22 @@ impl SteerSocket {
                 host,
                 accept,
                 screens,
-                attached: Arc::new(Semaphore::new(ATTACHED)),
+                attached: places,
             };
             serve(&listener, &socket).await;
         });
-        Self { task, path }
+        Self {
+            task,
+            path,
+            attached,
+        }
+    }
+
+    /// Accepts no more clients, and lets the attached screens restore their terminals. The agent has ended.
+    pub async fn close(self) {
+        self.task.abort();
+        let all_left = self.attached.acquire_many(ATTACHED as u32);
+        let _ = timeout(LEAVING, all_left).await;
     }
 }
 

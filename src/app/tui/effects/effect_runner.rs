@@ -338,8 +338,7 @@ impl EffectRunner {
             Job::SaveDraft(_) | Job::LoadDraft(_) | Job::ChangeSession(..)
         );
         if is_draft && self.tty.client().is_some() {
-            // The session keeps returned messages until they are sent or deleted, because nothing else stores
-            // this editor's text.
+            // Nothing else stores this editor's text, so the session keeps what came back until it is sent.
             if let Job::SaveDraft(draft) = job
                 && draft.text.is_empty()
             {
