@@ -49,7 +49,7 @@
 //!
 //! - `task`: commands, and the run's questions.
 //! - `turns`: what a run gets for each turn.
-//! - `queue`: messages that wait to be delivered.
+//! - `queue`: messages that wait to be delivered. `questions`: those to the user that wait for an answer.
 //! - `conversation`: stores each message before any subscriber sees it.
 //! - `branches`: continues from any entry of the tree. `runner/leave_branch` summarizes the branch it leaves.
 //!
@@ -61,7 +61,9 @@
 //! - `agent/git` runs git so that nothing in a project starts a program, and reads git's own files.
 //! - `agent/workspace` knows where the paths in a call lead: inside the project, outside, or to protected files.
 //! - `agent/permission` decides about a call from rules and the mode (`auto` by default), without any IO.
-//!   `permission/shell` parses command lines.
+//!   `permission/shell` parses command lines. The way of a call: `runner/gate` (is it valid?), `runner/permissions`
+//!   (where do its paths lead?), `permission/decide`, `runner/held` (what the project's files make stricter),
+//!   `runner/ask`, `actor/questions`, a front end. `runner/confined` runs it.
 //! - `agent/session` is the append-only file, the tree of its entries, and the conversation that ends at a
 //!   leaf. `session/presence` is what other programs see of an open session.
 //! - `agent/memory` builds the prompt, which the session stores. `memory/compaction` says when a conversation
@@ -98,7 +100,7 @@
 //! `update` changes the screen's state and `view` lays it out and paints it:
 //!
 //! - `popups` has a folder for each popup: its `state`, its `keys` (a part of the update) and its `view`. A
-//!   small one is a single file. A new one also needs a line in the list in `popups/kinds`.
+//!   small one is a single file. A new one also needs a line in `popups/mod` and in the list in `popups/kinds`.
 //! - `transcript` is the conversation's part of the state. It reads `pages` of the past when someone scrolls
 //!   there; `sealing` turns live output into pages. It records a selection, which the frame resolves into rows.
 //! - `effects` is what `update` asks for, and what runs it on other threads.

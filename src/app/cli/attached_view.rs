@@ -74,7 +74,7 @@ impl AttachedView {
 
 /// What a call works on: its first text.
 fn object(args: &Value) -> &str {
-    ["command", "path", "pattern", "question"]
+    ["command", "file_path", "path", "pattern", "question"]
         .iter()
         .find_map(|key| args[key].as_str())
         .unwrap_or_default()

@@ -381,7 +381,45 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             return app.say_for("Type the character to move to", CHORD_MS);
         }
         Action::Complete => return completion::complete_path(app),
-        _ => return completion::edit(app, action),
+        Action::Newline
+        | Action::Undo
+        | Action::Redo
+        | Action::Left
+        | Action::Right
+        | Action::Up
+        | Action::Down
+        | Action::WordLeft
+        | Action::WordRight
+        | Action::LineStart
+        | Action::LineEnd
+        | Action::DeleteBackward
+        | Action::DeleteForward
+        | Action::CutToSpaceBackward
+        | Action::CutWordBackward
+        | Action::CutWordForward
+        | Action::CutToStart
+        | Action::CutToEnd
+        | Action::Yank
+        | Action::YankPop => return completion::edit(app, action),
+        // Their popups have handled them.
+        Action::Accept
+        | Action::Back
+        | Action::ListPrevious
+        | Action::ListNext
+        | Action::ListAll
+        | Action::TreeFilter
+        | Action::TreeFilterBack
+        | Action::TreeLabel
+        | Action::SessionFolders
+        | Action::SessionRename
+        | Action::SessionRemove
+        | Action::SessionCopy
+        | Action::SelectMark
+        | Action::SelectLines
+        | Action::SelectSwap
+        | Action::SelectCopy
+        | Action::SelectOpen
+        | Action::PagerNext => {}
     }
     Vec::new()
 }
