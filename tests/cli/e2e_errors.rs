@@ -248,7 +248,7 @@ fn a_run_without_a_key_does_not_start() {
         let sandbox = Sandbox::new();
         let ran = sandbox.run(&["-p", "--mode", mode, "-m", "sonnet", "hi"]);
         check(&ran, 1, &["tiller auth add anthropic", "/login anthropic"]);
-        assert!(ran.stderr.starts_with("tiller: no API key"), "{ran:#?}");
+        assert!(ran.stderr.starts_with("error: no API key"), "{ran:#?}");
         assert!(sandbox.session_files().is_empty(), "{mode}");
     }
 }

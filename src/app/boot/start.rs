@@ -80,7 +80,7 @@ pub fn run() -> ExitCode {
         None => start(args),
     };
     started.unwrap_or_else(|error| {
-        out::eprint_line(&format!("tiller: {error}"));
+        out::eprint_error(&error);
         error.outcome.into()
     })
 }
@@ -188,7 +188,7 @@ fn start_runtime() -> Result<Runtime, StartError> {
     // tokio panics if it can't start any thread, and hangs while that panic unwinds.
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {
-        out::eprint_line(&format!("tiller: {NO_THREADS}"));
+        out::eprint_error(NO_THREADS);
         process::exit(i32::from(Outcome::Failed.code()));
     }));
     let runtime = tokio::runtime::Builder::new_multi_thread()
