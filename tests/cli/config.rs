@@ -518,6 +518,13 @@ fn config_edit_checks_the_settings_file() {
     }
     let text = std::fs::read_to_string(&file).unwrap();
     assert_eq!(text, "[agent\n");
+    // These would wait for keys.
+    for editor in ["", "/usr/bin/vim -p"] {
+        sandbox.set("EDITOR", editor);
+        let ran = sandbox.run(&["config", "edit"]);
+        let yourself = format!("Edit the file yourself: {}", file.display());
+        assert!(ran.code == Some(2) && ran.stderr.contains(&yourself), "{ran:#?}");
+    }
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn invalid_command_lines_say_what_to_do() {
         ),
         (
             &["-p", "/fix 12"],
-            &["no command /fix", "tiller -- '/fix 12'"],
+            &["no command /fix", "tiller -p -- '/fix 12'"],
         ),
         (&["login", "--help"], &["use tiller auth add PROVIDER"]),
         (&["resume", "0a1b2c3d"], &["tiller -r SESSION"]),
