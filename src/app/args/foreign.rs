@@ -43,11 +43,13 @@ pub fn explain(mut error: Error, words: &[String]) -> Error {
             let value = text(&error, ContextKind::InvalidValue);
             // clap overlooks swapped letters.
             let known = match error.get(ContextKind::ValidValue) {
-                Some(ContextValue::Strings(known)) => known.iter().map(String::as_str).collect(),
+                Some(ContextValue::Strings(known)) => known.clone(),
                 _ => Vec::new(),
             };
-            if let Some(near) = typo_of(&value, known).map(str::to_owned) {
-                let near = ContextValue::String(near);
+            let same = known.iter().find(|it| letters(it) == letters(&value));
+            let near = typo_of(&value, known.iter().map(String::as_str));
+            if let Some(near) = near.or(same.map(String::as_str)) {
+                let near = ContextValue::String(near.to_owned());
                 error.insert(ContextKind::SuggestedValue, near);
             }
             of_value(flag, &value).map(|answer| (error.kind(), answer))
@@ -101,6 +103,12 @@ pub fn explain(mut error: Error, words: &[String]) -> Error {
         error.insert(ContextKind::Suggested, tips);
     }
     error
+}
+
+fn letters(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters
 }
 
 /// What to type instead of the flag `typed` in `words`. Others have flags such as `-nt`, of which clap knows `-n`.
@@ -362,13 +370,14 @@ mod tests {
             ("-p /login anthropic", Some("tiller auth add")),
             ("/init in German", None),
             ("/etc/hosts is wrong", None),
-            ("-p /fix 12", Some("no command /fix; start tiller")),
+            ("-p /fix 12", Some("no command /fix; the nearest is /find")),
             ("-p /stat", Some("the nearest are /status, /stats")),
             (
                 "-p /deploy 12",
                 Some("no command /deploy; to send its file: tiller -p '@.claude/commands/deploy.md 12'"),
             ),
             ("/modelling is fun", Some("no command /modelling")),
+            ("/qqq", Some("no command /qqq; start tiller")),
             ("undo", Some("/undo only works inside tiller")),
             ("-p /cots", Some("the nearest is /cost. To send")),
             (

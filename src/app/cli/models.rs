@@ -46,7 +46,7 @@ pub fn models(
     if list.is_empty() {
         // A server that doesn't answer has no similar name.
         let is_unknown = why.starts_with(&format!("unknown model '{pattern}'\n"));
-        let is_usage = is_unknown || why.is_empty() && !pattern.is_empty();
+        let is_usage = why.starts_with("unknown model ") || why.is_empty() && !pattern.is_empty();
         let why = match what.available || why.is_empty() {
             true => nothing(what, &pattern),
             false if is_unknown && !similar.is_empty() => {

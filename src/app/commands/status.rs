@@ -4,6 +4,7 @@ use super::{Run, Running, SlashCommand};
 use crate::app::action::Action;
 use crate::app::host::Host;
 use crate::app::humanize::{dollars, short};
+use crate::llm::{Api, Model, ThinkingLevel};
 
 pub(super) static COMMAND: SlashCommand = SlashCommand {
     spec: Action::Status.row(),
@@ -18,7 +19,7 @@ fn run<'a>(host: &'a Host, _: &'a str) -> Running<'a> {
         let session = &now.session;
         let file = session.path.as_ref().map(|path| path.display().to_string());
         let mut lines = vec![
-            format!("Model: {}, thinking {}", now.model.full_id(), now.thinking),
+            model(&now.model, now.thinking),
             format!("Mode: {}", now.permission),
             format!("Session: {}", file.as_deref().unwrap_or("not saved")),
         ];
@@ -39,4 +40,12 @@ fn run<'a>(host: &'a Host, _: &'a str) -> Running<'a> {
         }
         Ok(lines.join("\n"))
     })
+}
+
+/// The model; without a key, a script stands in for it.
+fn model(model: &Model, thinking: ThinkingLevel) -> String {
+    match model.api {
+        Api::Scripted => "Model: none. Add a key: tiller auth add PROVIDER".to_owned(),
+        _ => format!("Model: {}, thinking {thinking}", model.full_id()),
+    }
 }
