@@ -523,7 +523,10 @@ fn config_edit_checks_the_settings_file() {
         sandbox.set("EDITOR", editor);
         let ran = sandbox.run(&["config", "edit"]);
         let yourself = format!("Edit the file yourself: {}", file.display());
-        assert!(ran.code == Some(2) && ran.stderr.contains(&yourself), "{ran:#?}");
+        assert!(
+            ran.code == Some(2) && ran.stderr.contains(&yourself),
+            "{ran:#?}"
+        );
     }
 }
 

@@ -118,7 +118,11 @@ fn the_model_list_has_a_form_for_people_and_one_for_programs() {
         ("ollama", 1, "tiller doesn't look for Ollama"),
     ] {
         let none = sandbox.run(&["models", name]);
-        assert_eq!((none.code, none.stdout.as_str()), (Some(code), ""), "{name}");
+        assert_eq!(
+            (none.code, none.stdout.as_str()),
+            (Some(code), ""),
+            "{name}"
+        );
         assert!(none.stderr.contains(told), "{name}: {}", none.stderr);
         assert!(none.stderr.lines().count() < 12, "{}", none.stderr);
     }

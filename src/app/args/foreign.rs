@@ -371,10 +371,12 @@ mod tests {
             ("/init in German", None),
             ("/etc/hosts is wrong", None),
             ("-p /fix 12", Some("no command /fix; the nearest is /find")),
-            ("-p /stat", Some("the nearest are /status, /stats")),
+            ("-p /permit", Some("the nearest are /permission")),
             (
                 "-p /deploy 12",
-                Some("no command /deploy; to send its file: tiller -p '@.claude/commands/deploy.md 12'"),
+                Some(
+                    "no command /deploy; to send its file: tiller -p '@.claude/commands/deploy.md 12'",
+                ),
             ),
             ("/modelling is fun", Some("no command /modelling")),
             ("/qqq", Some("no command /qqq; start tiller")),

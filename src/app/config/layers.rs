@@ -374,6 +374,19 @@ mod tests {
         layers
             .add_assignment("models.default=anthropic/x:high")
             .unwrap();
+        for (open, told) in [
+            (
+                "models.favorites=[a,b",
+                "models.favorites=[\"one\", \"two\"]",
+            ),
+            ("permission.rules=[{", "permission.rules=[{tool="),
+        ] {
+            let why = layers.add_assignment(open).unwrap_err();
+            assert!(
+                why.contains("a bracket isn't closed") && why.contains(told),
+                "{why}"
+            );
+        }
         layers.add_assignment("ui.theme = \"light\"").unwrap();
         layers
             .add_assignment("agent.skip_on_steering=false")

@@ -103,3 +103,20 @@ pub fn short_id(id: &str) -> &str {
     let start = id.char_indices().rev().nth(SHORT_ID - 1);
     start.map_or(id, |(start, _)| &id[start..])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_candidate_has_its_age_and_title() {
+        let session = StoredSession {
+            id: "01a22275-d768-76af-b128-662d01d48957".to_owned(),
+            path: PathBuf::new(),
+            changed: now_ms() - 3 * 3_600_000,
+            size: 0,
+        };
+        let told = lines([(&session, "# Say hi".to_owned())].into_iter());
+        assert_eq!(told, "\n  662d01d48957     3 h ago  Say hi");
+    }
+}
