@@ -268,7 +268,8 @@ impl RunArgs {
 
 /// The names like `word`, or where to find all.
 fn nearest_commands(word: &str) -> String {
-    let names = known().map(|name| (name, format!("/{name}")));
+    let names = known().filter(|name| name.len() > 2);
+    let names = names.map(|name| (name, format!("/{name}")));
     match &*nearest_few(word, names, 3) {
         [] => "start tiller and press F1 for all commands".to_owned(),
         [one] => format!("the nearest is {one}"),

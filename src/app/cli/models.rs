@@ -54,9 +54,10 @@ pub fn models(
             }
             false => why,
         };
-        return Err(match is_usage {
-            true => StartError::usage(why),
-            false => StartError::failed(why),
+        return Err(if is_usage {
+            StartError::usage(why)
+        } else {
+            StartError::failed(why)
         });
     }
     out::eprint_line(&format!("Built-in models as of {as_of}"));
