@@ -5,6 +5,8 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 
+use crate::agent::word_list::WordList;
+
 /// The editor if neither variable is set.
 const FALLBACK: &str = "vi";
 /// Shown for a moment before it opens.
@@ -43,14 +45,28 @@ pub async fn edit(text: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Editors that draw on the terminal. Without one they hang.
+const ON_TERMINAL: WordList =
+    WordList("vi vim nvim nano pico emacs hx helix micro kak joe jed mcedit ne");
+
+/// The editor, if it needs a terminal.
+pub fn on_terminal() -> Option<String> {
+    let editor = name();
+    ON_TERMINAL.contains(program(&editor)).then_some(editor)
+}
+
+/// The name of the program, without its folder and options.
+fn program(editor: &str) -> &str {
+    let program = editor.split_whitespace().next().unwrap_or_default();
+    program.rsplit('/').next().unwrap_or_default()
+}
+
 /// Opens `file` at a line for reading. Restore the terminal before the call.
 pub async fn open(file: PathBuf, line: Option<u64>) -> Result<(), String> {
     let editor = name();
-    let program = editor.split_whitespace().next().unwrap_or_default();
-    let program = program.rsplit('/').next().unwrap_or_default();
     let file = file.to_string_lossy();
     let place = line.map(|line| format!("{file}:{line}"));
-    let arguments = match (program, line) {
+    let arguments = match (program(&editor), line) {
         (_, None) => vec![file.into_owned()],
         ("code" | "codium" | "cursor" | "code-insiders", _) => {
             vec!["-g".to_owned(), place.unwrap_or_default()]

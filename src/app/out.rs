@@ -3,7 +3,7 @@
 //! 1.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 use std::{panic, thread};
 
@@ -20,6 +20,11 @@ const WAITING: usize = 64;
 /// Writes one line to stderr, with control characters made visible.
 pub fn eprint_line(text: &str) {
     let _ = io::stderr().lock().write_all(line(&plain(text)).as_bytes());
+}
+
+/// Writes an error to stderr, in the form that clap's errors have. Notices begin with `tiller:`.
+pub fn eprint_error(text: impl Display) {
+    eprint_line(&format!("error: {text}"));
 }
 
 /// One line for a user, with control characters made visible.
@@ -107,7 +112,7 @@ pub fn write_failed(error: &io::Error) -> Outcome {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Outcome::Done;
     }
-    eprint_line(&format!("tiller: can't write to stdout: {error}"));
+    eprint_error(format_args!("can't write to stdout: {error}"));
     Outcome::Failed
 }
 

@@ -8,10 +8,8 @@ use std::time::Instant;
 
 use toml::Value;
 
-use super::action::Action;
 use super::args::{OutputMode, RunArgs, existing_folder};
 pub use super::chosen_model::{Chosen, default_model};
-use super::commands::Run;
 use super::config::{Layers, Origin, Settings};
 use super::dirs::Dirs;
 use super::models::Models;
@@ -288,10 +286,9 @@ impl Plan {
         let prompt = read_prompt(&loaded, stdio, model.is_some())?;
         let front_end = front_end(args, stdio, model.is_some(), !prompt.is_empty());
         let silent = !matches!(front_end, FrontEnd::Screen | FrontEnd::PlainDemo) && !args.demo;
-        let needs_model = !args.command().is_some_and(|(command, _)| {
-            let shows_model = [Action::Models, Action::Thinking, Action::Status];
-            matches!(command.run, Run::Host(_)) && !shows_model.contains(&command.spec.action)
-        });
+        let needs_model = args
+            .command()
+            .is_none_or(|(command, _)| command.needs_model());
         if silent && !needs_model && model.is_none() && loaded.resumed.is_none() {
             chosen.model = Some((demo_model(), ThinkingLevel::Medium));
         }

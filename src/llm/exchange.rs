@@ -183,6 +183,7 @@ impl Exchange {
             failed.retry_is_futile |= error.is_timeout() && http::is_loopback(&self.target);
             failed
         })?;
+        self.http.record_answer(&self.target);
         let status = response.status();
         if !status.is_success() {
             let headers = response.headers().clone();
@@ -267,10 +268,20 @@ impl Exchange {
         chunks.flatten()
     }
 
-    fn transport(&self, error: &reqwest::Error) -> LlmError {
-        let mut error =
-            http::transport_error(error, &self.target, self.http.idle_timeout(&self.target));
-        error.message = format!("{}: {}", self.context.model, error.message);
+    fn transport(&self, failed: &reqwest::Error) -> LlmError {
+        let idle = self.http.idle_timeout(&self.target);
+        let mut error = http::transport_error(failed, &self.target, idle);
+        let model = &self.context.model;
+        if error.retry_is_futile && http::is_unknown_host(failed) {
+            // A host that has answered before is back when the network is.
+            error.retry_is_futile = !self.http.has_answered(&self.target);
+            let provider = model.split('/').next().unwrap_or_default();
+            error.hint = Some(format!(
+                "Check base_url of the provider {provider} in models.toml, its *_BASE_URL variable, and the \
+                 network"
+            ));
+        }
+        error.message = format!("{model}: {}", error.message);
         error
     }
 }

@@ -3,11 +3,12 @@
 //! Reading the system's certificates costs milliseconds, so nothing here happens before the first frame.
 //! Knows no API.
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::fmt::Write;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use reqwest::{Certificate, Client, ClientBuilder, Response, Url, redirect};
@@ -36,6 +37,8 @@ pub struct Http {
 struct Clients {
     remote: OnceLock<Result<Client, String>>,
     loopback: OnceLock<Result<Client, String>>,
+    /// The hosts that have answered.
+    answered: Mutex<HashSet<String>>,
 }
 
 impl Http {
@@ -63,6 +66,20 @@ impl Http {
         built.as_ref().map_err(|error| {
             LlmError::new(ErrorClass::Client, format!("cannot set up HTTP: {error}"))
         })
+    }
+
+    /// Records that the host of `url` has answered.
+    pub fn record_answer(&self, url: &str) {
+        let answered = self.clients.answered.lock();
+        let mut answered = answered.unwrap_or_else(PoisonError::into_inner);
+        answered.extend(host_of(url));
+    }
+
+    /// Whether the host of `url` has answered before.
+    pub fn has_answered(&self, url: &str) -> bool {
+        let answered = self.clients.answered.lock();
+        let answered = answered.unwrap_or_else(PoisonError::into_inner);
+        host_of(url).is_some_and(|host| answered.contains(&host))
     }
 
     /// How long the server at `url` can stay silent; `None` for no limit. A local model can take very
@@ -169,6 +186,9 @@ pub const TRY_AGAIN: &str = "Send it again in a moment";
 const START_IT: &str = "Start the server, or correct its address: base_url in models.toml, or the \
                         provider's *_BASE_URL variable";
 
+const CHECK_HOST: &str = "Check the network and the address: base_url in models.toml, or the provider's \
+                          *_BASE_URL variable";
+
 /// The error for a missing or broken response from `target` (an address without secrets).
 pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Duration>) -> LlmError {
     let cause = root_cause(error);
@@ -199,11 +219,18 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Durati
             ..LlmError::new(ErrorClass::Retryable, what).with_hint(START_IT)
         };
     }
+    if let (true, Some(host)) = (is_unknown_host(error), host_of(target)) {
+        // Mostly a typo.
+        let what = format!("cannot find the host {host} of {target}");
+        return LlmError {
+            retry_is_futile: true,
+            ..LlmError::new(ErrorClass::Retryable, what).with_hint(CHECK_HOST)
+        };
+    }
     let hint = if error.is_connect() && is_loopback(target) {
         START_IT
     } else if error.is_connect() {
-        "Check the network and the address: base_url in models.toml, or the provider's \
-         *_BASE_URL variable"
+        CHECK_HOST
     } else if error.is_timeout() {
         "Send it again, or raise models.idle_timeout in config.toml"
     } else {
@@ -235,7 +262,7 @@ pub fn proxy_for(url: &str) -> Option<(&'static str, String)> {
     } else {
         ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"]
     };
-    let host = Url::parse(url).ok()?.host_str()?.to_owned();
+    let host = host_of(url)?;
     let without = ["NO_PROXY", "no_proxy"].iter().find(|name| set(name));
     let without = without.and_then(|name| std::env::var(name).ok());
     let is_direct = |entry: &str| {
@@ -304,6 +331,25 @@ fn root_cause(error: &dyn Error) -> String {
     plain(cause)
 }
 
+/// What systems say of a name that doesn't exist: glibc (two), musl and macOS. Offline, they say that the
+/// failure is temporary.
+const UNKNOWN_HOST: [&str; 4] = [
+    "Name or service not known",
+    "No address associated with hostname",
+    "Name does not resolve",
+    "nodename nor servname provided",
+];
+
+/// Whether DNS doesn't know the host.
+pub fn is_unknown_host(error: &reqwest::Error) -> bool {
+    let cause = root_cause(error);
+    error.is_connect() && UNKNOWN_HOST.iter().any(|said| cause.contains(said))
+}
+
+fn host_of(url: &str) -> Option<String> {
+    Some(Url::parse(url).ok()?.host_str()?.to_owned())
+}
+
 fn is_refused(error: &reqwest::Error) -> bool {
     let mut next = error.source();
     while let Some(cause) = next {
@@ -350,5 +396,23 @@ pub fn shown(url: &str) -> String {
             format!("{scheme}://{host}{}", &rest[host_end..])
         }
         None => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_answers_on_all_its_addresses() {
+        let http = Http::default();
+        http.clone().record_answer("https://lab.example/v1/chat");
+        for (url, expected) in [
+            ("https://lab.example/v1/models", true),
+            ("https://other.example/v1/chat", false),
+            ("nothing", false),
+        ] {
+            assert_eq!(http.has_answered(url), expected, "{url}");
+        }
     }
 }

@@ -403,7 +403,7 @@ fn a_model_in_the_settings_that_is_none_is_told_with_its_line() {
         assert_eq!(ran.code, Some(2), "{ran:#?}");
         let told = told.replace("FILE", &file.display().to_string());
         assert!(
-            ran.stderr.starts_with(&format!("tiller: {told}")),
+            ran.stderr.starts_with(&format!("error: {told}")),
             "{ran:#?}"
         );
         assert!(
@@ -445,7 +445,7 @@ fn a_model_in_the_settings_that_is_none_is_told_with_its_line() {
     // A flag is no line of the file.
     let ran = sandbox.run(&["-p", "-m", "claud", "hi"]);
     assert!(
-        ran.stderr.starts_with("tiller: 'claud' is ambiguous"),
+        ran.stderr.starts_with("error: 'claud' is ambiguous"),
         "{ran:#?}"
     );
 }
@@ -485,7 +485,7 @@ fn an_unknown_setting_leads_to_the_right_one_or_to_the_list() {
         ("proxy", "set the variable HTTPS_PROXY instead"),
     ] {
         let ran = sandbox.run(&["config", "get", key]);
-        let told = format!("tiller: unknown setting {key}: {told}");
+        let told = format!("error: unknown setting {key}: {told}");
         assert!(ran.stderr.starts_with(&told), "{told}\n{}", ran.stderr);
     }
 }
@@ -518,6 +518,16 @@ fn config_edit_checks_the_settings_file() {
     }
     let text = std::fs::read_to_string(&file).unwrap();
     assert_eq!(text, "[agent\n");
+    // These would wait for keys.
+    for editor in ["", "/usr/bin/vim -p"] {
+        sandbox.set("EDITOR", editor);
+        let ran = sandbox.run(&["config", "edit"]);
+        let yourself = format!("Edit the file yourself: {}", file.display());
+        assert!(
+            ran.code == Some(2) && ran.stderr.contains(&yourself),
+            "{ran:#?}"
+        );
+    }
 }
 
 #[test]

@@ -75,7 +75,11 @@ fn only_a_command_that_needs_a_model_needs_a_key() {
     for (command, code, told) in [
         ("/help", 0, "/permissions"),
         ("/permissions", 0, "Permission mode"),
-        ("/model", 1, "no model: found no API key"),
+        ("/model", 0, "Model: none. Add a key"),
+        ("/status", 0, "Model: none. Add a key"),
+        ("/context", 0, "Nothing sent yet"),
+        ("/undo", 1, "Nothing to undo"),
+        ("/thinking", 1, "no model: found no API key"),
         ("/compact", 1, "no model: found no API key"),
         ("/review", 1, "no model: found no API key"),
     ] {

@@ -80,7 +80,7 @@ fn unknown_words_get_the_nearest_sections_or_all_pages() {
     ] {
         let ran = sandbox.run(&["docs", word]);
         assert_eq!(ran.code, Some(2), "{ran:#?}");
-        let begins = format!("tiller: no page or section about '{word}'");
+        let begins = format!("error: no page or section about '{word}'");
         assert!(ran.stderr.starts_with(&begins), "{}", ran.stderr);
         assert!(ran.stderr.contains(told), "{}", ran.stderr);
     }
@@ -102,7 +102,7 @@ fn an_unknown_section_of_a_page_gets_the_nearest_ones() {
         let ran = sandbox.run(&["docs", link]);
         assert_eq!((ran.code, &*ran.stdout), (Some(2), ""), "{ran:#?}");
         let begins = format!(
-            "tiller: permissions has no section '{}'. {told}",
+            "error: permissions has no section '{}'. {told}",
             &link[12..]
         );
         assert!(ran.stderr.starts_with(&begins), "{}", ran.stderr);

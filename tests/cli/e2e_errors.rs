@@ -54,7 +54,7 @@ fn invalid_command_lines_say_what_to_do() {
         ),
         (
             &["-p", "/fix 12"],
-            &["no command /fix", "tiller -- '/fix 12'"],
+            &["no command /fix", "tiller -p -- '/fix 12'"],
         ),
         (&["login", "--help"], &["use tiller auth add PROVIDER"]),
         (&["resume", "0a1b2c3d"], &["tiller -r SESSION"]),
@@ -248,7 +248,7 @@ fn a_run_without_a_key_does_not_start() {
         let sandbox = Sandbox::new();
         let ran = sandbox.run(&["-p", "--mode", mode, "-m", "sonnet", "hi"]);
         check(&ran, 1, &["tiller auth add anthropic", "/login anthropic"]);
-        assert!(ran.stderr.starts_with("tiller: no API key"), "{ran:#?}");
+        assert!(ran.stderr.starts_with("error: no API key"), "{ran:#?}");
         assert!(sandbox.session_files().is_empty(), "{mode}");
     }
 }

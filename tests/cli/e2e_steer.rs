@@ -396,7 +396,14 @@ fn an_ambiguous_session_must_be_named() {
         ),
         (
             &["steer", "say", "hello", "to", "both"],
-            &["several sessions are running in this folder"],
+            &[
+                "no running session 'say'",
+                "tiller steer 'say hello to both'",
+            ],
+        ),
+        (
+            &["steer", &ids[0][ids[0].len() - 3..], "hello"],
+            &["no running session '"],
         ),
         (
             &["steer", "say", "hello to both"],
@@ -424,7 +431,7 @@ fn an_ambiguous_session_must_be_named() {
     let ran = sandbox.run_with(&["steer", ids[0], "-"], Some(&"x".repeat(1024 * 1024 + 1)));
     assert!(ran.stderr.contains("over 1 MiB"), "{ran:#?}");
 
-    // Words need no quotes.
+    // After a session, words need no quotes.
     let ran = sandbox.run(&["steer", ends[0], "hello", "from", "afar"]);
     assert!(said(&ran).contains(ends[0]));
     server.wait_requests(1);
@@ -434,7 +441,9 @@ fn an_ambiguous_session_must_be_named() {
     first.wait_dead();
     let left = open_sessions(&sandbox, 1);
     assert!(left[0]["pid"] == second.pid(), "{left:?}");
-    let ran = sandbox.run(&["steer", "to", "the", "one", "that is left"]);
+    let ran = sandbox.run(&["steer", "left", "hello"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    let ran = sandbox.run(&["steer", "to the one that is left"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
     second.wait_for("to the one that is left");
     second.wait_for("Steered.");

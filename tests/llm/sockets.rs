@@ -438,6 +438,24 @@ async fn a_server_that_is_not_there_is_named() {
     );
 }
 
+/// A label is too long to ask a name server about, so this needs no network.
+#[tokio::test]
+async fn a_host_that_does_not_exist_is_not_retried() {
+    let host = format!("{}.example", "a".repeat(64));
+    let mut model = model(Wire::Chat, &format!("http://{host}/v1"));
+    model.provider = "lab".into();
+    let wires = Client::new(Arc::default(), Keys::default(), None);
+    let (_, events) = answer(&wires, request(model, vec![Message::user("hello", 0)])).await;
+    let unknown = error(&events);
+    assert!(unknown.retry_is_futile, "{unknown}");
+    for words in [
+        &*format!("cannot find the host {host} of http://"),
+        "Check base_url of the provider lab",
+    ] {
+        assert!(unknown.to_string().contains(words), "{unknown}");
+    }
+}
+
 #[tokio::test]
 async fn tls_to_a_plain_server_fails_with_a_clear_error() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -24,6 +24,7 @@ pub(super) fn usage() -> ContextUsage {
     };
     ContextUsage {
         model: "anthropic/claude-sonnet-5-5".to_owned(),
+        is_first: false,
         window: 200_000,
         limit: Some(160_000),
         total: 86_340,
@@ -46,6 +47,15 @@ fn the_parts_of_the_context_window_are_shown() {
             ContextUsage {
                 window: 0,
                 limit: None,
+                after_compaction: None,
+                old_results: 0,
+                ..usage()
+            },
+        ),
+        (
+            "first",
+            ContextUsage {
+                is_first: true,
                 after_compaction: None,
                 old_results: 0,
                 ..usage()

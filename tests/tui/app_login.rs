@@ -74,7 +74,8 @@ fn the_login_command_takes_a_provider() {
     command(&mut tui, "/login gogle");
     tui.send(providers());
     assert!(
-        tui.frame().contains("No provider 'gogle'"),
+        tui.frame()
+            .contains("No provider 'gogle'; did you mean google?"),
         "{}",
         tui.frame()
     );

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
+
 use super::activity::Activity;
 use super::task::Actor;
 use super::trial::told;
@@ -66,17 +68,33 @@ impl Actor {
         self.conversation.notice(NoticeLevel::Info, text);
     }
 
-    pub(super) fn context_usage(&mut self) -> ContextUsage {
+    /// Answers with what the next request holds. Before the first one, that's a prompt yet to be made, from
+    /// files that this doesn't wait for.
+    pub(super) fn tell_context_usage(&mut self, answer: oneshot::Sender<ContextUsage>) {
         let model = Arc::clone(self.asked());
-        let rules = &self.rules.compaction;
+        let rules = self.rules.compaction.clone();
         let compacts = rules.enabled && !self.conversation.session.keeps_whole();
         let messages = self.conversation.for_model().to_vec();
         let prompt = self.conversation.prompts.in_force(model.edit_format);
-        let prompt = prompt.cloned().unwrap_or_default();
+        let prompt = prompt.cloned();
         if matches!(self.activity, Activity::Idle) {
             self.conversation.rest();
         }
-        ContextUsage::of(&model, rules, compacts, &prompt, &messages)
+        if let Some(prompt) = prompt {
+            let usage = ContextUsage::of(&model, &rules, compacts, &prompt, &messages);
+            drop(answer.send(usage));
+            return;
+        }
+        let mut prompts = self.conversation.prompts.unstored();
+        let mut look = self.conversation.look().clone();
+        let toolbox = Arc::clone(&self.toolbox);
+        tokio::spawn(async move {
+            let surroundings = look.all_files().await;
+            let prompt = prompts.begin(&surroundings, &model, &toolbox, 0, true);
+            let prompt = prompt.unwrap_or_default();
+            let usage = ContextUsage::of(&model, &rules, compacts, &prompt, &messages);
+            drop(answer.send(usage));
+        });
     }
 
     pub(super) fn put_summary(&mut self, summary: Summary) {

@@ -227,7 +227,7 @@ impl Actor {
             Command::Name(name) => self.conversation.name(name),
             Command::Compact(focus) => self.compact(CompactRequest { focus }),
             Command::Uncompact => self.uncompact(),
-            Command::ContextUsage(answer) => drop(answer.send(self.context_usage())),
+            Command::ContextUsage(answer) => self.tell_context_usage(answer),
             Command::Tree(command) => self.on_tree(command),
             Command::Trial(command) => self.on_trial(command),
             Command::Undo(command) => self.on_undo(command),

@@ -18,6 +18,6 @@ pub use prompt::SystemPrompt;
 pub use session_prompt::Today;
 pub use session_prompt::{InstructionNote, NOTE_ORIGIN, SessionPrompt};
 pub(super) use session_prompt::{PromptOptions, SessionPrompts};
-pub(super) use surroundings::{PlaceLook, Surroundings};
+pub(super) use surroundings::{FILES_LIMIT, PlaceLook, Surroundings};
 pub use system_files::SystemFiles;
 pub use system_files::{PROJECT_FOLDER, SYSTEM_FILES};

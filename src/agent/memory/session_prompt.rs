@@ -210,13 +210,16 @@ impl SessionPrompts {
 
     /// Starts over for another conversation not read yet.
     pub fn restart(&mut self) {
-        let (options, today) = (self.options.clone(), Arc::clone(&self.today));
-        let (place, mode) = (self.place.clone(), self.mode);
-        *self = Self {
-            place,
-            mode,
-            ..Self::new(options, today)
-        };
+        *self = self.unstored();
+    }
+
+    /// The same for a conversation not read yet.
+    pub fn unstored(&self) -> Self {
+        Self {
+            place: self.place.clone(),
+            mode: self.mode,
+            ..Self::new(self.options.clone(), Arc::clone(&self.today))
+        }
     }
 
     pub fn cwd(&self) -> &Path {

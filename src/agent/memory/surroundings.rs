@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 
 use super::collect::{Collected, InstructionSources, collect, vendor_file};
 use super::environment::{Environment, git_state};
@@ -18,6 +19,9 @@ use tiller_llm::Model;
 
 /// Time limit per git query in the background.
 const PATIENT: Duration = Duration::from_secs(10);
+
+/// How long to wait for the files of the user and the project.
+pub(crate) const FILES_LIMIT: Duration = Duration::from_secs(3);
 
 /// Why files are left out on a slow disk.
 const TOO_SLOW: &str =
@@ -170,6 +174,16 @@ impl PlaceLook {
     /// The files read so far.
     pub fn files(&self) -> Option<Surroundings> {
         self.found.borrow().files.clone()
+    }
+
+    /// All files, or those read within the time limit.
+    pub async fn all_files(&mut self) -> Surroundings {
+        let has_all = |found: &Found| {
+            let files = found.files.as_ref();
+            files.is_some_and(|files| !files.instructions.is_empty())
+        };
+        let _ = timeout(FILES_LIMIT, self.found.wait_for(has_all)).await;
+        self.files().unwrap_or_default()
     }
 
     /// Git's answers so far.

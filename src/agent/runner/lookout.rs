@@ -14,14 +14,12 @@ use super::gate;
 use super::link::{Opening, RunLink, RunMessage};
 use crate::git::project_root;
 use crate::lock::lock;
-use crate::memory::{InstructionSources, PlaceLook, Surroundings};
+use crate::memory::{FILES_LIMIT, InstructionSources, PlaceLook, Surroundings};
 use crate::paths::expand;
 use crate::tool::Effects;
 use crate::toolbox::{Lookup, Toolbox};
 use tiller_llm::{Message, ToolCall};
 
-/// How long to wait for the files of the user and the project.
-const FILES_LIMIT: Duration = Duration::from_secs(3);
 /// How long a run waits for git if no user is waiting for the first token.
 const GIT_LIMIT: Duration = Duration::from_secs(2);
 /// Most words of a command that are examined.

@@ -302,7 +302,7 @@ pub enum AuthCommand {
 #[derive(Clone, Debug, Args)]
 pub struct SteerArgs {
     /// SESSION is an id, its first or last characters (at least four), or a file (default: the session running in
-    /// this folder). TEXT is the message; `-` reads it from stdin.
+    /// this folder). TEXT is the message; `-` reads it from stdin. Without SESSION, quote a message of several words.
     #[arg(value_names = ["SESSION", "TEXT"], num_args = 1.., required = true)]
     pub words: Vec<String>,
 

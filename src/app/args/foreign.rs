@@ -2,6 +2,7 @@
 //! mistyped. As prompts they would start a paid run.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Command, CommandFactory};
@@ -9,9 +10,9 @@ use clap::{Command, CommandFactory};
 use super::run::Separator;
 use super::{Args, OutputMode, RunArgs};
 use crate::app::action::Action;
-use crate::app::commands::{self, Run, SlashCommand, Unknown, word_of};
+use crate::app::commands::{self, Run, SlashCommand, Unknown, known, word_of};
 use crate::app::manual::find_page;
-use crate::llm::nearest::typo_of;
+use crate::llm::nearest::{nearest_few, typo_of};
 
 const INSTEAD: &str = include_str!("../../../assets/instead.toml");
 
@@ -39,8 +40,19 @@ pub fn explain(mut error: Error, words: &[String]) -> Error {
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
             let flag = typed.split(' ').next().unwrap_or_default();
-            let answer = of_value(flag, &text(&error, ContextKind::InvalidValue));
-            answer.map(|answer| (error.kind(), answer))
+            let value = text(&error, ContextKind::InvalidValue);
+            // clap overlooks swapped letters.
+            let known = match error.get(ContextKind::ValidValue) {
+                Some(ContextValue::Strings(known)) => known.clone(),
+                _ => Vec::new(),
+            };
+            let same = known.iter().find(|it| letters(it) == letters(&value));
+            let near = typo_of(&value, known.iter().map(String::as_str));
+            if let Some(near) = near.or(same.map(String::as_str)) {
+                let near = ContextValue::String(near.to_owned());
+                error.insert(ContextKind::SuggestedValue, near);
+            }
+            of_value(flag, &value).map(|answer| (error.kind(), answer))
         }
         ErrorKind::InvalidSubcommand => Some((error.kind(), of_sub_command(&program, words))),
         ErrorKind::DisplayHelp if command.is_none() && words.len() == 2 && first != "help" => {
@@ -91,6 +103,12 @@ pub fn explain(mut error: Error, words: &[String]) -> Error {
         error.insert(ContextKind::Suggested, tips);
     }
     error
+}
+
+fn letters(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters
 }
 
 /// What to type instead of the flag `typed` in `words`. Others have flags such as `-nt`, of which clap knows `-n`.
@@ -204,11 +222,12 @@ impl RunArgs {
 
     /// Why tiller doesn't send the prompt: it is a command of the screen or of other agents, with its slash or
     /// alone, or begins like one.
-    pub fn slash_command(&self) -> Option<String> {
+    pub fn slash_command(&self, cwd: &Path) -> Option<String> {
         if self.separator == Separator::Before {
             return None;
         }
         let typed = self.prompt.join(" ");
+        let print = if self.print { "-p " } else { "" };
         let is_alone = self.prompt.len() == 1 && !self.print && self.mode.is_none();
         let command = typed.trim().strip_prefix('/');
         let command = command.or_else(|| is_alone.then_some(typed.as_str()))?;
@@ -228,19 +247,40 @@ impl RunArgs {
                         format!("/{word}: {hint}")
                     }
                     _ if !has_slash => return None,
-                    Unknown::Typo(near) => format!("no command /{word}; the nearest is /{near}"),
-                    _ => format!("no command /{word}; start tiller and press F1 for all commands"),
+                    meaning => {
+                        let instead = match (commands::instead_of_command(&typed, cwd), meaning) {
+                            (Some(mention), _) => {
+                                format!("to send its file: tiller {print}'{mention}'")
+                            }
+                            (None, Unknown::Typo(near)) => format!("the nearest is /{near}"),
+                            (None, _) => nearest_commands(word),
+                        };
+                        format!("no command /{word}; {instead}")
+                    }
                 }
             }
         };
         Some(format!(
-            "{why}. To send it as a prompt: tiller -- '{typed}'"
+            "{why}. To send it as a prompt: tiller {print}-- '{typed}'"
         ))
+    }
+}
+
+/// The names like `word`, or where to find all.
+fn nearest_commands(word: &str) -> String {
+    let names = known().filter(|name| name.len() > 2);
+    let names = names.map(|name| (name, format!("/{name}")));
+    match &*nearest_few(word, names, 3) {
+        [] => "start tiller and press F1 for all commands".to_owned(),
+        [one] => format!("the nearest is {one}"),
+        several => format!("the nearest are {}", several.join(", ")),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use clap::Parser;
 
     use super::*;
@@ -280,6 +320,7 @@ mod tests {
                 "policy check --permission acceptEdits make",
                 "tiller has no --permission acceptEdits; use --permission auto",
             ),
+            ("--permission aotu", "a similar value exists: 'auto'"),
             ("policy add make", "use tiller policy allow COMMAND"),
             ("config add x", "use tiller config set KEY VALUE"),
             (
@@ -320,14 +361,26 @@ mod tests {
 
     #[test]
     fn a_command_of_the_screen_is_no_prompt() {
+        let dir = tempfile::tempdir().unwrap();
+        let commands = dir.path().join(".claude/commands");
+        fs::create_dir_all(&commands).unwrap();
+        fs::write(commands.join("deploy.md"), "").unwrap();
         for (line, flag) in [
             ("/model opus", Some("-m PROVIDER/MODEL")),
             ("/compact", Some("start tiller, then type it")),
             ("-p /login anthropic", Some("tiller auth add")),
             ("/init in German", None),
             ("/etc/hosts is wrong", None),
-            ("-p /fix 12", Some("no command /fix; start tiller")),
+            ("-p /fix 12", Some("no command /fix; the nearest is /find")),
+            ("-p /permit", Some("the nearest are /permission")),
+            (
+                "-p /deploy 12",
+                Some(
+                    "no command /deploy; to send its file: tiller -p '@.claude/commands/deploy.md 12'",
+                ),
+            ),
             ("/modelling is fun", Some("no command /modelling")),
+            ("/qqq", Some("no command /qqq; start tiller")),
             ("undo", Some("/undo only works inside tiller")),
             ("-p /cots", Some("the nearest is /cost. To send")),
             (
@@ -346,7 +399,7 @@ mod tests {
             ("explain /model", None),
         ] {
             let args = Args::parse_from(["tiller"].into_iter().chain(line.split(' ')));
-            match (args.run.slash_command(), flag) {
+            match (args.run.slash_command(dir.path()), flag) {
                 (None, None) => {}
                 (Some(told), Some(flag)) => assert!(told.contains(flag), "{told}"),
                 (told, _) => panic!("{line}: {told:?}"),

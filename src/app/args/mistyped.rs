@@ -190,6 +190,7 @@ mod tests {
             (&["logs"], "TILLER_LOG"),
             (&["costs"], "tiller -p -c /cost"),
             (&["kill"], "Ctrl+C"),
+            (&["ps"], "use tiller sessions"),
             (&["key", "add"], "tiller auth add PROVIDER"),
             (&["models-list"], "try tiller models."),
         ] {

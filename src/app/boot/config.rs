@@ -2,6 +2,7 @@
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use super::runtime::current_thread;
@@ -67,6 +68,13 @@ pub(super) fn config(
         }
         ConfigCommand::Unset { key } => cli::unset_config(&file, key),
         ConfigCommand::Edit => {
+            let has_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+            if let (Some(editor), false) = (external_editor::on_terminal(), has_terminal) {
+                return Err(StartError::usage(format!(
+                    "no terminal for {editor}. Edit the file yourself: {}",
+                    file.display()
+                )));
+            }
             let runtime = current_thread()?;
             let open = || runtime.block_on(external_editor::open(file.clone(), None));
             cli::edit_config(&file, open, check)

@@ -74,7 +74,7 @@ pub(super) async fn run(
     // On the heap, or this future would hold all of the screen's state.
     let end = Box::pin(tui::run(options)).await;
     if let Some(unsaved) = handle.shutdown().await {
-        out::eprint_line(&format!("tiller: {unsaved}"));
+        out::eprint_error(unsaved);
     }
     let code = end.code();
     let again = match end {

@@ -27,7 +27,7 @@ use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink, Task};
 use crate::app::dirs::Dirs;
 use crate::app::host::Host;
 use crate::app::outcome::{Outcome, StartError};
-use crate::app::plan::{FrontEnd, Loaded, Plan, Stdio};
+use crate::app::plan::{FrontEnd, Loaded, Plan, Stdio, working_folder};
 use crate::app::prompt::whole_file;
 use crate::app::serve::{EventsFile, SteerSocket, run_acp, run_rpc, steer_by_file};
 use crate::app::unread_flags::check_flags;
@@ -74,13 +74,16 @@ pub fn run() -> ExitCode {
     }
     args.run.find_separator(std::env::args_os());
     let refusal = args.run.mistyped_command();
-    let refusal = refusal.or_else(|| args.run.slash_command());
+    let refusal = refusal.or_else(|| {
+        let cwd = working_folder(args.run.cd.as_deref()).unwrap_or_default();
+        args.run.slash_command(&cwd)
+    });
     let started = match refusal {
         Some(why) => Err(StartError::usage(why)),
         None => start(args),
     };
     started.unwrap_or_else(|error| {
-        out::eprint_line(&format!("tiller: {error}"));
+        out::eprint_error(&error);
         error.outcome.into()
     })
 }
@@ -188,7 +191,7 @@ fn start_runtime() -> Result<Runtime, StartError> {
     // tokio panics if it can't start any thread, and hangs while that panic unwinds.
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {
-        out::eprint_line(&format!("tiller: {NO_THREADS}"));
+        out::eprint_error(NO_THREADS);
         process::exit(i32::from(Outcome::Failed.code()));
     }));
     let runtime = tokio::runtime::Builder::new_multi_thread()

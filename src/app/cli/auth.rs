@@ -94,8 +94,8 @@ impl AuthContext {
             match check_key(&self.catalog, &self.keys, &http, provider).await {
                 Verdict::Accepted => say(&format!("{provider} accepts the key\n")),
                 Verdict::Refused(why) => {
-                    out::eprint_line(&format!(
-                        "tiller: {provider} refuses the key: {why}\nStore another one: tiller auth add \
+                    out::eprint_error(format_args!(
+                        "{provider} refuses the key: {why}\nStore another one: tiller auth add \
                      {provider}"
                     ));
                     Outcome::Failed

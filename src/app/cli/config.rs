@@ -104,7 +104,7 @@ pub fn edit_config(
     open().map_err(StartError::failed)?;
     let faults = check();
     for fault in &faults {
-        out::eprint_line(&format!("tiller: {fault}"));
+        out::eprint_error(fault);
     }
     if !faults.is_empty() {
         return Ok(Outcome::Usage);

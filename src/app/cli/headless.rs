@@ -50,6 +50,12 @@ impl Said {
         self.err
             .push_str(&out::line(&format!("tiller: {}", plain(text))));
     }
+
+    /// Reports an error on stderr.
+    pub fn fail(&mut self, text: &str) {
+        self.err
+            .push_str(&out::line(&format!("error: {}", plain(text))));
+    }
 }
 
 pub trait Sink {
@@ -84,7 +90,7 @@ pub async fn run_headless(
     let mut run = match Run::new(&handle, deadline, is_stored) {
         Ok(run) => run,
         Err(error) => {
-            out::eprint_line(&format!("tiller: can't start: {error}"));
+            out::eprint_error(format_args!("can't start: {error}"));
             return Outcome::Failed;
         }
     };
@@ -94,7 +100,7 @@ pub async fn run_headless(
         Err(GaveUp::Time(outcome)) => outcome,
         Err(GaveUp::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Outcome::Cut,
         Err(GaveUp::Write(error)) => {
-            last.tell(&format!("can't write to stdout: {error}"));
+            last.fail(&format!("can't write to stdout: {error}"));
             Outcome::Failed
         }
     };
@@ -102,7 +108,7 @@ pub async fn run_headless(
     let closed = timeout(CLOSING, handle.shutdown()).await;
     let late = || Some("the disk is too slow: the session may be incomplete".to_owned());
     if let Some(unsaved) = closed.unwrap_or_else(|_| late()) {
-        out::eprint_line(&format!("tiller: {unsaved}"));
+        out::eprint_error(unsaved);
         if outcome == Outcome::Done {
             outcome = Outcome::Failed;
         }
@@ -225,7 +231,7 @@ impl<'a> Run<'a> {
         let mut told = HashSet::new();
         loop {
             let Some(event) = self.ends.until(events.recv()).await? else {
-                last.tell("the agent stopped before the run ended");
+                last.fail("the agent stopped before the run ended");
                 return Ok(Outcome::Failed);
             };
             let mut said = Said::default();
@@ -335,7 +341,7 @@ impl<'a> Run<'a> {
             }
             Err(error) => {
                 if !noticed.contains(&error) {
-                    last.tell(&error);
+                    last.fail(&error);
                 }
                 Outcome::Failed
             }
@@ -354,7 +360,7 @@ impl<'a> Run<'a> {
 
     async fn say_last(&mut self, mut last: Said) {
         if self.ends.stopped == Some(Outcome::TimedOut) {
-            last.tell(TIMED_OUT);
+            last.fail(TIMED_OUT);
         }
         let stopped = self.ends.stopped.is_some();
         let stderr = &mut self.stderr;
@@ -374,11 +380,11 @@ impl<'a> Run<'a> {
 fn outcome_of(ended: Option<RunOutcome>, said: &mut Said) -> Outcome {
     match ended {
         Some(RunOutcome::Done) => return Outcome::Done,
-        Some(RunOutcome::Truncated) => said.tell(
+        Some(RunOutcome::Truncated) => said.fail(
             "the answer reached the output limit and is cut off\nAsk for a shorter answer, or raise models.max_output in config.toml",
         ),
-        Some(RunOutcome::Failed { message }) => said.tell(&message),
-        Some(RunOutcome::LimitReached { limit }) => said.tell(&format!(
+        Some(RunOutcome::Failed { message }) => said.fail(&message),
+        Some(RunOutcome::LimitReached { limit }) => said.fail(&format!(
             "Max iterations ({limit}) exceeded\nAllow more with --max-iterations N (0 means no limit)"
         )),
         Some(RunOutcome::BudgetReached(reached)) => {
@@ -386,7 +392,7 @@ fn outcome_of(ended: Option<RunOutcome>, said: &mut Said) -> Outcome {
                 BudgetLimit::Usd(_) => "--budget-usd",
                 BudgetLimit::Tokens(_) => "--budget-tokens",
             };
-            said.tell(&format!(
+            said.fail(&format!(
                 "{reached}\nAllow more with {flag} N (0 means no limit)"
             ));
         }

@@ -46,13 +46,19 @@ pub fn models(
     if list.is_empty() {
         // A server that doesn't answer has no similar name.
         let is_unknown = why.starts_with(&format!("unknown model '{pattern}'\n"));
-        return Err(StartError::failed(match what.available || why.is_empty() {
+        let is_usage = why.starts_with("unknown model ") || why.is_empty() && !pattern.is_empty();
+        let why = match what.available || why.is_empty() {
             true => nothing(what, &pattern),
             false if is_unknown && !similar.is_empty() => {
                 format!("{why}\nSimilar names:\n  {}", similar.join("\n  "))
             }
             false => why,
-        }));
+        };
+        return Err(if is_usage {
+            StartError::usage(why)
+        } else {
+            StartError::failed(why)
+        });
     }
     out::eprint_line(&format!("Built-in models as of {as_of}"));
     Ok(out::print(&for_terminal(&table(&list, default))))

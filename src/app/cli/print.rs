@@ -59,7 +59,11 @@ impl Sink for Print {
                 self.failure.clone_from(error);
             }
             AgentEvent::Notice {
-                level: NoticeLevel::Refusal | NoticeLevel::Warning | NoticeLevel::Error,
+                level: NoticeLevel::Error,
+                text,
+            } => said.fail(text),
+            AgentEvent::Notice {
+                level: NoticeLevel::Refusal | NoticeLevel::Warning,
                 text,
             } => said.tell(text),
             _ => {}

@@ -13,6 +13,8 @@ use crate::app::sessions::short_id;
 
 /// Time limit for an answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+/// Fewest characters of an id: a word such as `a` must not name a session.
+const LEAST: usize = 4;
 /// Most sessions to list in an error.
 const LISTED: usize = 8;
 
@@ -27,10 +29,8 @@ pub(super) fn choose<'a>(
     let cwd = working_folder(None);
     let fits = |record: &&PresenceRecord| match (wanted, &cwd) {
         (Some(wanted), _) => {
-            !wanted.is_empty()
-                && (record.id.starts_with(wanted)
-                    || record.id.ends_with(wanted)
-                    || record.path == Path::new(wanted))
+            let is_part = record.id.starts_with(wanted) || record.id.ends_with(wanted);
+            is_part && wanted.len() >= LEAST || record.path == Path::new(wanted)
         }
         (None, Ok(cwd)) => Path::new(&record.cwd) == cwd,
         (None, Err(_)) => false,

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::running_session::{PATIENCE, choose, connect, unreachable};
 use crate::agent::session::{PresenceRecord, live_sessions};
 use crate::app::args::SteerArgs;
+use crate::app::humanize::shell_word;
 use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
@@ -17,22 +18,20 @@ use crate::app::steer::{
 
 /// Sends the message to its session.
 pub fn steer(what: &SteerArgs, root: &Path, home: Option<&Path>) -> Result<Outcome, StartError> {
-    // The words of a message need no quotes; without them, only an id or a file is a session.
+    // Of several words, the first is always the session: a mistyped one must not become part of a message to
+    // another session.
     let (wanted, text) = match what.words.as_slice() {
-        [session, text] if text == "-" || text.contains(' ') => {
-            (Some(session.as_str()), text.clone())
-        }
-        [session, text @ ..] if session.is_empty() || is_id_or_file(session) => {
-            (Some(session.as_str()), text.join(" "))
-        }
-        text => (None, text.join(" ")),
+        [text] if !is_id_or_file(text) => (None, text.clone()),
+        [session, text @ ..] => (Some(session.as_str()), text.join(" ")),
+        [] => (None, String::new()),
     };
     let message = if text == "-" { piped()? } else { text };
     if message.trim().is_empty() {
         return Err(StartError::usage("the message is empty"));
     }
     let live = live_sessions(root);
-    let record = choose(&live, wanted, home, "tiller steer SESSION \"TEXT\"")?;
+    let record = choose(&live, wanted, home, "tiller steer SESSION \"TEXT\"");
+    let record = record.map_err(|error| with_quotes(error, what))?;
     let command = if what.follow_up {
         SteerCommand::FollowUp
     } else {
@@ -66,6 +65,19 @@ pub fn steer(what: &SteerArgs, root: &Path, home: Option<&Path>) -> Result<Outco
         }
     };
     Ok(out::print(&for_terminal(&text)))
+}
+
+/// Adds how to send all words to the session of this folder.
+fn with_quotes(mut error: StartError, what: &SteerArgs) -> StartError {
+    let text = what.words.join(" ");
+    if what.words.len() > 1 && !text.ends_with(" -") {
+        let text = shell_word(Path::new(&text));
+        error.message = format!(
+            "{}\nOr is it all one message to the session in this folder? Quote it: tiller steer {text}",
+            error.message
+        );
+    }
+    error
 }
 
 /// Sends one line and reads one.

@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 use futures_util::future::BoxFuture;
 
 use super::prompts::ADDED;
+use super::{compact, thinking};
 use crate::app::action::{Action, ActionSpec, Group, Scope};
 use crate::app::host::Host;
 
@@ -66,6 +67,12 @@ impl SlashCommand {
     /// The name, without the slash.
     pub fn name(&self) -> &'static str {
         self.spec.slash.unwrap_or(self.spec.name)
+    }
+
+    /// Whether it asks the model, or is about its abilities.
+    pub fn needs_model(&self) -> bool {
+        let is_prompt = matches!(self.run, Run::Prompt(_));
+        is_prompt || [&compact::COMMAND, &thinking::COMMAND].contains(&self)
     }
 
     /// Runs it with its argument. Commands that send a prompt do nothing here.

@@ -4,7 +4,7 @@ use super::{Run, Running, SlashCommand};
 use crate::app::action::Action;
 use crate::app::host::Host;
 use crate::app::models::KeyState;
-use crate::llm::Model;
+use crate::llm::{Api, Model};
 
 pub(super) static COMMAND: SlashCommand = SlashCommand {
     spec: Action::Models.row(),
@@ -15,8 +15,12 @@ pub(super) static COMMAND: SlashCommand = SlashCommand {
 fn run<'a>(host: &'a Host, name: &'a str) -> Running<'a> {
     Box::pin(async move {
         if name.is_empty() {
-            let now = host.snapshot().await?.model.full_id();
+            let now = host.snapshot().await?.model;
             let usable = host.usable_models().await?;
+            if now.api == Api::Scripted && usable.is_empty() {
+                return Ok("Model: none. Add a key: tiller auth add PROVIDER".to_owned());
+            }
+            let now = now.full_id();
             let mut lines = vec![format!("Model: {now}. Others with a key:")];
             let others = usable.iter().map(Model::full_id);
             lines.extend(others.filter(|id| *id != now).map(|id| format!("  {id}")));

@@ -116,6 +116,12 @@ impl Layer {
     }
 }
 
+/// Whether `typed` lacks a closing bracket.
+fn is_unclosed(typed: &str) -> bool {
+    let count = |bracket| typed.matches(bracket).count();
+    count('[') > count(']') || count('{') > count('}')
+}
+
 impl Layers {
     pub fn defaults() -> Self {
         let table = DEFAULTS.parse();
@@ -146,7 +152,17 @@ impl Layers {
         let toml = typed.parse().ok();
         let defaults = &self.layers[0].table;
         let name = Value::from("");
-        let value = match get(defaults, key).unwrap_or(&name) {
+        let expected = get(defaults, key).unwrap_or(&name);
+        if toml.is_none() && (expected.is_array() || key == RULES) && is_unclosed(typed) {
+            let example = match key {
+                RULES => r#"[{tool="bash", prefix=["npm", "test"], action="allow"}]"#,
+                _ => r#"["one", "two"]"#,
+            };
+            return Err(format!(
+                "setting {key} ({origin}): a bracket isn't closed. A list looks like this: {key}={example}"
+            ));
+        }
+        let value = match expected {
             _ if key == RULES => toml,
             expected => toml
                 .clone()
@@ -161,7 +177,11 @@ impl Layers {
 
     pub fn add_value(&mut self, origin: Origin, key: &str, value: &Value) -> Result<(), String> {
         let table = format!("{key} = {value}").parse();
-        let table = table.map_err(|_| format!("'{key}' is not the name of a setting"))?;
+        let table = table.map_err(|_| {
+            format!(
+                "'{key}' is not the name of a setting; write KEY=VALUE, for example agent.max_iterations=50"
+            )
+        })?;
         self.add(Layer::new(origin, table)).map(|_| ())
     }
 
@@ -354,6 +374,19 @@ mod tests {
         layers
             .add_assignment("models.default=anthropic/x:high")
             .unwrap();
+        for (open, told) in [
+            (
+                "models.favorites=[a,b",
+                "models.favorites=[\"one\", \"two\"]",
+            ),
+            ("permission.rules=[{", "permission.rules=[{tool="),
+        ] {
+            let why = layers.add_assignment(open).unwrap_err();
+            assert!(
+                why.contains("a bracket isn't closed") && why.contains(told),
+                "{why}"
+            );
+        }
         layers.add_assignment("ui.theme = \"light\"").unwrap();
         layers
             .add_assignment("agent.skip_on_steering=false")

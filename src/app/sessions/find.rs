@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::rows::{SessionScope, stored};
 use super::title::title_of;
+use crate::agent::event::now_ms;
 use crate::agent::session::{SessionIndex, StoredSession, all_sessions};
+use crate::app::humanize::age;
 use crate::app::outcome::StartError;
 
 /// Most sessions to list in an error.
@@ -39,15 +41,14 @@ pub fn find(wanted: &str, root: &Path) -> Result<PathBuf, StartError> {
         (Some(one), _) | (None, [one]) if !wanted.is_empty() => Ok(one.path.clone()),
         (_, []) => by_words(wanted, &stored, root),
         (_, several) => {
-            let ids: Vec<&str> = several
-                .iter()
-                .take(LISTED)
-                .map(|it| it.id.as_str())
-                .collect();
+            let mut index = SessionIndex::load(root);
+            index.read_new(&stored);
+            let mut label = |session| index.head(session).label().to_owned();
+            let labelled = several.iter().map(|session| (*session, label(session)));
             Err(StartError::usage(format!(
-                "'{wanted}' matches {} sessions, such as {}; type more of the id",
+                "'{wanted}' matches {} sessions; choose one by its id:{}",
                 several.len(),
-                ids.join(", ")
+                lines(labelled)
             )))
         }
     }
@@ -71,16 +72,23 @@ fn by_words(wanted: &str, stored: &[StoredSession], root: &Path) -> Result<PathB
             "no session '{wanted}' by id, name or first prompt; tiller sessions --all lists them"
         ))),
         several => {
-            let lines = several.iter().take(LISTED).map(|(session, label)| {
-                format!("\n  {}  {}", short_id(&session.id), title_of(label))
-            });
+            let lines = lines(several.iter().cloned());
             Err(StartError::usage(format!(
                 "'{wanted}' matches {} sessions by name or prompt; choose one by its id:{}",
                 several.len(),
-                lines.collect::<String>()
+                lines
             )))
         }
     }
+}
+
+/// The first of several sessions, with how long ago each changed.
+fn lines<'a>(sessions: impl Iterator<Item = (&'a StoredSession, String)>) -> String {
+    let line = |(session, label): (&StoredSession, String)| {
+        let (id, age) = (short_id(&session.id), age(now_ms() - session.changed));
+        format!("\n  {id}  {age:>6} ago  {}", title_of(&label))
+    };
+    sessions.take(LISTED).map(line).collect()
 }
 
 /// True for a word that means a session rather than a message.
@@ -94,4 +102,21 @@ pub fn is_id_or_file(word: &str) -> bool {
 pub fn short_id(id: &str) -> &str {
     let start = id.char_indices().rev().nth(SHORT_ID - 1);
     start.map_or(id, |(start, _)| &id[start..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_candidate_has_its_age_and_title() {
+        let session = StoredSession {
+            id: "01a22275-d768-76af-b128-662d01d48957".to_owned(),
+            path: PathBuf::new(),
+            changed: now_ms() - 3 * 3_600_000,
+            size: 0,
+        };
+        let told = lines([(&session, "# Say hi".to_owned())].into_iter());
+        assert_eq!(told, "\n  662d01d48957     3 h ago  Say hi");
+    }
 }

@@ -18,6 +18,8 @@ use tiller_llm::{Content, Message, Model, StopReason};
 pub struct ContextUsage {
     /// `provider/id` of the model.
     pub model: String,
+    /// No request has been made; the parts are those of the first one.
+    pub is_first: bool,
     /// The model's window; 0 if unknown.
     pub window: u64,
     /// Where automatic compaction starts, if it is on.
@@ -91,6 +93,7 @@ impl ContextUsage {
         });
         Self {
             model: model.full_id(),
+            is_first: messages.is_empty(),
             window: window.tokens,
             limit: window.limit().filter(|_| compacts),
             total,

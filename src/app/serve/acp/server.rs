@@ -21,7 +21,7 @@ use super::wire::{
 use crate::agent::process::Processes;
 use crate::agent::session::StoredSession;
 use crate::app::host::Host;
-use crate::app::out::eprint_line;
+use crate::app::out::{eprint_error, eprint_line};
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::serve::lines;
 use crate::app::sessions::{SessionScope, find, rows};
@@ -66,7 +66,7 @@ pub struct OpenAgent {
 /// sessions are dead when this returns.
 pub async fn run_acp(agents: Arc<dyn Agents>, processes: &Processes) -> Outcome {
     let outcome = serve(agents).await.unwrap_or_else(|error| {
-        eprint_line(&format!("tiller: can't start: {error}"));
+        eprint_error(format_args!("can't start: {error}"));
         Outcome::Failed
     });
     processes.kill_all();
@@ -125,7 +125,7 @@ async fn serve(agents: Arc<dyn Agents>) -> io::Result<Outcome> {
         }
     });
     if closed.await.is_err() {
-        eprint_line("tiller: the disk is too slow: a session may be incomplete");
+        eprint_error("the disk is too slow: a session may be incomplete");
     }
     Ok(outcome)
 }
@@ -135,7 +135,7 @@ fn after_writing(done: io::Result<()>) -> Outcome {
         Ok(()) => Outcome::Done,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Outcome::Cut,
         Err(error) => {
-            eprint_line(&format!("tiller: can't write to stdout: {error}"));
+            eprint_error(format_args!("can't write to stdout: {error}"));
             Outcome::Failed
         }
     }

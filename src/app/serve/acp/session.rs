@@ -19,7 +19,7 @@ use crate::agent::{
 };
 use crate::app::commands;
 use crate::app::host::{Host, RunningCommands};
-use crate::app::out::eprint_line;
+use crate::app::out::{eprint_error, eprint_line};
 use crate::llm::classify::OTHER_WORDS;
 use crate::llm::{BlockKind, Message, StreamEvent};
 
@@ -138,7 +138,7 @@ impl Session {
         // The agent must not wait for a reader.
         self.events.close();
         if let Some(unsaved) = self.host.handle.shutdown().await {
-            eprint_line(&format!("tiller: {unsaved}"));
+            eprint_error(unsaved);
         }
         if let Some(running) = self.running.take() {
             let cancelled = json!({"stopReason": "cancelled"});

@@ -12,7 +12,7 @@ use super::server::{Role, Server};
 use crate::agent::SlowReader;
 use crate::agent::process::Processes;
 use crate::app::host::Host;
-use crate::app::out::eprint_line;
+use crate::app::out::eprint_error;
 use crate::app::outcome::Outcome;
 use crate::app::serve::lines;
 use crate::app::signals::Signals;
@@ -30,14 +30,14 @@ pub async fn run_rpc(host: Host, processes: &Processes, notices: &[String]) -> O
     let outcome = match serve_stdio(&host, notices).await {
         Ok(outcome) => outcome,
         Err(error) => {
-            eprint_line(&format!("tiller: can't start: {error}"));
+            eprint_error(format_args!("can't start: {error}"));
             Outcome::Failed
         }
     };
     let closed = timeout(CLOSING, host.handle.shutdown()).await;
     let late = || Some("the disk is too slow: the session may be incomplete".to_owned());
     if let Some(unsaved) = closed.unwrap_or_else(|_| late()) {
-        eprint_line(&format!("tiller: {unsaved}"));
+        eprint_error(unsaved);
     }
     processes.kill_all();
     let _ = timeout(DYING, processes.empty()).await;
@@ -67,7 +67,7 @@ async fn serve_stdio(host: &Host, notices: &[String]) -> io::Result<Outcome> {
         Ok(()) => Outcome::Done,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Outcome::Cut,
         Err(error) => {
-            eprint_line(&format!("tiller: can't write to stdout: {error}"));
+            eprint_error(format_args!("can't write to stdout: {error}"));
             Outcome::Failed
         }
     })

@@ -7,6 +7,7 @@ use crate::app::keys::provider_of_product;
 use crate::app::models::ProviderKey;
 use crate::app::tui::popups::Picker;
 use crate::llm::Secret;
+use crate::llm::nearest::nearest;
 
 /// No provider has longer keys.
 const MAX_BYTES: usize = 16 * 1024;
@@ -33,7 +34,13 @@ impl Login {
             if known {
                 self.typing = Some((named, Secret::new("")));
             } else {
-                self.fault = Some(format!("No provider '{named}'. Choose one from the list."));
+                let names = self.providers.iter().flatten().map(|it| &*it.name);
+                let near = nearest(&named, names);
+                let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+                self.fault = Some(match &*near {
+                    "" => format!("No provider '{named}'. Choose one from the list."),
+                    near => format!("No provider '{named}'{near}"),
+                });
             }
         }
     }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use crate::agent::{ContextKind, ContextPart, ContextUsage};
-use crate::app::humanize::{abbreviate_home, plural, short, window};
+use crate::agent::{ContextKind, ContextUsage};
+use crate::app::commands::status::{FIRST_REQUEST, part_name};
+use crate::app::humanize::{abbreviate_home, short, window};
 use crate::app::tui::app::App;
 use crate::app::tui::text::width::ellipsis;
 use crate::app::tui::view::line::StyledLine;
@@ -27,9 +28,12 @@ pub fn lines(app: &App, usage: Option<&ContextUsage>, columns: usize) -> Vec<Sty
         return vec![StyledLine::of(text, dim)];
     }
     let mut lines = vec![head(app, usage, columns), StyledLine::new()];
+    if usage.is_first {
+        lines.extend(StyledLine::wrapped(FIRST_REQUEST, dim, columns));
+    }
     let bar = columns.saturating_sub(NAME + FIGURES).min(BAR);
     for part in &usage.parts {
-        lines.push(row(app, usage, name(part), part.tokens, (bar, true)));
+        lines.push(row(app, usage, part_name(part), part.tokens, (bar, true)));
         if part.kind == ContextKind::Instructions {
             lines.extend(files(app, usage, columns));
         }
@@ -102,21 +106,6 @@ fn files(app: &App, usage: &ContextUsage, columns: usize) -> Vec<StyledLine> {
     let names: Vec<String> = usage.files.iter().map(shown).collect();
     let dim = app.theme.popup.patch(app.theme.dim);
     StyledLine::wrapped(&names.join(", "), dim, columns)
-}
-
-fn name(part: &ContextPart) -> String {
-    let count = part.count as u64;
-    match part.kind {
-        ContextKind::Prompt => "System prompt".to_owned(),
-        ContextKind::Tools => plural(count, "tool", "tools"),
-        ContextKind::Instructions => plural(count, "instruction file", "instruction files"),
-        ContextKind::Summaries => plural(count, "summary", "summaries"),
-        ContextKind::User => plural(count, "user message", "user messages"),
-        ContextKind::Notes => plural(count, "note", "notes"),
-        ContextKind::Replies => plural(count, "reply", "replies"),
-        ContextKind::Thinking => plural(count, "thought", "thoughts"),
-        ContextKind::Results => plural(count, "tool result", "tool results"),
-    }
 }
 
 /// How to free context, and when that happens automatically.
