@@ -238,6 +238,8 @@ mod tests {
             ("dark mode", "ui.theme"),
             ("max_iter", "agent.max_iterations"),
             ("v", "ui.vim"),
+            ("rate limit", "retry.max"),
+            ("context full", "compaction.enabled"),
         ] {
             let mut list = SettingsPicker::default();
             list.picker.type_text(typed);
@@ -246,6 +248,8 @@ mod tests {
         }
         for (typed, told) in [
             ("proxy", "HTTPS_PROXY"),
+            ("ssl certificate", "NODE_EXTRA_CA_CERTS"),
+            ("privacy", "telemetry"),
             ("log", "TILLER_LOG"),
             ("api key", "/login"),
             ("login", "/login"),
