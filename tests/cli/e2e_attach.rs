@@ -175,6 +175,35 @@ fn a_second_screen_shows_and_steers_the_same_session() {
     );
 }
 
+/// The dialog about a session that is open elsewhere leads there.
+#[test]
+fn a_screen_leaves_its_session_to_attach_to_another() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("Hello.")]);
+    let first = Launch::new(&sandbox).args(&["-m", model()]).start();
+    first.wait_for("Ask for anything");
+    first.keys("Greet me.<enter>");
+    first.wait_for("Hello.");
+    RpcClient::attach(&sandbox).close();
+
+    let second = Launch::new(&sandbox).args(&["-m", model()]).start();
+    second.wait_for("Ask for anything");
+    second.keys("/resume<enter>");
+    second.wait_for("Greet me.");
+    second.keys("<enter>");
+    second.wait_for("Continue in a copy");
+    second.keys("1");
+    second.wait_for("Enter confirm");
+    second.keys("<enter>");
+    second.wait_for("Hello.");
+    second.keys("typed there");
+    second.wait_for("typed there");
+    second.keys("<c-c><c-d>");
+    assert_eq!(second.wait_exit().code, 0);
+    assert_eq!(second.leftovers(), Vec::<String>::new());
+    first.keys("still here");
+    first.wait_for("still here");
+}
+
 #[test]
 fn a_screen_whose_session_ends_shows_what_was_not_sent() {
     let (_server, sandbox) = job::stage_with(Vec::new());

@@ -48,6 +48,8 @@ pub enum ExitKind {
     Quit,
     /// The user continues with the session in this file, in its own folder.
     Reopen(PathBuf),
+    /// The user joins the session in this file, which another program has open.
+    Attach(PathBuf),
     /// The user leaves the demo for their own folder, with this model and unsent text.
     Anew(Option<String>, SavedDraft),
     /// The session that a client had joined is closed.
@@ -63,7 +65,11 @@ pub enum ExitKind {
 impl ExitKind {
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::Quit | Self::SessionEnded | Self::Reopen(_) | Self::Anew(..) => 0,
+            Self::Quit
+            | Self::SessionEnded
+            | Self::Reopen(_)
+            | Self::Attach(_)
+            | Self::Anew(..) => 0,
             Self::Signal(number) => (128 + number) as u8,
             Self::TerminalGone => 129,
             Self::Unusable(_) => 2,

@@ -21,6 +21,7 @@ use super::modes::restore_bytes;
 use super::signals::SignalEvent;
 use super::tty::{Tty, identity};
 use crate::agent::Snapshot;
+use crate::agent::session::StoredSession;
 use crate::app::out;
 use crate::app::signals::Signals;
 use crate::app::steer::{ScreenRequest, ScreenSignal, ScreenUpdate, to_line};
@@ -133,6 +134,10 @@ fn end_of(kind: ExitKind) -> ScreenUpdate {
         ExitKind::SessionEnded => ScreenUpdate::end(code, ENDED),
         ExitKind::Reopen(session) => {
             let text = format!("tiller --session {} opens it", session.display());
+            ScreenUpdate::end(code, text)
+        }
+        ExitKind::Attach(session) => {
+            let text = format!("tiller attach {} joins it", StoredSession::at(&session).id);
             ScreenUpdate::end(code, text)
         }
         _ => ScreenUpdate::End { code, text: None },
