@@ -165,7 +165,7 @@ actions! {
 }
 
 /// Names of these commands in other agents, some with an argument.
-pub(crate) const ALIASES: [(&str, &str); 37] = [
+pub(crate) const ALIASES: [(&str, &str); 36] = [
     ("clear", "new"),
     ("reset", "new"),
     ("exit", "quit"),
@@ -180,7 +180,6 @@ pub(crate) const ALIASES: [(&str, &str); 37] = [
     ("approvals", "permissions"),
     ("rules", "permissions"),
     ("plan", "permission plan"),
-    ("ask", "permission ask"),
     ("auto", "permission auto"),
     ("yolo", "permission full"),
     ("rename", "name"),
@@ -215,6 +214,7 @@ save: tiller saves each session itself; /export writes it to a file
 image file upload: type @ and the path of the file, or paste a picture
 attach: type @ and a file's path, or paste a picture; in another terminal, run `tiller attach`
 upgrade update: install tiller again, as you did before
+ask: /permission ask asks before each change; /plan only reads
 tools: /permission shows what runs without asking; --tools chooses tools at the start
 editor edit: Ctrl+G opens the prompt in your editor; Alt+E edits your last prompt
 retry: press Enter on the empty prompt, or Alt+E to edit your last prompt

@@ -12,7 +12,7 @@ settings: preferences options config configuration permission rules sandbox
 status: price money usage bill tokens window cost stats cheap expensive spending pricing
 login: provider token sign in account apikey
 rewind: checkpoint restore revert
-undo_turn: revert restore reset edit rollback undochange undoeverything discardchange backup
+undo_turn: revert restore recover reset edit rollback undochange undoeverything discardchange backup
 edit_prompt: message correct resend
 models: switch select pick cheap cheaper cheapest price pricing local offline ollama changemodel localmodel
 session_remove: delete erase deletehistory deletesession deletechat remove clearhistory
@@ -32,7 +32,7 @@ cancel: abort interrupt kill
 budget.tokens: tokenlimit maxtokens tokenbudget tokens limit
 agent.max_iterations: maxturns turns maxsteps steps maxcalls
 budget.usd: cost maxcost costlimit spendinglimit limit budget spending money dollars maxbudgetusd
-compaction.enabled: contextfull autocompact compact autocompactenabled autocompaction
+compaction.enabled: autocompact compact autocompactenabled autocompaction
 models.default: model modelname defaultmodel switchmodel changemodel
 models.max_output: maxtokens maxoutputtokens tokens outputtokens
 models.thinking: ultrathink alwaysthinking alwaysthinkingenabled thinking reasoning effort thinkingeffort reasoningeffort modelreasoningeffort
@@ -40,7 +40,7 @@ models.servers.ollama: ollama local
 permission.mode: confirm approval approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits stopasking askless fewerprompts dontask readonly skippermission
 permission.rules: allow deny ask allowlist denylist whitelist blacklist allowedtools disallowedtools network stopasking askless askingless fewerprompts lessprompts dontask allowcommand always
 permission.writable: additionaldirectories writableroots adddir
-retry.max: ratelimit attempts maxattempts retries maxretries
+retry.max: attempts maxattempts retries maxretries
 tools.bash.timeout_seconds: timeout
 tools.set: tool toolset
 ui.inline: fullscreen scrollback screenreader altscreen

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 use crate::support::rpc::RpcClient;
-use crate::support::screen::Launch;
+use crate::support::screen::{Launch, View};
 
 fn model() -> &'static str {
     Wire::Anthropic.model()
@@ -202,6 +202,25 @@ fn a_screen_leaves_its_session_to_attach_to_another() {
     assert_eq!(second.leftovers(), Vec::<String>::new());
     first.keys("still here");
     first.wait_for("still here");
+}
+
+#[test]
+fn what_follows_a_killed_inline_screen_is_below_it() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("Hello.")]);
+    let arguments = ["--inline", "-m", model()];
+    let first = Launch::new(&sandbox).args(&arguments).start();
+    first.keys("Greet me.<enter>");
+    first.wait_for("Hello.");
+    RpcClient::attach(&sandbox).close();
+    let second = Launch::new(&sandbox).args(&["attach"]).start();
+    second.wait_for("Ask for anything");
+    first.signal(Signal::SIGKILL);
+    second.wait_exit();
+    assert_eq!(second.leftovers(), Vec::<String>::new());
+    let lines = second.look(View::lines);
+    let row = |text: &str| lines.iter().position(|line| line.contains(text));
+    let (prompt, after) = (row("Ask for anything"), row("the session has ended"));
+    assert!(prompt.is_some() && prompt < after, "{lines:#?}");
 }
 
 #[test]

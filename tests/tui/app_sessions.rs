@@ -965,7 +965,7 @@ fn pasted_text_closes_the_question_about_opening_a_session() {
     // Typing closes the question and stops the wait, so no session opens later.
     tui.send(result(SessionResult::Opened(Err(in_use))));
     take_answers(&mut tui);
-    choose(&mut tui, "3");
+    choose(&mut tui, "4");
     let stop = session(SessionEffect::StopWaiting);
     assert_eq!(tui.send(paste(" more")), [stop]);
     assert_eq!(tui.text(), "some more");

@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 use super::app::{Start, Status};
 use super::composer::SavedDraft;
-use super::terminal::signals::SignalEvent;
+use super::terminal::signals::ClientSignals;
 use super::terminal::tty::Tty;
 use super::theme::ThemeChoice;
 use crate::agent::{Event, Snapshot};
@@ -38,7 +38,7 @@ pub(crate) struct Joining {
     /// The session so far.
     pub snapshot: Arc<Snapshot>,
     /// What happens to the client; it ends when the client is gone.
-    pub signals: mpsc::UnboundedReceiver<SignalEvent>,
+    pub signals: ClientSignals,
 }
 
 /// Why the screen ended. The caller must end the agent (`AgentHandle::shutdown`).

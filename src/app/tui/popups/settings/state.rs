@@ -238,8 +238,6 @@ mod tests {
             ("dark mode", "ui.theme"),
             ("max_iter", "agent.max_iterations"),
             ("v", "ui.vim"),
-            ("rate limit", "retry.max"),
-            ("context full", "compaction.enabled"),
         ] {
             let mut list = SettingsPicker::default();
             list.picker.type_text(typed);
