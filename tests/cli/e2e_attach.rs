@@ -191,7 +191,8 @@ fn a_screen_leaves_its_session_to_attach_to_another() {
     second.wait_for("Greet me.");
     second.keys("<enter>");
     second.wait_for("Continue in a copy");
-    second.keys("1");
+    second.wait_for("Esc cancel");
+    second.keys("<down>");
     second.wait_for("Enter confirm");
     second.keys("<enter>");
     second.wait_for("Hello.");
@@ -202,6 +203,20 @@ fn a_screen_leaves_its_session_to_attach_to_another() {
     assert_eq!(second.leftovers(), Vec::<String>::new());
     first.keys("still here");
     first.wait_for("still here");
+}
+
+#[test]
+fn trust_on_one_screen_ends_the_offer_on_the_other() {
+    let (_server, sandbox) = job::stage_with(Vec::new());
+    sandbox.write("AGENTS.md", "Use tabs.");
+    let first = Launch::new(&sandbox).args(&["-m", model()]).start();
+    first.wait_for("/trust no dismiss");
+    RpcClient::attach(&sandbox).close();
+    let second = Launch::new(&sandbox).args(&["attach"]).start();
+    second.wait_for("Ask for anything");
+    second.keys("/trust<enter>");
+    second.wait_for("From your next message on: AGENTS.md");
+    first.wait_gone("/trust no dismiss");
 }
 
 #[test]
