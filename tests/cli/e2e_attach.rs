@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 use crate::support::rpc::RpcClient;
-use crate::support::screen::{Launch, View};
+use crate::support::screen::Launch;
 
 fn model() -> &'static str {
     Wire::Anthropic.model()
@@ -232,7 +232,7 @@ fn what_follows_a_killed_inline_screen_is_below_it() {
     first.signal(Signal::SIGKILL);
     second.wait_exit();
     assert_eq!(second.leftovers(), Vec::<String>::new());
-    let lines = second.look(View::lines);
+    let lines = second.look(|view| view.lines());
     let row = |text: &str| lines.iter().position(|line| line.contains(text));
     let (prompt, after) = (row("Ask for anything"), row("the session has ended"));
     assert!(prompt.is_some() && prompt < after, "{lines:#?}");
