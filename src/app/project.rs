@@ -21,27 +21,32 @@ pub struct Project {
     layers: Layers,
     config_file: PathBuf,
     /// Whether it is trusted now. All screens of the session share it.
-    decision: watch::Sender<bool>,
+    trusted: watch::Sender<bool>,
 }
 
 impl Project {
-    pub fn new(trust: Trust, layers: Layers, config_file: PathBuf) -> Self {
+    pub fn new(
+        trust: Trust,
+        layers: Layers,
+        config_file: PathBuf,
+        trusted: watch::Sender<bool>,
+    ) -> Self {
         Self {
-            decision: watch::Sender::new(trust.is_trusted()),
             trust,
             layers,
             config_file,
+            trusted,
         }
     }
 
     /// Whether it is trusted, and each decision of the user about it.
     pub fn decisions(&self) -> watch::Receiver<bool> {
-        self.decision.subscribe()
+        self.trusted.subscribe()
     }
 
     /// Tells the agent whether to read the project's instruction files from its next run on, and the screens.
     pub fn tell(&self, trusted: bool, handle: &AgentHandle) {
-        self.decision.send_replace(trusted);
+        self.trusted.send_replace(trusted);
         handle.set_instructions(self.trust.sources(trusted));
     }
 

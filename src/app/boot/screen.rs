@@ -203,7 +203,8 @@ fn options(
 fn project(context: &RunContext, plan: &Plan, host: &Host) -> Option<Project> {
     let Loaded { trust, layers, .. } = &plan.loaded;
     let file = host.dirs.config_file();
-    (context.scratch.is_none()).then(|| Project::new(trust.clone(), layers.clone(), file))
+    (context.scratch.is_none())
+        .then(|| Project::new(trust.clone(), layers.clone(), file, host.trusted.clone()))
 }
 
 fn theme(settings: &Settings) -> ThemeChoice {
