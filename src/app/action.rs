@@ -165,13 +165,14 @@ actions! {
 }
 
 /// Names of these commands in other agents, some with an argument.
-pub(crate) const ALIASES: [(&str, &str); 32] = [
+pub(crate) const ALIASES: [(&str, &str); 36] = [
     ("clear", "new"),
     ("reset", "new"),
     ("exit", "quit"),
     ("cost", "status cost"),
     ("stats", "status cost"),
     ("usage", "status cost"),
+    ("tokens", "status cost"),
     ("context", "status context"),
     ("session", "status session"),
     ("iterations", "status calls"),
@@ -186,6 +187,9 @@ pub(crate) const ALIASES: [(&str, &str); 32] = [
     ("continue", "resume"),
     ("branch", "clone"),
     ("checkpoint", "rewind"),
+    ("restore", "rewind"),
+    ("revert", "undo"),
+    ("cancel", "stop"),
     ("todos", "todo"),
     ("keys", "help"),
     ("hotkeys", "help"),
@@ -207,16 +211,25 @@ network: allow it for a command with a rule; see `tiller docs permissions#let-it
 ollama: choose its model with /model
 docs tutorial: type /help WORDS, or run `tiller docs tutorial` in a shell
 save: tiller saves each session itself; /export writes it to a file
-image: type @ and the path of the picture, or paste it
+image file upload: type @ and the path of the file, or paste a picture
 attach: type @ and a file's path, or paste a picture; in another terminal, run `tiller attach`
 upgrade update: install tiller again, as you did before
+ask: /permission ask asks before each change; /plan only reads
 tools: /permission shows what runs without asking; --tools chooses tools at the start
-editor: Ctrl+G opens the prompt in your editor
+editor edit: Ctrl+G opens the prompt in your editor; Alt+E edits your last prompt
+retry: press Enter on the empty prompt, or Alt+E to edit your last prompt
+history: Ctrl+R searches your earlier prompts; /resume lists your sessions
+delete remove: open /resume; Ctrl+D moves a session to the trash
+web fetch browse url: put the address into your prompt; the model runs curl if you allow it
+shell bash terminal: type ! and the command
+cd: quit, then run `tiller -C DIR`
 reload: quit, then run `tiller -c`
 keybindings: change keys in keymap.toml next to config.toml; /help lists them
 release-notes changelog: see CHANGELOG.md where you got tiller
 goal: write the goal into your prompt; /todo shows the steps
-doctor: run `tiller doctor` in a shell
+doctor setup: run `tiller doctor` in a shell; /login adds an API key
+log logs debug: run `tiller doctor` in a shell; the log is in ~/.local/state/tiller/log
+version about: run `tiller --version` in a shell
 add-dir: quit, then run `tiller -c --add-dir DIR`
 security-review: type /review for security
 vim: switch on Vim keys in /settings vim

@@ -4,6 +4,8 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use tokio::sync::watch;
+
 use super::config::{Layers, Settings, append_rules};
 use super::rule_store::RuleScope;
 use super::trust::Trust;
@@ -18,23 +20,33 @@ pub struct Project {
     trust: Trust,
     layers: Layers,
     config_file: PathBuf,
+    /// Whether it is trusted now. All screens of the session share it.
+    trusted: watch::Sender<bool>,
 }
 
 impl Project {
-    pub fn new(trust: Trust, layers: Layers, config_file: PathBuf) -> Self {
+    pub fn new(
+        trust: Trust,
+        layers: Layers,
+        config_file: PathBuf,
+        trusted: watch::Sender<bool>,
+    ) -> Self {
         Self {
             trust,
             layers,
             config_file,
+            trusted,
         }
     }
 
-    pub fn is_trusted(&self) -> bool {
-        self.trust.is_trusted()
+    /// Whether it is trusted, and each decision of the user about it.
+    pub fn decisions(&self) -> watch::Receiver<bool> {
+        self.trusted.subscribe()
     }
 
-    /// Tells the agent whether to read the project's instruction files from its next run on.
-    pub fn tell_agent(&self, trusted: bool, handle: &AgentHandle) {
+    /// Tells the agent whether to read the project's instruction files from its next run on, and the screens.
+    pub fn tell(&self, trusted: bool, handle: &AgentHandle) {
+        self.trusted.send_replace(trusted);
         handle.set_instructions(self.trust.sources(trusted));
     }
 

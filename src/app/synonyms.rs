@@ -12,7 +12,7 @@ settings: preferences options config configuration permission rules sandbox
 status: price money usage bill tokens window cost stats cheap expensive spending pricing
 login: provider token sign in account apikey
 rewind: checkpoint restore revert
-undo_turn: revert restore reset edit rollback undochange undoeverything discardchange backup
+undo_turn: revert restore recover reset edit rollback undochange undoeverything discardchange backup
 edit_prompt: message correct resend
 models: switch select pick cheap cheaper cheapest price pricing local offline ollama changemodel localmodel
 session_remove: delete erase deletehistory deletesession deletechat remove clearhistory
@@ -53,6 +53,7 @@ ui.title: tmux
 tiller's status line can't be changed; ui.title sets the window title: statusline status
 set the variable VISUAL or EDITOR instead: editor visual
 set the variable HTTPS_PROXY instead: proxy httpproxy httpsproxy
+set the variable NODE_EXTRA_CA_CERTS to the file of the certificate: ssl certificate certificates sslcertificate sslcertificates cacert
 set the variable TILLER_LOG to tiller=debug, and read ~/.local/state/tiller/log: log logs logging loglevel verbose debug
 write api_key = \"!COMMAND\" into models.toml, next to config.toml: apikeyhelper
 keys are in keymap.toml, next to config.toml: shortcut shortcuts hotkey hotkeys keymap keybindings keybinding bindings
@@ -60,7 +61,7 @@ write providers into models.toml, next to config.toml: providers modelproviders 
 tiller has no hooks; `tiller docs hooks` says what replaces them: hooks hook autoformat formatter posttooluse pretooluse
 tiller has no MCP; `tiller docs mcp` says what replaces it: mcp mcpservers enableallprojectmcpservers enabledmcpjsonservers
 tiller has no web search; a rule allows curl, see `tiller docs network`: websearch webfetch
-tiller sends no telemetry; `tiller docs telemetry` says what it sends: telemetry analytics
+tiller sends no telemetry; `tiller docs telemetry` says what it sends: telemetry analytics privacy
 write it into AGENTS.md, or into APPEND_SYSTEM.md next to config.toml: outputstyle outputstyles persona personality memory claude
 your terminal sets it; `tiller docs font` says more: font fontsize ligatures
 install tiller again, as you did before: update autoupdate upgrade
@@ -99,15 +100,16 @@ permissions#git: githook commit gitcommit gitcommitmessage commitmessage coautho
 permissions#how-tiller-reads-a-command: sudo root
 permissions#read-only: readonly lookonly dryrun
 security#the-sandbox: sandbox isolation
-undo: undo undoeverything undochange revertchange revert rollback rollbackchange restorefile discardchange undolastprompt checkpoint backup
+undo: undo undoeverything undochange revertchange revert rollback rollbackchange restorefile recover recoverfile discardchange undolastprompt checkpoint backup
 keys#while-tiller-works: stop stopagent stoprun steer cancel interrupt abort pause queue queuemessage
 keys#the-first-character-of-a-message: bashmode shellmode shellcommand runcommand newline multiline linebreak
 keys: shortcut keyboard hotkey
 keys#change-keys-keymaptoml: keybinding rebind remap customkey
-tutorial#9-leave-and-come-back: quit leave
+tutorial#9-leave-and-come-back: quit leave exit close
 sessions#see-cost-context-and-model-calls: cost money spending token usage bill stats costsofar
 sessions#continue-a-session: resume continue resumesession lastsession continuelastsession newchat newsession newconversation clear clearchat clearconversation resumename
 sessions#branches: fork branch branching
+sessions#where-sessions-are-stored: wheresession wherearesession wherearemysession sessionfolder sessionfile sessionlocation
 sessions#the-list-of-sessions: rename renamesession namesession
 sessions#search-sessions-and-conversations: history searchhistory chathistory findsession searchchat
 sessions#delete-sessions-and-history: deletehistory deletesession removesession removehistory clearhistory deletechat deleteconversation deletedata incognito cleanup sessioncleanup sessionscleanup cleansession prune cleanupperioddays
@@ -120,17 +122,22 @@ models#what-it-may-cost: budget costlimit spendinglimit money limitcost
 models#recipe-behind-a-corporate-proxy: proxy httpproxy certificate
 troubleshooting#too-many-requests-429-the-server-is-overloaded-the-server-failed-500: ratelimit 429 overloaded throttle
 troubleshooting#a-request-failed-and-tiller-doesnt-retry: retry retries
-troubleshooting#sent-nothing-for-300-s: hang hanging stuck freeze frozen reconnect unresponsive
+troubleshooting#its-slow-or-seems-stuck: slow stuck hang hanging frozen
+troubleshooting#sent-nothing-for-300-s: hang hanging freeze frozen reconnect unresponsive
 troubleshooting#tiller-asks-about-the-same-command-again-and-again: keepsasking keepasking askstoooften askstoomuch tooquestions tooprompts toorequests askseverytime
-troubleshooting#everything-is-gone-after-a-crash: lostwork losework lostmywork workgone crashed
+troubleshooting#i-deleted-a-session: recover restoresession undelete
+troubleshooting#im-in-vi-and-cant-leave-it: quitvim exitvim leavevim quitvi exitvi
+troubleshooting#everything-is-gone-after-a-crash: recover recoversession lostwork losework lostmywork workgone crashed
 troubleshooting#my-browser-cant-reach-the-server-that-the-model-started: localhost notreachable reachserver exposeport port devserver npmrundev
 troubleshooting#report-a-bug: bug bugreport reportbug feedback issue debug log logging verbose logfile loglevel
-troubleshooting#it-flickers-or-is-slow-over-ssh: slow lag flicker flickering
+troubleshooting#it-flickers-or-is-slow-over-ssh: lag flicker flickering
 context: contextfull
 context#agentsmd: memory instruction rule language init projectrules
 context#compaction-when-the-window-fills-up: compact contextfull contextwindow contextlimit autocompact summarize outofcontext
-context#files-and-pictures-in-your-prompt: screenshot pasteimage pastescreenshot attachimage attachfile addfile mentionfile includefile dragdrop drag vision
+context#files-and-pictures-in-your-prompt: screenshot pasteimage pastescreenshot uploadfile uploadimage attachimage attachfile addfile mentionfile includefile dragdrop drag vision
 context#secrets: secret
+context#tables-notebooks-and-pdfs: upload csv excel xlsx spreadsheet ipynb jupyter docx word
+context#files-that-git-ignores: gitignore gitignored
 models#limits: maxtoken maxoutput
 context#trust: trustfolder trustproject
 sessions#a-session-that-is-open-elsewhere: multiplesession sessionlocked locksession

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::support::acp::{AcpClient, text_of};
 use crate::support::job;
 use crate::support::model_server::{ModelServer, Reply, Wire};
+use crate::support::rpc::RpcClient;
 use crate::support::sandbox::Sandbox;
 
 fn start(replies: Vec<Reply>) -> (ModelServer, Sandbox, AcpClient) {
@@ -73,6 +74,22 @@ fn the_main_job_is_shown_and_loads_again() {
     let (code, _) = client.error("session/close", json!({"sessionId": session}));
     assert_eq!(code, -32002);
     assert_eq!(client.close(), Some(0));
+}
+
+#[test]
+fn a_prompt_of_another_client_is_shown() {
+    let replies = ["One.", "Two.", "Three."].map(Reply::text);
+    let (_server, sandbox, mut client) = start(replies.into());
+    let session = client.new_session(&sandbox);
+    let (_, updates) = client.prompt(&session, "here");
+    assert!(of_kind(&updates, "user_message_chunk").is_empty());
+    let mut other = RpcClient::attach(&sandbox);
+    other.prompt("from elsewhere");
+    let shown = client.until_update("user_message_chunk");
+    assert_eq!(shown["content"]["text"], "from elsewhere");
+    client.until_update("agent_message_chunk");
+    let (_, updates) = client.prompt(&session, "here again");
+    assert!(of_kind(&updates, "user_message_chunk").is_empty());
 }
 
 #[test]

@@ -175,6 +175,69 @@ fn a_second_screen_shows_and_steers_the_same_session() {
     );
 }
 
+/// The dialog about a session that is open elsewhere leads there.
+#[test]
+fn a_screen_leaves_its_session_to_attach_to_another() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("Hello.")]);
+    let first = Launch::new(&sandbox).args(&["-m", model()]).start();
+    first.wait_for("Ask for anything");
+    first.keys("Greet me.<enter>");
+    first.wait_for("Hello.");
+    RpcClient::attach(&sandbox).close();
+
+    let second = Launch::new(&sandbox).args(&["-m", model()]).start();
+    second.wait_for("Ask for anything");
+    second.keys("/resume<enter>");
+    second.wait_for("Greet me.");
+    second.keys("<enter>");
+    second.wait_for("Continue in a copy");
+    second.wait_for("Esc cancel");
+    second.keys("<down>");
+    second.wait_for("Enter confirm");
+    second.keys("<enter>");
+    second.wait_for("Hello.");
+    second.keys("typed there");
+    second.wait_for("typed there");
+    second.keys("<c-c><c-d>");
+    assert_eq!(second.wait_exit().code, 0);
+    assert_eq!(second.leftovers(), Vec::<String>::new());
+    first.keys("still here");
+    first.wait_for("still here");
+}
+
+#[test]
+fn trust_on_one_screen_ends_the_offer_on_the_other() {
+    let (_server, sandbox) = job::stage_with(Vec::new());
+    sandbox.write("AGENTS.md", "Use tabs.");
+    let first = Launch::new(&sandbox).args(&["-m", model()]).start();
+    first.wait_for("/trust no dismiss");
+    RpcClient::attach(&sandbox).close();
+    let second = Launch::new(&sandbox).args(&["attach"]).start();
+    second.wait_for("Ask for anything");
+    second.keys("/trust<enter>");
+    second.wait_for("From your next message on: AGENTS.md");
+    first.wait_gone("/trust no dismiss");
+}
+
+#[test]
+fn what_follows_a_killed_inline_screen_is_below_it() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("Hello.")]);
+    let arguments = ["--inline", "-m", model()];
+    let first = Launch::new(&sandbox).args(&arguments).start();
+    first.keys("Greet me.<enter>");
+    first.wait_for("Hello.");
+    RpcClient::attach(&sandbox).close();
+    let second = Launch::new(&sandbox).args(&["attach"]).start();
+    second.wait_for("Ask for anything");
+    first.signal(Signal::SIGKILL);
+    second.wait_exit();
+    assert_eq!(second.leftovers(), Vec::<String>::new());
+    let text = second.text();
+    let row = |wanted: &str| text.lines().position(|line| line.contains(wanted));
+    let (prompt, after) = (row("Ask for anything"), row("the session has ended"));
+    assert!(prompt.is_some() && prompt < after, "{text}");
+}
+
 #[test]
 fn a_screen_whose_session_ends_shows_what_was_not_sent() {
     let (_server, sandbox) = job::stage_with(Vec::new());

@@ -229,8 +229,8 @@ zed -> acp › Zed
 update -> /upgrade
 uninstall -> introduction › Update or uninstall
 telemetry -> security › What leaves your machine
-logs -> troubleshooting › Report a bug
-slow -> troubleshooting › It flickers, or is slow over ssh
+logs -> /log
+slow -> troubleshooting › It's slow, or seems stuck
 hangs -> troubleshooting › \"sent nothing for 300 s\"
 timeout -> tools.bash.timeout
 rate limit -> troubleshooting › \"too many requests (429)\"
@@ -248,7 +248,15 @@ resume yesterday -> /resume
 skip permissions -> /permission
 yolo -> /permission
 stop asking -> /permission
-fewer prompts -> /permission";
+fewer prompts -> /permission
+csv -> context › Tables, notebooks and PDFs
+upload -> /image
+gitignore -> context › Files that git ignores
+conda -> troubleshooting › A command uses the wrong Python
+how to exit -> /quit
+quit vim -> troubleshooting › I'm in vi and can't leave it
+recover -> /undo
+where are my sessions -> /resume";
 
 #[test]
 fn the_first_row_answers_a_stranger() {

@@ -797,6 +797,7 @@ fn keys_typed_as_a_question_appears_do_not_answer() {
         take_answers(&mut tui);
         let look = session(SessionEffect::Open(Choice::Look("/s/b.jsonl".into())));
         let selected = if way == 0 {
+            tui.key("down");
             tui.key("down")
         } else {
             tui.click(40, row)
@@ -838,13 +839,15 @@ fn a_session_that_cannot_be_opened_asks_what_to_do() {
     let other = || Refusal::OtherFolder("/home/me/other".into());
     let look = || session(SessionEffect::Open(Choice::Look(path())));
     let copy = || session(SessionEffect::Open(Choice::Fork(path())));
+    let attach = || Effect::Terminal(TerminalEffect::Exit(ExitKind::Attach(path())));
     for (why, keys, shown, effect) in [
         (in_use(), &["enter"][..], "Read only", None),
-        (in_use(), &["down", "enter"], "Read only", Some(look())),
-        (in_use(), &["2", "enter"], "here, in ~/shop", Some(copy())),
+        (in_use(), &["down", "enter"], "Attach", Some(attach())),
+        (in_use(), &["2", "enter"], "Read only", Some(look())),
+        (in_use(), &["3", "enter"], "here, in ~/shop", Some(copy())),
         (
             in_use(),
-            &["down", "down", "enter"],
+            &["down", "down", "down", "enter"],
             "Continue in a copy",
             Some(copy()),
         ),
@@ -891,7 +894,7 @@ fn the_user_can_wait_for_a_session_in_use() {
     tui.send(result(SessionResult::Opened(Err(in_use.clone()))));
     take_answers(&mut tui);
     let wait = session(SessionEffect::Wait("/s/b.jsonl".into()));
-    assert_eq!(choose(&mut tui, "3"), [wait]);
+    assert_eq!(choose(&mut tui, "4"), [wait]);
     assert!(tui.frame().contains("Waiting for the other tiller"));
     assert_eq!(tui.key("enter"), []);
     take_answers(&mut tui);
@@ -962,7 +965,7 @@ fn pasted_text_closes_the_question_about_opening_a_session() {
     // Typing closes the question and stops the wait, so no session opens later.
     tui.send(result(SessionResult::Opened(Err(in_use))));
     take_answers(&mut tui);
-    choose(&mut tui, "3");
+    choose(&mut tui, "4");
     let stop = session(SessionEffect::StopWaiting);
     assert_eq!(tui.send(paste(" more")), [stop]);
     assert_eq!(tui.text(), "some more");

@@ -158,7 +158,7 @@ fn a_session_open_elsewhere_can_be_read_copied_or_awaited() {
     let second = open_with(&sandbox, &["-c", "kept"]);
     second.wait_for("“first”: another tiller has it open (process");
     second.wait_for("Esc cancel");
-    second.keys("<down>");
+    second.keys("<down><down>");
     second.wait_for("Enter confirm");
     second.keys("<enter>");
     second.wait_for("❯ first");

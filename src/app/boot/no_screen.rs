@@ -6,7 +6,6 @@ use std::path::Path;
 use super::run_context::RunContext;
 use crate::agent::AgentHandle;
 use crate::agent::session::{HistoryFacts, Session};
-use crate::app::args::RunArgs;
 use crate::app::cli::{DocsTerminal, ScreenOffer};
 use crate::app::dirs::Dirs;
 use crate::app::host::Host;
@@ -30,7 +29,6 @@ pub(super) async fn run(
     _: Shown,
     (_, handle): (Host, &AgentHandle),
     _: &Dirs,
-    _: &mut RunArgs,
 ) -> Result<(u8, Option<Vec<OsString>>), StartError> {
     handle.shutdown().await;
     Err(StartError::usage(

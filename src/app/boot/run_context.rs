@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tokio::sync::watch;
+
 use crate::agent::memory::InstructionSources;
 use crate::agent::permission::{PermissionMode, Policy};
 use crate::agent::process::Processes;
@@ -219,6 +221,7 @@ impl RunContext {
             settings,
             keys,
             catalog,
+            trust,
             ..
         } = &plan.loaded;
         Host {
@@ -229,6 +232,7 @@ impl RunContext {
             secrets: KnownSecrets::new(keys, catalog, &settings.tools.bash_secret_env),
             processes: processes.scope(),
             is_stored: self.session_file.is_some(),
+            trusted: watch::Sender::new(trust.is_trusted()),
         }
     }
 }

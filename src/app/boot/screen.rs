@@ -12,9 +12,8 @@ use super::run_context::RunContext;
 use super::runtime::current_thread;
 use crate::agent::permission::PermissionMode;
 use crate::agent::session::folder::folder_for;
-use crate::agent::session::{HistoryFacts, Session, SessionBranch};
+use crate::agent::session::{HistoryFacts, Session, SessionBranch, StoredSession};
 use crate::agent::{AgentHandle, SlowReader};
-use crate::app::args::RunArgs;
 use crate::app::cli::{DocsTerminal, ScreenOffer};
 use crate::app::color_depth::color_depth;
 use crate::app::config::{Settings, overrides};
@@ -59,15 +58,14 @@ impl Shown {
     }
 }
 
-/// Shows the screen until the user leaves it. Returns the exit code, and the arguments that name
-/// the session or folder to continue in, if any.
+/// Shows the screen until the user leaves it. Returns the exit code, and the arguments of the program to
+/// continue with, if any: in another session or folder it has this run's flags.
 pub(super) async fn run(
     context: &RunContext,
     plan: &Plan,
     shown: Shown,
     (host, handle): (Host, &AgentHandle),
     dirs: &Dirs,
-    args: &mut RunArgs,
 ) -> Result<(u8, Option<Vec<OsString>>), StartError> {
     let tty = Tty::own().map_err(|error| StartError::failed(format!("no terminal: {error}")))?;
     let options = options(context, plan, shown, host, Arc::new(tty));
@@ -77,9 +75,17 @@ pub(super) async fn run(
         out::eprint_error(unsaved);
     }
     let code = end.code();
+    let args = &plan.loaded.args;
     let again = match end {
         ExitKind::Unusable(why) => return Err(StartError::usage(why)),
-        ExitKind::Reopen(session) => Some(vec!["--session".into(), session.into()]),
+        ExitKind::Reopen(session) => {
+            let session = vec!["--session".into(), session.into()];
+            Some([session, args.for_other_folder()].concat())
+        }
+        ExitKind::Attach(session) => {
+            let id = StoredSession::at(&session).id;
+            Some(vec!["attach".into(), id.into()])
+        }
         ExitKind::Anew(model, draft) => {
             // For the next program that opens a session there.
             let folder = folder_for(&dirs.drafts(), &plan.loaded.cwd);
@@ -88,8 +94,10 @@ pub(super) async fn run(
             {
                 tracing::warn!("what was typed in the demo is lost: {error}");
             }
-            args.model = model.or(args.model.take());
-            Some(args.for_folder(&plan.loaded.cwd))
+            let mut args = args.clone();
+            args.model = model.or(args.model);
+            let folder = args.for_folder(&plan.loaded.cwd);
+            Some([folder, args.for_other_folder()].concat())
         }
         _ => None,
     };
@@ -195,7 +203,8 @@ fn options(
 fn project(context: &RunContext, plan: &Plan, host: &Host) -> Option<Project> {
     let Loaded { trust, layers, .. } = &plan.loaded;
     let file = host.dirs.config_file();
-    (context.scratch.is_none()).then(|| Project::new(trust.clone(), layers.clone(), file))
+    (context.scratch.is_none())
+        .then(|| Project::new(trust.clone(), layers.clone(), file, host.trusted.clone()))
 }
 
 fn theme(settings: &Settings) -> ThemeChoice {

@@ -21,7 +21,7 @@ use crate::agent::Accept;
 use crate::agent::process::Processes;
 use crate::agent::process::Secrets;
 use crate::agent::session::Header;
-use crate::app::args::{self, Args, OutputMode, RunArgs, SubCommand};
+use crate::app::args::{self, Args, OutputMode, SubCommand};
 use crate::app::attachments::attach_mentions_of;
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink, Task};
 use crate::app::dirs::Dirs;
@@ -247,12 +247,11 @@ async fn run_plan(
     {
         tracing::warn!("SIGUSR1 cannot be caught: {error}");
     }
-    let mut args = plan.loaded.args.clone();
     let mut again = None;
     let code = if plan.front_end == FrontEnd::Screen {
         let host = (host, &handle);
-        let (code, place) = screen::run(&context, &plan, shown, host, dirs, &mut args).await?;
-        again = place;
+        let (code, args) = screen::run(&context, &plan, shown, host, dirs).await?;
+        again = args;
         ExitCode::from(code)
     } else if plan.front_end == FrontEnd::Rpc {
         tell_waiting("a program");
@@ -270,7 +269,7 @@ async fn run_plan(
     // Removes the demo's folder; the program that replaces this one wouldn't.
     drop(context);
     match again {
-        Some(place) => Err(start_again(place, &args, env)),
+        Some(args) => Err(start_again(&args, env)),
         None => Ok(code),
     }
 }
@@ -284,17 +283,17 @@ fn tell_waiting(who: &str) {
     }
 }
 
-/// Replaces this process with a tiller in the folder or session that `place` names. It uses that
-/// folder's settings and trust, and this run's flags. Returns only on failure.
-fn start_again(place: Vec<OsString>, args: &RunArgs, env: &HashMap<String, String>) -> StartError {
+/// Replaces this process with a tiller with these arguments. It uses its own folder's settings and trust.
+/// Returns only on failure.
+fn start_again(args: &[OsString], env: &HashMap<String, String>) -> StartError {
     let program = std::env::current_exe().unwrap_or_else(|_| "tiller".into());
     let mut command = process::Command::new(program);
-    command.args(&place).args(args.for_other_folder());
+    command.args(args);
     // Restores the keys that were erased from this process's environment.
     let error = command.env_clear().envs(env).exec();
     StartError::failed(format!(
         "can't continue there: {error}; try tiller {}",
-        place.join(OsStr::new(" ")).display()
+        args.join(OsStr::new(" ")).display()
     ))
 }
 

@@ -69,12 +69,17 @@ mod tests {
             assert_eq!(word_of(text).map(Unknown::of), expected, "{text}");
         }
         for word in
-            "save image upgrade tools keybindings release-notes editor reload goal vim doctor bug \
-                     terminal-setup output-style agents hooks plugin memory logout"
+            "save ask image upload file web cd history ps ide hooks mcp add-dir statusline pr-comments \
+                     security-review retry edit delete log version shell upgrade tools keybindings \
+                     release-notes editor reload goal vim doctor bug terminal-setup output-style agents \
+                     plugin memory logout"
                 .split_whitespace()
         {
             assert!(matches!(Unknown::of(word), Unknown::Elsewhere(_)), "{word}");
             assert!(known().all(|name| name != word), "{word}");
+        }
+        for word in "exit cost usage rewind permissions revert restore cancel tokens".split(' ') {
+            assert!(known().any(|name| name == word), "{word}");
         }
     }
 }

@@ -10,6 +10,8 @@ mod sessions;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tokio::sync::watch;
+
 use super::dirs::Dirs;
 use super::keys::KnownSecrets;
 use super::models::Models;
@@ -38,4 +40,6 @@ pub struct Host {
     pub processes: Processes,
     /// Whether sessions are saved.
     pub is_stored: bool,
+    /// Whether the project is trusted now, for all screens.
+    pub trusted: watch::Sender<bool>,
 }

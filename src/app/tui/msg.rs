@@ -153,6 +153,8 @@ pub enum EffectResult {
     SettingSaved(Result<(String, toml::Value, PathBuf), String>),
     /// Trials of deleted sessions.
     AbandonedTrials(Vec<Trial>),
+    /// The user has decided about the project's trust, on this screen or another.
+    TrustDecided,
     /// The number of files the trial has changed, if known.
     TrialChanges(Arc<Trial>, Option<usize>),
     /// The effect of the next undo or redo; `None` if there is none.

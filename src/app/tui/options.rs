@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 use super::app::{Start, Status};
 use super::composer::SavedDraft;
-use super::terminal::signals::SignalEvent;
+use super::terminal::signals::ClientSignals;
 use super::terminal::tty::Tty;
 use super::theme::ThemeChoice;
 use crate::agent::{Event, Snapshot};
@@ -38,7 +38,7 @@ pub(crate) struct Joining {
     /// The session so far.
     pub snapshot: Arc<Snapshot>,
     /// What happens to the client; it ends when the client is gone.
-    pub signals: mpsc::UnboundedReceiver<SignalEvent>,
+    pub signals: ClientSignals,
 }
 
 /// Why the screen ended. The caller must end the agent (`AgentHandle::shutdown`).
@@ -48,6 +48,8 @@ pub enum ExitKind {
     Quit,
     /// The user continues with the session in this file, in its own folder.
     Reopen(PathBuf),
+    /// The user joins the session in this file, which another program has open.
+    Attach(PathBuf),
     /// The user leaves the demo for their own folder, with this model and unsent text.
     Anew(Option<String>, SavedDraft),
     /// The session that a client had joined is closed.
@@ -63,7 +65,11 @@ pub enum ExitKind {
 impl ExitKind {
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::Quit | Self::SessionEnded | Self::Reopen(_) | Self::Anew(..) => 0,
+            Self::Quit
+            | Self::SessionEnded
+            | Self::Reopen(_)
+            | Self::Attach(_)
+            | Self::Anew(..) => 0,
             Self::Signal(number) => (128 + number) as u8,
             Self::TerminalGone => 129,
             Self::Unusable(_) => 2,

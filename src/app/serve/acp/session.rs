@@ -77,6 +77,8 @@ struct Running {
     first: RunId,
     /// A later run, if messages of other programs went on with it.
     last: RunId,
+    /// Whether its message has been delivered. The client shows it itself.
+    is_delivered: bool,
     is_cancelled: bool,
     outcome: Option<RunOutcome>,
 }
@@ -208,6 +210,7 @@ impl Session {
                     request,
                     first: run,
                     last: run,
+                    is_delivered: false,
                     is_cancelled: false,
                     outcome: None,
                 });
@@ -278,10 +281,10 @@ impl Session {
                 }
             }
             AgentEvent::MessageStart { message } => {
-                // The client shows its own prompt itself.
+                // Other programs can send messages too.
                 if let Message::User(user) = &**message
-                    && user.origin.is_some()
                     && is_from_user(user.origin.as_deref())
+                    && !self.is_own(event.run, user.origin.as_deref())
                 {
                     for (kind, update) in replay::user_message(&user.content) {
                         self.update(kind, update).await;
@@ -368,6 +371,13 @@ impl Session {
             }
             _ => {}
         }
+    }
+
+    /// Whether a user's message is the client's prompt: the first one that its run delivers.
+    fn is_own(&mut self, run: Option<RunId>, origin: Option<&str>) -> bool {
+        let running = self.running.as_mut();
+        let running = running.filter(|it| run == Some(it.first) && origin.is_none());
+        running.is_some_and(|it| !std::mem::replace(&mut it.is_delivered, true))
     }
 
     /// How the prompt ended.

@@ -89,8 +89,8 @@ impl EffectRunner {
         let dirs = is_stored.then_some(dirs);
         let finder = FileFinder::new(&cwd, results.clone());
         let searcher = PageSearcher::new(results.clone());
-        let trusted = project.as_ref().is_some_and(Project::is_trusted);
-        let git = GitReader::new(&cwd, trusted, results.clone());
+        let decisions = project.as_ref().map(Project::decisions);
+        let git = GitReader::new(&cwd, decisions, results.clone());
         let sessions = is_stored.then(|| SessionEffectRunner {
             host: host.clone(),
             results: results.clone(),
@@ -352,13 +352,12 @@ impl EffectRunner {
     }
 
     /// Applies from the next message on, even if it can't be saved.
-    fn trust(&mut self, trusted: bool) {
-        self.git.trust(trusted);
+    fn trust(&self, trusted: bool) {
         let Some(project) = self.project.clone() else {
             return;
         };
         let handle = self.handle.clone();
-        project.tell_agent(trusted, &handle);
+        project.tell(trusted, &handle);
         self.block(move || told(project.decide(trusted, &handle)));
     }
 

@@ -33,6 +33,8 @@ pub struct Opening {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
     Open,
+    /// Shows the screen of the program that has it open.
+    Attach,
     /// Opens it and switches tiller to the session's folder.
     There(PathBuf),
     Copy,
@@ -45,7 +47,7 @@ impl Opening {
     /// The question about a session that couldn't be opened, from `now` on.
     pub fn of(refused: &Refused, now: i64) -> Self {
         let ways = match &refused.why {
-            Refusal::InUse { .. } => vec![Way::ReadOnly, Way::Copy, Way::Wait],
+            Refusal::InUse { .. } => vec![Way::Attach, Way::ReadOnly, Way::Copy, Way::Wait],
             Refusal::OtherFolder(folder) => {
                 vec![Way::There(folder.clone()), Way::Copy, Way::ReadOnly]
             }
@@ -153,6 +155,7 @@ fn choose_way(app: &mut App, at: usize) -> Vec<Effect> {
         Way::Open | Way::Wait => sessions::open(app, Choice::Open(path)),
         Way::Copy => sessions::open(app, Choice::Fork(path)),
         Way::ReadOnly => sessions::open(app, Choice::Look(path)),
+        Way::Attach => stop::end(app, ExitKind::Attach(path)),
         Way::There(_) => stop::end(app, ExitKind::Reopen(path)),
     }
 }
@@ -207,6 +210,7 @@ fn words(app: &App, way: &Way) -> (&'static str, String) {
             "Open it",
             "and write to it, if nothing else has it open".to_owned(),
         ),
+        Way::Attach => ("Attach", "join it here, and leave this session".to_owned()),
         Way::There(folder) => {
             let folder = abbreviate_home(folder, app.status.home.as_deref());
             ("Continue there", format!("tiller moves to {folder}"))

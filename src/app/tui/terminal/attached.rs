@@ -18,9 +18,10 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, interval, timeout_at};
 
 use super::modes::restore_bytes;
-use super::signals::SignalEvent;
+use super::signals::{ClientSignals, SignalEvent};
 use super::tty::{Tty, identity};
 use crate::agent::Snapshot;
+use crate::agent::session::StoredSession;
 use crate::app::out;
 use crate::app::signals::Signals;
 use crate::app::steer::{ScreenRequest, ScreenSignal, ScreenUpdate, to_line};
@@ -71,14 +72,12 @@ pub(crate) fn show(
     snapshot: Snapshot,
     options: impl FnOnce(Joining) -> TuiOptions,
 ) {
-    let (sender, signals) = mpsc::unbounded_channel();
-    let joining = Joining {
-        snapshot: Arc::new(snapshot),
-        signals,
-    };
-    let followed = stream.try_clone().and_then(|stream| follow(stream, sender));
-    let update = match followed {
-        Ok(()) => {
+    let update = match stream.try_clone().and_then(follow) {
+        Ok(signals) => {
+            let joining = Joining {
+                snapshot: Arc::new(snapshot),
+                signals,
+            };
             let screen = AssertUnwindSafe(|| runtime.block_on(Box::pin(run(options(joining)))));
             match catch_unwind(screen) {
                 Ok(kind) => end_of(kind),
@@ -93,10 +92,11 @@ pub(crate) fn show(
 }
 
 /// Passes on what the client sends, until it is gone.
-fn follow(stream: UnixStream, signals: mpsc::UnboundedSender<SignalEvent>) -> io::Result<()> {
+fn follow(stream: UnixStream) -> io::Result<ClientSignals> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let mut to = stream.try_clone()?;
+    let client = Arc::new(stream.try_clone()?);
+    let (signals, received) = mpsc::unbounded_channel();
     let thread = thread::Builder::new().name("client".to_owned());
     thread.spawn(move || {
         // After this long without a ping the client is stopped, and the shell uses its terminal.
@@ -109,13 +109,10 @@ fn follow(stream: UnixStream, signals: mpsc::UnboundedSender<SignalEvent>) -> io
                 return;
             }
             let signal = match serde_json::from_slice(&line) {
-                Ok(ScreenSignal::Resize) => SignalEvent::Resize,
-                Ok(ScreenSignal::End { signal }) => SignalEvent::End(signal),
-                Ok(ScreenSignal::TakenBack) => SignalEvent::TakenBack,
-                Ok(ScreenSignal::Ping) => match to.write_all(&to_line(&ScreenUpdate::Alive)) {
-                    Ok(()) => continue,
-                    Err(_) => return,
-                },
+                Ok(ScreenSignal::Resize) => Some(SignalEvent::Resize),
+                Ok(ScreenSignal::End { signal }) => Some(SignalEvent::End(signal)),
+                Ok(ScreenSignal::TakenBack) => Some(SignalEvent::TakenBack),
+                Ok(ScreenSignal::Ping) => None,
                 Err(_) => continue,
             };
             if signals.send(signal).is_err() {
@@ -123,7 +120,7 @@ fn follow(stream: UnixStream, signals: mpsc::UnboundedSender<SignalEvent>) -> io
             }
         }
     })?;
-    Ok(())
+    Ok(ClientSignals { received, client })
 }
 
 fn end_of(kind: ExitKind) -> ScreenUpdate {
@@ -133,6 +130,10 @@ fn end_of(kind: ExitKind) -> ScreenUpdate {
         ExitKind::SessionEnded => ScreenUpdate::end(code, ENDED),
         ExitKind::Reopen(session) => {
             let text = format!("tiller --session {} opens it", session.display());
+            ScreenUpdate::end(code, text)
+        }
+        ExitKind::Attach(session) => {
+            let text = format!("tiller attach {} joins it", StoredSession::at(&session).id);
             ScreenUpdate::end(code, text)
         }
         _ => ScreenUpdate::End { code, text: None },
@@ -258,5 +259,41 @@ async fn wait(stream: UnixStream) -> io::Result<Lent> {
         if to.write_all(&to_line(&signal)).await.is_err() {
             return Ok(Lent::Gone);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::tui::terminal::signals::Source;
+
+    /// Otherwise a hung screen would lock the client's terminal.
+    #[test]
+    fn only_a_screen_that_runs_answers_a_ping() {
+        let (client, stream) = UnixStream::pair().unwrap();
+        let mut signals = Source::Client(follow(stream).unwrap());
+        for sent in [ScreenSignal::Ping, ScreenSignal::Resize] {
+            (&client).write_all(&to_line(&sent)).unwrap();
+        }
+        let Source::Client(followed) = &mut signals else {
+            unreachable!();
+        };
+        while followed.received.len() < 2 {
+            thread::yield_now();
+        }
+        client.set_nonblocking(true).unwrap();
+        let mut line = String::new();
+        assert!(BufReader::new(&client).read_line(&mut line).is_err());
+
+        client.set_nonblocking(false).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let signal = runtime.unwrap().block_on(async {
+            let signal = signals.next().await;
+            tokio::task::yield_now().await;
+            signal
+        });
+        assert_eq!(signal, SignalEvent::Resize);
+        BufReader::new(&client).read_line(&mut line).unwrap();
+        assert_eq!(line.as_bytes(), to_line(&ScreenUpdate::Alive));
     }
 }

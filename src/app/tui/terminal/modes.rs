@@ -26,7 +26,10 @@ use crate::app::tui::picture::terminal::queries;
 const ENTER: &[u8] = b"\x1b[?2004h\x1b[?1004h\x1b[?2031h";
 /// The alternate screen, and the way back, out of any scroll region.
 const ALTERNATE: &[u8] = b"\x1b[?1049h";
-const ALTERNATE_OFF: &[u8] = b"\x1b[r\x1b[?1049l";
+const NO_REGION: &[u8] = b"\x1b[r";
+const ALTERNATE_OFF: &[u8] = b"\x1b[?1049l";
+/// Below all rows. On the main screen `ALTERNATE_OFF` returns there; on the alternate one it doesn't.
+const BOTTOM: &[u8] = b"\x1b[9999B\r\n\x1b7";
 /// Mouse buttons and drags (not every motion) with wide coordinates.
 const MOUSE: &[u8] = b"\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l";
@@ -304,7 +307,7 @@ impl Modes {
             let mouse = when(self.mouse.load(Ordering::Relaxed), MOUSE);
             return [ALTERNATE, mouse, self.push_kitty()].concat();
         }
-        let bytes = [self.pop_kitty(), MOUSE_OFF, ALTERNATE_OFF].concat();
+        let bytes = [self.pop_kitty(), MOUSE_OFF, NO_REGION, ALTERNATE_OFF].concat();
         self.alternate.store(false, Ordering::Relaxed);
         [&bytes, self.push_kitty()].concat()
     }
@@ -375,6 +378,8 @@ pub(super) fn restore_bytes() -> Vec<u8> {
         KITTY_OFF,
         TMUX_KEYS_OFF,
         MOUSE_OFF,
+        NO_REGION,
+        BOTTOM,
         ALTERNATE_OFF,
         LEAVE,
         TITLE_OFF,

@@ -1,11 +1,14 @@
 //! The signals that the screen catches.
 
-use std::io;
+use std::io::{self, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 
 use nix::sys::signal::Signal as Number;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::app::signals::Signals;
+use crate::app::steer::{ScreenUpdate, to_line};
 
 /// Signals that would end the program without restoring the terminal. Signals raised by a bug in
 /// the program (an abort, a stack overflow) can't be handled this way: they would return to the
@@ -58,7 +61,34 @@ pub enum Source {
     /// This process.
     Own(Signals<SignalEvent>),
     /// The client in whose terminal the screen is.
-    Client(UnboundedReceiver<SignalEvent>),
+    Client(ClientSignals),
+}
+
+/// What happens to a client.
+pub struct ClientSignals {
+    /// Its signals, and `None` for a ping.
+    pub received: UnboundedReceiver<Option<SignalEvent>>,
+    /// The connection, for the answers to pings.
+    pub client: Arc<UnixStream>,
+}
+
+impl ClientSignals {
+    /// Waits for the next signal and answers pings. Cancel-safe.
+    async fn next(&mut self) -> SignalEvent {
+        loop {
+            match self.received.recv().await {
+                Some(Some(signal)) => return signal,
+                // The screen's loop runs, and if this task does, so does the agent's runtime.
+                Some(None) => {
+                    let client = Arc::clone(&self.client);
+                    tokio::spawn(async move {
+                        let _ = (&*client).write_all(&to_line(&ScreenUpdate::Alive));
+                    });
+                }
+                None => return SignalEvent::End(Number::SIGHUP as i32),
+            }
+        }
+    }
 }
 
 impl Source {
@@ -66,10 +96,7 @@ impl Source {
     pub async fn next(&mut self) -> SignalEvent {
         match self {
             Self::Own(signals) => signals.next().await,
-            Self::Client(signals) => {
-                let gone = SignalEvent::End(Number::SIGHUP as i32);
-                signals.recv().await.unwrap_or(gone)
-            }
+            Self::Client(signals) => signals.next().await,
         }
     }
 }

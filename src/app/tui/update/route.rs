@@ -208,6 +208,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         }
         EffectResult::History(older) => history::loaded(app, older),
         EffectResult::AbandonedTrials(found) => trials::abandoned(app, &found),
+        EffectResult::TrustDecided => app.start.asks_trust = false,
         EffectResult::TrialChanges(trial, changes) => trials::counted(app, &trial, changes),
         EffectResult::Undo(direction, preview) => undo::previewed(app, direction, preview),
         EffectResult::RewindPoints(points) => undo::prompts_read(app, points),

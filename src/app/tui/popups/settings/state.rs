@@ -246,6 +246,8 @@ mod tests {
         }
         for (typed, told) in [
             ("proxy", "HTTPS_PROXY"),
+            ("ssl certificate", "NODE_EXTRA_CA_CERTS"),
+            ("privacy", "telemetry"),
             ("log", "TILLER_LOG"),
             ("api key", "/login"),
             ("login", "/login"),
