@@ -26,6 +26,8 @@ pub struct Request<'a> {
     pub remotes: Option<GitRemotes>,
     /// True if the repository has linked working trees that commands in the sandbox can't remove.
     pub linked_trees: bool,
+    /// What git ignores among the files that a recursive `rm` in the command takes.
+    pub ignored: Vec<String>,
 }
 
 /// A place that a call touches.

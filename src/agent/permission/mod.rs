@@ -26,6 +26,7 @@ mod command;
 mod by_hand;
 mod decide;
 mod folders;
+mod removed;
 
 pub use by_hand::ByHand;
 pub use check::tightened;
@@ -36,6 +37,7 @@ pub use mode::PermissionMode;
 pub use needs::{Unmet, unmet};
 pub use policy::Policy;
 pub use remotes::option_to_name;
+pub use removed::{Removed, removed};
 pub use rule::{Action, Origin, Rule};
 pub use rules_text::{RuleFault, parse_rules, rules_to_toml, rules_to_toml_under};
 pub use suggest::wider as suggest_wider;

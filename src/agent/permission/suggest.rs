@@ -180,7 +180,7 @@ fn any(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rule
 }
 
 /// A rule that allows exactly this command.
-fn same(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rule> {
+pub(super) fn same(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rule> {
     let words: Option<Vec<String>> = command.words.iter().map(Word::exact).collect();
     let words = words?;
     if words.iter().map(String::len).sum::<usize>() > LONGEST {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::call_ids;
+use super::ignored::IgnoredFile;
 use super::link::{RunLink, Turn};
 use super::permissions::RunningCommand;
 use crate::permission::PermissionMode;
@@ -25,6 +26,8 @@ pub(super) struct Allowed {
     pub sandbox: Option<Arc<Sandbox>>,
     /// Counts its command as running if the command could leave something in the project.
     pub running: Option<Arc<RunningCommand>>,
+    /// What its command removes and git ignores.
+    pub ignored: Vec<IgnoredFile>,
     /// What the screen shows for the call until it reports details.
     pub preview: Arc<Details>,
     /// The change shown to the user, see [`ToolContext::shown`].

@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use super::allowed::{Allowed, CallScope};
 use super::dispatch::result_message;
 use super::execution::{CallOutcome, execute};
+use super::ignored::note_deleted;
 use super::link::{LateNotices, RunMessage};
 use super::permissions::{Permissions, RunningCommand};
 use crate::event::{NoticeLevel, ToolStatus};
@@ -126,7 +127,7 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
 async fn watched(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     let CallScope { link, turn, .. } = scope;
     let (is_confined, only_reads) = (allowed.sandbox.is_some(), allowed.effects.only_reads());
-    let running = allowed.running.clone();
+    let (running, ignored) = (allowed.running.clone(), allowed.ignored.clone());
     let is_outside = !is_confined && allowed.effects.command.is_some();
     if is_outside && allowed.mode != PermissionMode::Full {
         // Includes files that appeared while the user was deciding.
@@ -136,6 +137,7 @@ async fn watched(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
         }
     }
     let mut ended = execute(scope, allowed).await;
+    note_deleted(scope, ignored).await;
     if is_confined && let Some(text) = left_by_git(&ended) {
         link.notice(NoticeLevel::Warning, text.clone()).await;
         note(&mut ended, &text);

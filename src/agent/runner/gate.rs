@@ -75,6 +75,7 @@ pub(super) async fn judge(
     let mut allowed = Allowed {
         sandbox: None,
         running: None,
+        ignored: judged.ignored.clone(),
         reach: judged.reach(),
         mode: judged.mode,
         preview: Arc::clone(details),
