@@ -27,6 +27,7 @@ mod by_hand;
 mod decide;
 mod folders;
 mod removed;
+mod pip;
 
 pub use by_hand::ByHand;
 pub use check::tightened;
@@ -35,6 +36,7 @@ pub use decision::{Confinement, Decision, Judged, PathUse, Request, Verdict};
 pub use folders::folders;
 pub use mode::PermissionMode;
 pub use needs::{Unmet, unmet};
+pub use pip::in_venv;
 pub use policy::Policy;
 pub use remotes::option_to_name;
 pub use removed::{Removed, removed};

@@ -25,7 +25,7 @@ const NEVER: WordList = WordList(
 const WITH_SUB_COMMANDS: WordList = WordList(
     "git cargo npm pnpm yarn go docker podman kubectl gh glab pip pip3 uv poetry bundle gem \
     rustup brew apt apt-get dnf conda terraform aws gcloud az helm systemctl dotnet mix composer \
-    gradle mvn bun deno jj hg",
+    gradle mvn bun deno jj hg mamba micromamba pdm dvc",
 );
 
 /// Programs that run nothing from the project, with any options. Few: most developer tools load hooks,

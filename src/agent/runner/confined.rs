@@ -14,7 +14,7 @@ use super::ignored::note_deleted;
 use super::link::{LateNotices, RunMessage};
 use super::permissions::{Permissions, RunningCommand};
 use crate::event::{NoticeLevel, ToolStatus};
-use crate::permission::{Confinement, PermissionMode, suggest_wider};
+use crate::permission::{Confinement, PermissionMode, in_venv, suggest_wider};
 use crate::process::ExitStatus;
 use crate::process::sandbox::{
     Confined, Network, Sandbox, files_git_left, protected_place, signs_of_confinement,
@@ -61,6 +61,11 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     let command = allowed.effects.command.as_deref().unwrap_or_default();
     let (may_ask, because, with) = words(confined, allowed.mode);
     let mut why = format!("its output contains “{shown}”; {because}");
+    if confined == Confined::Files
+        && let Some(instead) = in_venv(command)
+    {
+        why = format!("{why}. A virtual environment works in the sandbox: {instead}");
+    }
     if !may_ask {
         if confined == Confined::Files {
             show(&mut ended, PLAN_MODE);
