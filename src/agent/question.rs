@@ -47,6 +47,9 @@ pub struct PermissionSubject {
     pub again: Option<String>,
     /// What the call would do, as the screen shows it: the command or the diff.
     pub details: Arc<Details>,
+    /// The rule that asks, as `tiller policy check` shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
     /// Whether the call would get the network.
     #[serde(skip)]
     pub network: bool,

@@ -50,6 +50,7 @@ fn command_with(id: u64, command: &str, suggestions: Vec<Rule>) -> Arc<Question>
                 ..CommandDetails::default()
             })),
             network: false,
+            rule: None,
             flagged: Vec::new(),
             by_hand: None,
             suggestions,

@@ -114,6 +114,11 @@ impl Decision {
         asked.map(|it| it.command.clone()).collect()
     }
 
+    /// The rule that decided, as users see it.
+    pub fn rule_text(&self) -> Option<String> {
+        self.rule.as_ref().map(|rule| rule.summary())
+    }
+
     pub(super) fn new(verdict: Verdict, reason: impl Into<String>) -> Self {
         Self {
             verdict,

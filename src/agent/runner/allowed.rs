@@ -35,8 +35,8 @@ pub(super) struct Allowed {
 }
 
 pub(super) enum Refusal {
-    /// The reason, worded for the model.
-    Because(String),
+    /// The reason, worded for the model, and the rule that decided.
+    Because(String, Option<String>),
     Failing(ToolError),
     /// The turn was cut short before the call could start.
     CutShort,
@@ -44,7 +44,7 @@ pub(super) enum Refusal {
 
 impl From<String> for Refusal {
     fn from(why: String) -> Self {
-        Self::Because(why)
+        Self::Because(why, None)
     }
 }
 

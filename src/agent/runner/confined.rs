@@ -89,6 +89,7 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
         again: Some(with.to_owned()),
         details: Arc::clone(&allowed.preview),
         network: confined == Confined::Network,
+        rule: None,
         flagged: Vec::new(),
         suggestions: suggest_wider(&call.name, command, confinement),
         by_hand: None,
