@@ -171,6 +171,13 @@ pub fn answer_in_words(app: &mut App, take: impl Fn(&mut App) -> Text) -> Option
         let count = count(question);
         // Without it, a digit selects an answer again.
         take(app);
+        let digit = digit.map_or(0, usize::from);
+        if (1..=count).contains(&digit) {
+            // It was typed just as the question appeared.
+            app.strip.answers.select(digit - 1);
+            app.strip.answers.settle(app.now);
+            return Some(app.say("Press Enter again to confirm"));
+        }
         return Some(app.say(format!("The answers are 1 to {count}")));
     }
     let text = take(app).text;
