@@ -60,8 +60,8 @@ fn policy_check_explains_one_decision() {
 #[test]
 fn policy_check_names_ignored_files_that_a_command_deletes() {
     let sandbox = Sandbox::new();
-    sandbox.git_init();
     sandbox.write(".gitignore", "data\n");
+    sandbox.git_init();
     sandbox.write("sub/data/set.csv", "1\n");
     let line = ["policy", "check", "--permission", "auto", "rm -rf sub"];
     let ran = sandbox.run(&line);

@@ -891,7 +891,7 @@ fn a_small_screen_says_what_confirms() {
     ask(&mut tui, &[command(1, "git push\ngit fetch\ngit pull")]);
     tui.frame();
     tui.now += 500;
-    tui.key("2");
+    tui.key("up");
     assert!(!tui.frame().contains("confirm"), "not yet");
     tui.wait(500);
     let frame = tui.frame();
