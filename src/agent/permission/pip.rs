@@ -12,10 +12,10 @@ pub fn in_venv(line: &str) -> Option<String> {
         let words: Option<Vec<String>> = command.words.iter().map(Word::exact).collect();
         let words = words?;
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let rest = match words.as_slice() {
-            ["pip" | "pip3", "install", rest @ ..]
-            | ["python" | "python3", "-m", "pip", "install", rest @ ..] => rest,
-            _ => return None,
+        let (["pip" | "pip3", "install", rest @ ..]
+        | ["python" | "python3", "-m", "pip", "install", rest @ ..]) = words.as_slice()
+        else {
+            return None;
         };
         // In a virtual environment pip refuses the first, and the second does nothing.
         let kept = rest
