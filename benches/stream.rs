@@ -263,6 +263,7 @@ fn frame_of_looking(bencher: Bencher<'_, '_>, calls: usize) {
             content: Vec::new(),
             details: Arc::new(details),
             duration_ms: Some(3),
+            rule: None,
         };
         stage.transcript.apply(&end, 0);
     }

@@ -46,13 +46,15 @@ impl fmt::Display for BudgetLimit {
 pub struct BudgetReached {
     /// The limit that was reached.
     pub limit: BudgetLimit,
+    /// What has been spent, in the unit of the limit.
+    pub spent: BudgetLimit,
     /// The limit if the user continues.
     pub next: BudgetLimit,
 }
 
 impl fmt::Display for BudgetReached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Budget of {} reached", self.limit)
+        write!(f, "Budget of {} reached: {} spent", self.limit, self.spent)
     }
 }
 
@@ -168,6 +170,7 @@ impl State {
             let steps = ((spent.usd - limit.usd) / self.step.usd).floor() + 1.0;
             return Some(BudgetReached {
                 limit: BudgetLimit::Usd(limit.usd),
+                spent: BudgetLimit::Usd(rounded(spent.usd)),
                 next: BudgetLimit::Usd(above(limit.usd + steps * self.step.usd, spent.usd)),
             });
         }
@@ -176,6 +179,7 @@ impl State {
             let more = steps.saturating_mul(self.step.tokens);
             return Some(BudgetReached {
                 limit: BudgetLimit::Tokens(limit.tokens),
+                spent: BudgetLimit::Tokens(spent.tokens),
                 next: BudgetLimit::Tokens(limit.tokens.saturating_add(more)),
             });
         }
@@ -294,7 +298,11 @@ mod tests {
             (0.07, &[][..], ""),
             (0.015, &["85 % of the budget spent: $0.085 of $0.1"], ""),
             (0.005, &[], ""),
-            (0.015, &[], "Budget of $0.1 reached, next $0.2"),
+            (
+                0.015,
+                &[],
+                "Budget of $0.1 reached: $0.105 spent, next $0.2",
+            ),
         ] {
             assert_eq!(shared.spend(&model("lab"), &usage(usd, 10)), told);
             assert_eq!(reached(&account), expected);
@@ -302,7 +310,10 @@ mod tests {
         account.raise();
         assert_eq!(reached(&shared), "");
         account.spend(&model("lab"), &usage(0.51, 1));
-        assert_eq!(reached(&account), "Budget of $0.2 reached, next $0.7");
+        assert_eq!(
+            reached(&account),
+            "Budget of $0.2 reached: $0.615 spent, next $0.7"
+        );
         account.raise();
         assert_eq!(reached(&account), "");
     }
@@ -330,7 +341,7 @@ mod tests {
         account.spend(&model("ollama"), &usage(0.0, 2050));
         assert_eq!(
             reached(&account),
-            "Budget of 1000 tokens reached, next 4000 tokens"
+            "Budget of 1000 tokens reached: 3000 tokens spent, next 4000 tokens"
         );
         let fresh = account.for_session(&Usage::default(), None);
         assert_eq!(reached(&fresh), "");
@@ -340,7 +351,7 @@ mod tests {
         });
         assert_eq!(
             reached(&account),
-            "Budget of 2000 tokens reached, next 4000 tokens"
+            "Budget of 2000 tokens reached: 3000 tokens spent, next 4000 tokens"
         );
         let told = account.spend(&model("lab"), &usage(9.0, 1));
         assert!(told.is_empty(), "{told:?}");

@@ -137,6 +137,8 @@ pub enum AgentEvent {
         details: Arc<Details>,
         /// Monotonic duration in milliseconds; absent if it didn't run.
         duration_ms: Option<u64>,
+        /// The permission rule that refused it.
+        rule: Option<String>,
     },
     /// The queued messages changed. Contains both queues completely.
     QueueUpdate {

@@ -47,6 +47,9 @@ pub struct PermissionSubject {
     pub again: Option<String>,
     /// What the call would do, as the screen shows it: the command or the diff.
     pub details: Arc<Details>,
+    /// The rule that asks, as `tiller policy check` shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
     /// Whether the call would get the network.
     #[serde(skip)]
     pub network: bool,
@@ -91,7 +94,7 @@ pub enum Answer {
 /// Sent from a call to the agent.
 #[derive(Debug)]
 pub(super) enum Asked {
-    Put(Question, oneshot::Sender<Answer>),
+    Put(Arc<Question>, oneshot::Sender<Answer>),
     /// The call was cut short.
     Withdrawn(u64),
 }
@@ -189,7 +192,7 @@ impl Asker {
             subject,
         };
         let (reply, answer) = oneshot::channel();
-        let sent = self.sender.send(Asked::Put(question, reply));
+        let sent = self.sender.send(Asked::Put(Arc::new(question), reply));
         self.let_others_ask();
         sent.ok()?;
         if let Some(answer) = cancel.run_until_cancelled(answer).await {

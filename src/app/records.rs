@@ -124,6 +124,7 @@ impl Recorder {
                 content,
                 details,
                 duration_ms,
+                rule,
             } => {
                 self.calls.remove(call_id);
                 self.refused |= content_text(content).starts_with(NOT_PERMITTED);
@@ -136,6 +137,9 @@ impl Recorder {
                 });
                 if let Some(ms) = duration_ms {
                     record["durationMs"] = json!(ms);
+                }
+                if let Some(rule) = rule {
+                    record["rule"] = json!(rule);
                 }
                 record
             }

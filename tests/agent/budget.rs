@@ -26,11 +26,16 @@ fn usd(usd: f64) -> Budget {
     Budget { usd, tokens: 0 }
 }
 
-fn reached(limit: f64, next: f64) -> RunOutcome {
-    RunOutcome::BudgetReached(BudgetReached {
-        limit: BudgetLimit::Usd(limit),
-        next: BudgetLimit::Usd(next),
-    })
+/// The limit that a run reached, and the next one.
+fn reached(outcome: RunOutcome) -> (f64, f64) {
+    match outcome {
+        RunOutcome::BudgetReached(BudgetReached {
+            limit: BudgetLimit::Usd(limit),
+            next: BudgetLimit::Usd(next),
+            ..
+        }) => (limit, next),
+        outcome => panic!("{outcome:?}"),
+    }
 }
 
 fn priced() -> Model {
@@ -86,7 +91,7 @@ async fn the_run_stops_between_calls_and_continues_after_a_raise() {
     let answers = vec![one(1), one(2), one(3), say("ok")];
     let mut agent = setup(usd(1.0), answers).start();
     agent.prompt("Go");
-    assert_eq!(agent.settled().await, reached(1.0, 2.0));
+    assert_eq!(reached(agent.settled().await), (1.0, 2.0));
     assert_eq!(agent.script.requests().len(), 3);
     // The user paid for the last answer, so its calls ran.
     assert_eq!(agent.stored().last().unwrap(), "c3: done");
@@ -94,7 +99,7 @@ async fn the_run_stops_between_calls_and_continues_after_a_raise() {
 
     // Continuing alone doesn't raise the budget.
     agent.handle.go_on();
-    assert_eq!(agent.settled().await, reached(1.0, 2.0));
+    assert_eq!(reached(agent.settled().await), (1.0, 2.0));
     agent.handle.raise_budget();
     agent.handle.go_on();
     assert_eq!(agent.settled().await, RunOutcome::Done);
@@ -107,7 +112,7 @@ async fn prompts_at_the_limit_are_kept_and_answered_later() {
     agent.prompt("Go");
     assert_eq!(agent.settled().await, RunOutcome::Done);
     agent.prompt("More");
-    assert_eq!(agent.settled().await, reached(0.1, 0.3));
+    assert_eq!(reached(agent.settled().await), (0.1, 0.3));
     // The sender sees a run although no model call was made.
     let told = agent.seen.iter().rev().find_map(|event| match &event.kind {
         AgentEvent::State(state) => Some(state.clone()),
@@ -142,7 +147,7 @@ async fn a_resumed_session_counts_the_cost_of_all_branches() {
     };
     let mut again = again.start();
     again.prompt("third");
-    assert_eq!(again.settled().await, reached(1.0, 2.0));
+    assert_eq!(reached(again.settled().await), (1.0, 2.0));
     assert!(again.script.requests().is_empty());
 }
 
@@ -169,11 +174,11 @@ async fn a_sessions_budget_is_stored_and_lifts_no_limit() {
     // Neither above the user's own limit, nor above a flag.
     let mut own = again(usd(0.5), [false; 2]).start();
     own.prompt("third");
-    assert_eq!(own.settled().await, reached(0.5, 1.5));
+    assert_eq!(reached(own.settled().await), (0.5, 1.5));
     own.handle.shutdown().await;
     let mut limited = again(usd(0.5), [true, false]).start();
     limited.prompt("third");
-    assert_eq!(limited.settled().await, reached(0.5, 1.5));
+    assert_eq!(reached(limited.settled().await), (0.5, 1.5));
     limited.handle.raise_budget();
     limited.handle.shutdown().await;
     let (session, _) = Session::open(agent.folder.path(), &agent.session).unwrap();
@@ -198,7 +203,7 @@ async fn a_retry_checks_the_budget() {
     }
     .start();
     agent.prompt("Go");
-    assert_eq!(agent.settled().await, reached(0.1, 0.3));
+    assert_eq!(reached(agent.settled().await), (0.1, 0.3));
     assert_eq!(agent.script.requests().len(), 1);
     agent.handle.raise_budget();
     agent.handle.go_on();
@@ -330,7 +335,9 @@ async fn a_follow_up_waits_for_the_budget() {
     let RunOutcome::BudgetReached(reached) = agent.settled().await else {
         panic!("{:?}", agent.story());
     };
-    assert_eq!(reached.to_string(), "Budget of 10 tokens reached");
+    let text = reached.to_string();
+    assert!(text.starts_with("Budget of 10 tokens reached: "), "{text}");
+    assert!(text.ends_with(" tokens spent"), "{text}");
     agent.handle.raise_budget();
     agent.handle.go_on();
     assert_eq!(agent.settled().await, RunOutcome::Done);

@@ -197,6 +197,11 @@ fn the_end_of_a_run_says_why_it_ended() {
         let is_end = |record: &&Value| record["type"] == "agent_end";
         let end = ran.records().iter().find(is_end).unwrap().clone();
         assert_eq!(end["outcome"], outcome, "{ran:#?}");
+        if outcome == "refused" && value == deny {
+            let ended = |it: &&Value| it["type"] == "tool_execution_end";
+            let ended = ran.records().into_iter().find(|it| ended(&it)).unwrap();
+            assert_eq!(ended["rule"], "deny bash \"make\" (--config)", "{ended}");
+        }
         let written = sandbox.read("events");
         let written = written.lines().map(|it| serde_json::from_str(it).unwrap());
         let written: Vec<Value> = written.collect();

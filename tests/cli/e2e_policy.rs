@@ -57,6 +57,24 @@ fn policy_check_explains_one_decision() {
     assert_eq!(ran.code, Some(0), "{ran:#?}");
 }
 
+#[test]
+fn policy_check_names_ignored_files_that_a_command_deletes() {
+    let sandbox = Sandbox::new();
+    sandbox.write(".gitignore", "data\n");
+    sandbox.git_init();
+    sandbox.write("sub/data/set.csv", "1\n");
+    let line = ["policy", "check", "--permission", "auto", "rm -rf sub"];
+    let ran = sandbox.run(&line);
+    assert_eq!(ran.code, Some(1), "{ran:#?}");
+    let why = "/undo can't restore what git ignores: sub/data";
+    assert!(ran.stdout.contains(why), "{}", ran.stdout);
+    let allowed = "tiller policy allow --exact rm -rf sub";
+    assert!(ran.stdout.contains(allowed), "{}", ran.stdout);
+    let allow = ["policy", "allow", "--exact", "rm", "-rf", "sub"];
+    assert_eq!(sandbox.run(&allow).code, Some(0));
+    assert_eq!(sandbox.run(&line).code, Some(0));
+}
+
 /// For a remote, `policy check` suggests a rule that names it. That rule answers the question, here
 /// and in a session, because both decide with the same function.
 #[test]

@@ -75,7 +75,7 @@ fn meaning(event: &AgentEvent) -> Option<&'static str> {
         }
         AgentEvent::ToolEnd { .. } => {
             "A tool call ended. `content` is what the model gets, `details` what the screen shows. \
-             `durationMs` is absent if the call never ran."
+             `durationMs` is absent if the call never ran. If a permission rule refused it, `rule` names the rule."
         }
         AgentEvent::QueueUpdate { .. } => "The queued messages changed. Both queues are complete.",
         AgentEvent::ModelChanged { .. } => "The model or its thinking level changed.",
@@ -183,6 +183,7 @@ fn events() -> Vec<AgentEvent> {
             again: None,
             details: command(""),
             network: false,
+            rule: Some("ask bash \"curl|wget\" (built in)".into()),
             flagged: Vec::new(),
             by_hand: None,
             suggestions: Vec::new(),
@@ -233,6 +234,7 @@ fn events() -> Vec<AgentEvent> {
                 ..TextDetails::default()
             })),
             duration_ms: Some(2140),
+            rule: None,
         },
         AgentEvent::TurnEnd {
             message: calls,

@@ -37,6 +37,7 @@ pub fn command(policy: &Policy, command: &str) -> Decision {
             local_remotes: false,
             remotes: Some(remotes()),
             linked_trees: true,
+            ignored: Vec::new(),
         },
     )
 }

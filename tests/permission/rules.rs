@@ -515,6 +515,7 @@ fn file(
             local_remotes: false,
             remotes: None,
             linked_trees: true,
+            ignored: Vec::new(),
         },
     )
 }
@@ -735,6 +736,7 @@ fn the_strictest_verdict_of_several_files_wins_and_unknown_tools_ask() {
         local_remotes: false,
         remotes: None,
         linked_trees: true,
+        ignored: Vec::new(),
     };
     assert_eq!(word(decide(&policy("auto"), &request).verdict), "ask");
 
@@ -790,6 +792,7 @@ fn git_commands_that_work_in_the_sandbox_need_no_question() {
             local_remotes: true,
             remotes: None,
             linked_trees: false,
+            ignored: Vec::new(),
         };
         assert_eq!(
             word(decide(&policy, &request).verdict),
@@ -823,6 +826,7 @@ fn a_rule_for_a_remote_names_its_address_at_the_time() {
             local_remotes: false,
             remotes,
             linked_trees: true,
+            ignored: Vec::new(),
         };
         let policy = Policy::new("auto".parse().unwrap(), stored.clone());
         word(decide(&policy, &request).verdict)
@@ -944,6 +948,7 @@ fn about_remotes(policy: &Policy, text: &str, remotes: GitRemotes) -> Decision {
         local_remotes: false,
         remotes: Some(remotes),
         linked_trees: true,
+        ignored: Vec::new(),
     };
     decide(policy, &request)
 }
@@ -969,6 +974,7 @@ fn the_reason_names_the_setting_that_protects_a_file() {
             local_remotes: false,
             remotes: None,
             linked_trees: true,
+            ignored: Vec::new(),
         };
         assert_eq!(decide(&policy("auto"), &request).reason, why);
     }

@@ -151,6 +151,7 @@ fn call(tui: &mut TestTui, id: &str, name: &str, details: Details, ended: Option
             content: Vec::new(),
             details,
             duration_ms: Some(millis),
+            rule: None,
         });
     }
 }

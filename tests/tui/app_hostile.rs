@@ -105,6 +105,7 @@ fn call(tui: &mut TestTui, id: &str, name: &str, details: Details) {
         content: Vec::new(),
         details,
         duration_ms: Some(3),
+        rule: None,
     });
 }
 

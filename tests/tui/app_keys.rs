@@ -135,15 +135,18 @@ fn enter_continues_at_the_limit() {
 #[test]
 fn enter_at_the_budget_raises_it_and_continues() {
     let mut tui = busy();
-    let (limit, next) = (BudgetLimit::Usd(1.0), BudgetLimit::Usd(2.0));
+    let [limit, spent, next] = [1.0, 1.02, 2.0].map(BudgetLimit::Usd);
     tui.agent(AgentEvent::AgentEnd {
         totals: tiller::agent::RunTotals::default(),
         messages: Vec::new().into(),
-        outcome: RunOutcome::BudgetReached(BudgetReached { limit, next }),
+        outcome: RunOutcome::BudgetReached(BudgetReached { limit, spent, next }),
     });
     tui.state(RunState::Idle);
     let frame = tui.frame();
-    assert!(frame.contains("Budget of $1 reached"), "{frame}");
+    assert!(
+        frame.contains("Budget of $1 reached: $1.02 spent"),
+        "{frame}"
+    );
     assert!(frame.contains("Enter continue, up to $2"), "{frame}");
     assert_eq!(tui.key("enter"), [Effect::RaiseBudget, Effect::GoOn]);
     tui.state(RunState::Idle);

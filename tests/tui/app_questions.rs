@@ -50,6 +50,7 @@ fn command_with(id: u64, command: &str, suggestions: Vec<Rule>) -> Arc<Question>
                 ..CommandDetails::default()
             })),
             network: false,
+            rule: None,
             flagged: Vec::new(),
             by_hand: None,
             suggestions,
@@ -259,6 +260,15 @@ fn enter_confirms_the_selection_but_not_right_after_another_key() {
         tui.now += 400;
         assert_eq!(tui.key("enter"), expected);
     }
+    // After a pause, a digit is no accident: Enter can follow at once. After another key it can't.
+    let mut tui = asked(&[command(1, "make")]);
+    assert_eq!(tui.key("1"), []);
+    assert_eq!(tui.key("enter"), once);
+    assert_eq!(tui.key("enter"), [], "the same Enter again");
+    let mut tui = asked(&[command(1, "make")]);
+    tui.key("down");
+    assert_eq!(tui.key("2"), []);
+    assert_eq!(tui.key("enter"), [], "too soon after a key");
     for question in [command(1, "make"), with_rule(1, "make"), choice(1)] {
         // With nothing selected, Enter never answers.
         let mut tui = asked(&[question]);
@@ -287,6 +297,19 @@ fn enter_confirms_the_selection_but_not_right_after_another_key() {
         tui.key("2");
         assert_eq!(tui.text(), "2");
     }
+    // Enter then selects the answer, and only a second one confirms it.
+    let mut tui = TestTui::new(90, 24);
+    ask(&mut tui, &[command(1, "make")]);
+    tui.key("2");
+    tui.now += 1000;
+    assert_eq!(tui.key("enter"), []);
+    assert!(
+        tui.frame().contains("Enter again to confirm"),
+        "{}",
+        tui.frame()
+    );
+    tui.now += 1000;
+    assert_eq!(tui.key("enter"), refused);
     // A digit followed by text is text, and so is a digit without an answer.
     for (typed, text) in [
         ("2 replicas", "2 replicas"),
@@ -868,7 +891,7 @@ fn a_small_screen_says_what_confirms() {
     ask(&mut tui, &[command(1, "git push\ngit fetch\ngit pull")]);
     tui.frame();
     tui.now += 500;
-    tui.key("2");
+    tui.key("up");
     assert!(!tui.frame().contains("confirm"), "not yet");
     tui.wait(500);
     let frame = tui.frame();

@@ -187,6 +187,7 @@ fn happen(tui: &mut TestTui, what: Event, words: &mut u32) -> Vec<Effect> {
                 content: Vec::new(),
                 details,
                 duration_ms: Some(3),
+                rule: None,
             })
         }
         Event::Returned(texts) => {

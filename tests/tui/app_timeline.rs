@@ -53,6 +53,7 @@ fn turn(
             content: Vec::new(),
             details,
             duration_ms: *duration_ms,
+            rule: None,
         });
     }
     tui.agent(AgentEvent::TurnEnd {

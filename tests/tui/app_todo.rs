@@ -56,6 +56,7 @@ fn todo(tui: &mut TestTui, list: TodoDetails) {
         content: vec![Content::text("ok")],
         details,
         duration_ms: Some(1),
+        rule: None,
     });
 }
 
@@ -209,6 +210,7 @@ fn changed(tui: &mut TestTui) {
                 ..DiffDetails::of(path.to_owned())
             })),
             duration_ms: None,
+            rule: None,
         });
     }
 }

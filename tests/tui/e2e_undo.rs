@@ -123,6 +123,24 @@ fn a_rewind_restores_conversation_and_files() {
 }
 
 #[test]
+fn ignored_files_that_a_command_deletes_are_named() {
+    let (_server, sandbox) = stage(vec![bash("rm -rf data"), Reply::text("Gone.")]);
+    sandbox.write(".gitignore", "data\n");
+    sandbox.write("data/set.csv", "1,2\n");
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.keys("clean up<enter>");
+    screen.wait_for("/undo can't restore what git ignores: data");
+    screen.wait_for("Gone.");
+    assert!(!sandbox.path().join("data").exists());
+    screen.wait_gone("Esc stops");
+    screen.keys("/undo<enter>");
+    screen.wait_for("Not restored:");
+    screen.wait_for("git ignores it, so tiller has no copy");
+    screen.keys("<esc>");
+    leave(&screen);
+}
+
+#[test]
 fn a_run_that_was_killed_can_be_undone() {
     let replies = vec![
         edit(),

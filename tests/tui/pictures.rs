@@ -120,6 +120,7 @@ impl Stage {
             content: content.clone(),
             details,
             duration_ms: Some(1),
+            rule: None,
         });
         let message = Arc::new(Message::ToolResult(ToolResultMessage {
             tool_call_id: call_id,

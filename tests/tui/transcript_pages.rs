@@ -277,6 +277,7 @@ fn live_of(conversation: Vec<Arc<Message>>) -> Vec<(AgentEvent, Option<Arc<Messa
                         ..Default::default()
                     })),
                     duration_ms: None,
+                    rule: None,
                 },
                 None,
             )),

@@ -150,6 +150,7 @@ impl Stage {
             content: vec![Content::text(text)],
             details: Arc::new(details),
             duration_ms: ms,
+            rule: None,
         });
     }
 

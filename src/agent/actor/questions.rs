@@ -56,11 +56,10 @@ impl Actor {
                         let body = Body::of_question(&question.call_id, false);
                         self.conversation.store(body);
                     }
-                    self.questions.list.push((Arc::new(question), reply));
+                    self.questions.list.push((question, reply));
                     self.show_questions();
                 } else if !self.questions.has_user {
-                    self.conversation
-                        .send(AgentEvent::Refused(Arc::new(question)));
+                    self.conversation.send(AgentEvent::Refused(question));
                 }
             }
             Some(Asked::Withdrawn(id)) => self.close(|question| question.id == id),

@@ -10,6 +10,7 @@ use super::outside::{is_alone, is_discarded, is_harmless};
 use super::policy::Policy;
 use super::read_only::{does_nothing, is_read_only, opens_nothing};
 use super::remotes;
+use super::removed::lost;
 use super::rule::{Action, Origin, Rule};
 use super::shell::{Line, SimpleCommand, read};
 use super::suggest;
@@ -248,13 +249,17 @@ impl Judging<'_> {
                 rule: Some(rule),
                 allowed: None,
             },
-            None => Found {
-                command,
-                action: Action::Allow,
-                reason: String::new(),
-                rule: allowed,
-                allowed,
-            },
+            None => {
+                let lost = lost(self.policy.mode, self.request, command);
+                let lost = lost.filter(|_| allowed.is_none());
+                Found {
+                    command,
+                    action: lost.as_ref().map_or(Action::Allow, |_| Action::Ask),
+                    reason: lost.unwrap_or_default(),
+                    rule: allowed,
+                    allowed,
+                }
+            }
         }
     }
 
@@ -414,6 +419,8 @@ impl Judging<'_> {
             let rule = if remotes::is_about(one.command) {
                 let rule = remotes::rule(tool, one.command, self.request.remotes.as_ref());
                 rule.filter(|rule| self.may_free(rule, one.command))
+            } else if one.action == Action::Ask && one.rule.is_none() {
+                suggest::same(tool, one.command, None)
             } else {
                 suggest::command(tool, one.command, asking.map(Arc::as_ref))
             };

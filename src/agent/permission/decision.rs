@@ -26,6 +26,8 @@ pub struct Request<'a> {
     pub remotes: Option<GitRemotes>,
     /// True if the repository has linked working trees that commands in the sandbox can't remove.
     pub linked_trees: bool,
+    /// What git ignores among the files that a recursive `rm` in the command takes.
+    pub ignored: Vec<String>,
 }
 
 /// A place that a call touches.
@@ -110,6 +112,11 @@ impl Decision {
     pub fn flagged(&self) -> Vec<String> {
         let asked = self.commands.iter().filter(|it| it.action == Action::Ask);
         asked.map(|it| it.command.clone()).collect()
+    }
+
+    /// The rule that decided, as users see it.
+    pub fn rule_text(&self) -> Option<String> {
+        self.rule.as_ref().map(|rule| rule.summary())
     }
 
     pub(super) fn new(verdict: Verdict, reason: impl Into<String>) -> Self {

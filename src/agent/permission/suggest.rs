@@ -25,7 +25,7 @@ const NEVER: WordList = WordList(
 const WITH_SUB_COMMANDS: WordList = WordList(
     "git cargo npm pnpm yarn go docker podman kubectl gh glab pip pip3 uv poetry bundle gem \
     rustup brew apt apt-get dnf conda terraform aws gcloud az helm systemctl dotnet mix composer \
-    gradle mvn bun deno jj hg",
+    gradle mvn bun deno jj hg mamba micromamba pdm dvc",
 );
 
 /// Programs that run nothing from the project, with any options. Few: most developer tools load hooks,
@@ -180,7 +180,7 @@ fn any(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rule
 }
 
 /// A rule that allows exactly this command.
-fn same(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rule> {
+pub(super) fn same(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rule> {
     let words: Option<Vec<String>> = command.words.iter().map(Word::exact).collect();
     let words = words?;
     if words.iter().map(String::len).sum::<usize>() > LONGEST {

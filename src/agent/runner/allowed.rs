@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::call_ids;
+use super::ignored::IgnoredFile;
 use super::link::{RunLink, Turn};
 use super::permissions::RunningCommand;
 use crate::permission::PermissionMode;
@@ -25,6 +26,8 @@ pub(super) struct Allowed {
     pub sandbox: Option<Arc<Sandbox>>,
     /// Counts its command as running if the command could leave something in the project.
     pub running: Option<Arc<RunningCommand>>,
+    /// What its command removes and git ignores.
+    pub ignored: Vec<IgnoredFile>,
     /// What the screen shows for the call until it reports details.
     pub preview: Arc<Details>,
     /// The change shown to the user, see [`ToolContext::shown`].
@@ -32,8 +35,8 @@ pub(super) struct Allowed {
 }
 
 pub(super) enum Refusal {
-    /// The reason, worded for the model.
-    Because(String),
+    /// The reason, worded for the model, and the rule that decided.
+    Because(String, Option<String>),
     Failing(ToolError),
     /// The turn was cut short before the call could start.
     CutShort,
@@ -41,7 +44,7 @@ pub(super) enum Refusal {
 
 impl From<String> for Refusal {
     fn from(why: String) -> Self {
-        Self::Because(why)
+        Self::Because(why, None)
     }
 }
 

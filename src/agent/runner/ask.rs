@@ -55,6 +55,7 @@ pub(super) async fn ask(
             again: None,
             details: Arc::clone(&allowed.preview),
             network: decision.verdict == Verdict::Ask(NETWORK),
+            rule: decision.rule_text(),
             flagged: decision.flagged(),
             suggestions: decision.suggestions.clone(),
             by_hand: by_hand.clone(),
@@ -74,7 +75,10 @@ pub(super) async fn ask(
                 return Err(text.into());
             }
             None if turn.interrupt.is_cancelled() => return Err(Refusal::CutShort),
-            None => return Err(nobody_to_ask(decision, by_hand.as_ref()).into()),
+            None => {
+                let text = nobody_to_ask(decision, by_hand.as_ref());
+                return Err(Refusal::Because(text, decision.rule_text()));
+            }
         }
     }
 }

@@ -10,10 +10,11 @@ use tokio::time::timeout;
 use super::allowed::{Allowed, CallScope};
 use super::dispatch::result_message;
 use super::execution::{CallOutcome, execute};
+use super::ignored::note_deleted;
 use super::link::{LateNotices, RunMessage};
 use super::permissions::{Permissions, RunningCommand};
 use crate::event::{NoticeLevel, ToolStatus};
-use crate::permission::{Confinement, PermissionMode, suggest_wider};
+use crate::permission::{Confinement, PermissionMode, in_venv, suggest_wider};
 use crate::process::ExitStatus;
 use crate::process::sandbox::{
     Confined, Network, Sandbox, files_git_left, protected_place, signs_of_confinement,
@@ -60,6 +61,11 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     let command = allowed.effects.command.as_deref().unwrap_or_default();
     let (may_ask, because, with) = words(confined, allowed.mode);
     let mut why = format!("its output contains “{shown}”; {because}");
+    if confined == Confined::Files
+        && let Some(instead) = in_venv(command)
+    {
+        why = format!("{why}. A virtual environment works in the sandbox: {instead}");
+    }
     if !may_ask {
         if confined == Confined::Files {
             show(&mut ended, PLAN_MODE);
@@ -83,6 +89,7 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
         again: Some(with.to_owned()),
         details: Arc::clone(&allowed.preview),
         network: confined == Confined::Network,
+        rule: None,
         flagged: Vec::new(),
         suggestions: suggest_wider(&call.name, command, confinement),
         by_hand: None,
@@ -126,7 +133,7 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
 async fn watched(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     let CallScope { link, turn, .. } = scope;
     let (is_confined, only_reads) = (allowed.sandbox.is_some(), allowed.effects.only_reads());
-    let running = allowed.running.clone();
+    let (running, ignored) = (allowed.running.clone(), allowed.ignored.clone());
     let is_outside = !is_confined && allowed.effects.command.is_some();
     if is_outside && allowed.mode != PermissionMode::Full {
         // Includes files that appeared while the user was deciding.
@@ -136,6 +143,7 @@ async fn watched(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
         }
     }
     let mut ended = execute(scope, allowed).await;
+    note_deleted(scope, ignored).await;
     if is_confined && let Some(text) = left_by_git(&ended) {
         link.notice(NoticeLevel::Warning, text.clone()).await;
         note(&mut ended, &text);

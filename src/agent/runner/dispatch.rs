@@ -136,7 +136,10 @@ async fn run_call(scope: CallScope<'_>, details: Arc<Details>) -> CallOutcome {
             }
             None => cut_short(link, details),
         },
-        Err(Refusal::Because(text)) => CallOutcome::unstarted(ToolStatus::Error, text, details),
+        Err(Refusal::Because(text, rule)) => CallOutcome {
+            rule,
+            ..CallOutcome::unstarted(ToolStatus::Error, text, details)
+        },
         Err(Refusal::Failing(error)) => failing(&link.env, error, details),
         Err(Refusal::CutShort) => cut_short(link, details),
     }
@@ -235,6 +238,7 @@ async fn end(link: &RunLink, call: &ToolCall, ended: CallOutcome) -> Ended {
         content: ended.content,
         details: ended.details,
         duration_ms: ended.duration_ms,
+        rule: ended.rule,
     };
     link.report(RunMessage::Ended(event, Arc::clone(&message)))
         .await;

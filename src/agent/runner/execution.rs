@@ -39,6 +39,8 @@ pub(super) struct CallOutcome {
     pub details: Arc<Details>,
     /// How long it ran, or `None` if it didn't run.
     pub duration_ms: Option<u64>,
+    /// The rule that refused it.
+    pub rule: Option<String>,
 }
 
 impl CallOutcome {
@@ -48,6 +50,7 @@ impl CallOutcome {
             content: vec![Content::text(text)],
             details,
             duration_ms: None,
+            rule: None,
         }
     }
 }
@@ -153,6 +156,7 @@ fn completed(result: TaskResult, live: Arc<Details>) -> CallOutcome {
         content,
         details: details.map_or(live, Arc::new),
         duration_ms: None,
+        rule: None,
     }
 }
 
@@ -175,6 +179,7 @@ fn cut_short(why: &str, result: Option<TaskResult>, live: Arc<Details>) -> CallO
         content: vec![Content::text(text)],
         details,
         duration_ms: None,
+        rule: None,
     }
 }
 

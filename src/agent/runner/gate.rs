@@ -66,7 +66,10 @@ pub(super) async fn judge(
     let (asks, confinement) = match judged.decision.verdict {
         Verdict::Allow(confinement) => (false, confinement),
         Verdict::Ask(confinement) => (true, confinement),
-        Verdict::Deny => return Err(format!("{NOT_PERMITTED}{}.", judged.decision.reason).into()),
+        Verdict::Deny => {
+            let text = format!("{NOT_PERMITTED}{}.", judged.decision.reason);
+            return Err(Refusal::Because(text, judged.decision.rule_text()));
+        }
     };
     let confinement = match effects.command {
         Some(_) => confinement,
@@ -75,6 +78,7 @@ pub(super) async fn judge(
     let mut allowed = Allowed {
         sandbox: None,
         running: None,
+        ignored: judged.ignored.clone(),
         reach: judged.reach(),
         mode: judged.mode,
         preview: Arc::clone(details),

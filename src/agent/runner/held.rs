@@ -176,7 +176,7 @@ pub(super) fn remotes(workspace: &Workspace, effects: &Effects, cwd: &Path) -> O
 }
 
 /// Returns the real folder that a command works in, or `None` if it is unknown or there are several.
-fn working_folder(workspace: &Workspace, command: &str, cwd: &Path) -> Option<PathBuf> {
+pub(super) fn working_folder(workspace: &Workspace, command: &str, cwd: &Path) -> Option<PathBuf> {
     let folders = folders(command)?;
     let [folder] = folders.as_slice() else {
         return folders.is_empty().then(|| real(cwd).ok())?;

@@ -19,6 +19,7 @@ mod live_policy;
 mod permissions;
 mod judged_command;
 mod held;
+mod ignored;
 mod execution;
 mod confined;
 mod look_ahead;

@@ -9,12 +9,14 @@ use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 
 use super::held::{held_outside, held_to_project, remotes, unusual};
+use super::ignored::{IgnoredFile, names, removed_by};
 use super::live_policy::LivePolicy;
 use crate::git::{distrust_programs_in, project_root};
 use crate::lock::lock;
 use crate::options::PermissionOptions;
 use crate::permission::{
-    Confinement, Decision, PathUse, PermissionMode, Policy, Request, Verdict, decide, suggest_wider,
+    Confinement, Decision, PathUse, PermissionMode, Policy, Request, Verdict, decide, removed,
+    suggest_wider,
 };
 use crate::process::Processes;
 use crate::process::sandbox::{Network, Sandbox};
@@ -40,6 +42,8 @@ pub(super) struct Judged {
     pub workspace: Arc<Workspace>,
     pub mode: PermissionMode,
     paths: Vec<PathUse>,
+    /// What its command removes and git ignores.
+    pub ignored: Vec<IgnoredFile>,
     /// Why the call's command can't be sandboxed.
     pub no_sandbox: Option<String>,
     /// How to fix that.
@@ -151,7 +155,8 @@ impl Permissions {
         if policy.mode == PermissionMode::Auto && workspace.holds_home() {
             Arc::make_mut(&mut policy).mode = PermissionMode::Ask;
         }
-        if !policy.looks_at_files(tool) {
+        let removes = |command: &String| !removed(command).is_empty();
+        if !policy.looks_at_files(tool) && !effects.command.as_ref().is_some_and(removes) {
             let request = Request {
                 tool,
                 effects,
@@ -161,12 +166,14 @@ impl Permissions {
                 local_remotes: false,
                 remotes: None,
                 linked_trees: false,
+                ignored: Vec::new(),
             };
             return Ok(Judged {
                 decision: decide(&policy, &request),
                 mode: policy.mode,
                 workspace,
                 paths: Vec::new(),
+                ignored: Vec::new(),
                 no_sandbox: None,
                 remedy: None,
             });
@@ -192,6 +199,7 @@ impl Permissions {
             let text = effects.command.as_deref().unwrap_or_default();
             let unquoted = text.replace(['\\', '\'', '"', '$', '\n'], "");
             let is_git = unquoted.contains("git");
+            let ignored = removed_by(&workspace, text, &cwd);
             let request = Request {
                 tool: &tool,
                 effects: &effects,
@@ -203,6 +211,7 @@ impl Permissions {
                     .flatten(),
                 local_remotes: is_git && workspace.has_local_remotes(),
                 linked_trees: !is_git || workspace.has_linked_trees(&lock(&repositories)),
+                ignored: names(&ignored, &cwd),
             };
             let mut decision = decide(&policy, &request);
             if let (Some(_), false, Some(text)) = (&policy.no_sandbox, has_user, &effects.command) {
@@ -230,6 +239,7 @@ impl Permissions {
                 workspace,
                 mode,
                 paths,
+                ignored,
                 remedy: (policy.no_sandbox.as_ref())
                     .and_then(|_| processes.sandbox_support().remedy()),
                 no_sandbox: policy.no_sandbox,

@@ -177,6 +177,15 @@ impl Undo {
         }
     }
 
+    /// Notes that a command deleted these paths, which git ignores. Returns those that a file tool hadn't
+    /// saved.
+    pub fn note_deleted(&self, paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, UndoError> {
+        match &mut lock(&self.state).open {
+            Some(open) => open.note_deleted(paths),
+            None => Ok(paths),
+        }
+    }
+
     fn cover(
         &self,
         cwd: &Path,

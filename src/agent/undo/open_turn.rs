@@ -11,7 +11,7 @@ use super::look::{look, look_and_keep};
 use super::looks::Looks;
 use super::record::{Before, Begun, Change, Journal, Record, Said, Status, named_by_others};
 use super::repository::is_ignored;
-use super::state::{Lost, State};
+use super::state::{Content, Lost, State};
 use super::store::Store;
 use super::tree::Tree;
 
@@ -141,6 +141,28 @@ impl OpenTurn {
         let afters = afters.into_iter();
         (self.said.afters).extend(afters.filter_map(|(path, state)| Some((path, state?))));
         Ok(())
+    }
+
+    /// Records that these paths are gone, without a copy. Returns those that weren't covered before.
+    pub fn note_deleted(&mut self, mut paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, UndoError> {
+        paths.retain(|path| !self.known.contains(path));
+        let content = Content {
+            lost: Some(Lost::Ignored),
+            ..Content::default()
+        };
+        let befores = paths.iter().map(|path| Before {
+            path: path.clone(),
+            state: State::File {
+                mode: 0,
+                content: content.clone(),
+            },
+            late: false,
+        });
+        let befores: Vec<Before> = befores.collect();
+        self.journal.before(&befores)?;
+        (self.known).extend(paths.iter().cloned());
+        self.said.befores.extend(befores);
+        Ok(paths)
     }
 
     /// True if a command in `cwd` needs no more covering.

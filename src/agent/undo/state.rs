@@ -77,6 +77,8 @@ pub(super) enum Lost {
     Home,
     /// It is too large to scan in time.
     TooSlow,
+    /// Git ignores it.
+    Ignored,
 }
 
 impl Lost {
@@ -90,6 +92,7 @@ impl Lost {
             Self::NotInGit => "git might not restore it byte for byte",
             Self::Home => "a home folder; only edits by file tools are covered",
             Self::TooSlow => "too large to check before each command",
+            Self::Ignored => "git ignores it, so tiller has no copy",
         }
     }
 }

@@ -69,6 +69,11 @@ pub fn explain(mut error: Error, words: &[String]) -> Error {
     if let Some(form) = config_form(words).filter(|_| is_form.contains(&error.kind())) {
         return Error::raw(error.kind(), format!("{form}\n"));
     }
+    if error.kind() == ErrorKind::MissingRequiredArgument
+        && let Some(form) = policy_form(words)
+    {
+        return Error::raw(error.kind(), format!("{form}\n"));
+    }
     // A prompt can begin with the name of a sub-command, but not with two of them.
     let unknown = [ErrorKind::UnknownArgument, ErrorKind::InvalidSubcommand];
     let is_flag = |word: &String| word.starts_with('-');
@@ -179,6 +184,28 @@ fn page_of_help(words: &[String]) -> Option<String> {
     let [help, word] = words else { return None };
     let page = find_page(word).filter(|_| help == "help")?;
     Some(format!("`tiller docs {}` shows its page", page.topic))
+}
+
+/// What to type for a rule whose commands are missing.
+fn policy_form(words: &[String]) -> Option<String> {
+    let ["policy", verb, options @ ..] = &*words.iter().map(String::as_str).collect::<Vec<_>>()
+    else {
+        return None;
+    };
+    let (what, example) = match *verb {
+        "allow" if options.contains(&"--network") => ("the first words of commands", "npm install"),
+        "allow" if options.contains(&"--no-sandbox") => ("the first words of commands", "docker"),
+        "allow" => ("the first words of commands", "npm test"),
+        "ask" => ("the first words of commands", "make deploy"),
+        "deny" => ("the first words of commands", "terraform apply"),
+        "remove" | "rm" | "delete" => ("a number from tiller policy list", "2"),
+        _ => return None,
+    };
+    let line = [&["tiller", "policy", verb][..], options, &[example]].concat();
+    Some(format!(
+        "policy {verb} needs {what}, for example: {}",
+        line.join(" ")
+    ))
 }
 
 /// The right form of `tiller config ui.theme`, `tiller config set ui.theme=dark` and of a value of several
@@ -342,6 +369,22 @@ mod tests {
             ("config set budget.usd=2", "tiller config set budget.usd 2"),
             ("config ui.theme", "tiller config get ui.theme"),
             ("sessions export", "tiller sessions lists"),
+            (
+                "policy allow",
+                "policy allow needs the first words of commands, for example: tiller policy allow npm test",
+            ),
+            (
+                "policy allow --network",
+                "tiller policy allow --network npm install",
+            ),
+            (
+                "policy deny --project",
+                "tiller policy deny --project terraform apply",
+            ),
+            (
+                "policy remove",
+                "needs a number from tiller policy list, for example: tiller policy remove 2",
+            ),
         ] {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
             let typed = ["tiller"].into_iter().chain(line.split(' '));

@@ -23,8 +23,11 @@ pub fn refusal(question: &Question, told: &mut HashSet<String>) -> Option<String
     };
     let what = call(&question.tool, &subject.details);
     let again = subject.again.as_ref();
-    let again = again.map_or_else(String::new, |with| format!(" again {with}"));
-    if !told.insert(format!("{what}{again}")) {
+    let refused = again.map_or_else(
+        || format!("refused: {what}"),
+        |with| format!("refused to rerun {with}: {what}"),
+    );
+    if !told.insert(refused.clone()) {
         return None;
     }
     let reason = &subject.reason;
@@ -44,16 +47,14 @@ pub fn refusal(question: &Question, told: &mut HashSet<String>) -> Option<String
         ),
         (rules, _) => {
             if let Some(line) = for_any_remote(rules, &what) {
-                return Some(format!(
-                    "refused: {what}{again} ({reason}. To allow it: {line})"
-                ));
+                return Some(format!("{refused} ({reason}. To allow it: {line})"));
             }
             let always = one_liner(rules);
             let always = always.map_or_else(String::new, |line| format!("; for all runs: {line}"));
             format!("allow it with --config {}{always}", as_word(rules))
         }
     };
-    Some(format!("refused: {what}{again} ({allow})"))
+    Some(format!("{refused} ({allow})"))
 }
 
 /// The line for a call that a rule or the permission mode denies.

@@ -168,9 +168,11 @@ fn kind(value: &Value) -> &'static str {
 /// The error for an unknown `key`, or for a key in it that means a known setting.
 fn unknown(root: &Table, key: String, value: &Value, place: &dyn Fn(&str) -> String) -> String {
     let mut keys = Vec::new();
-    // The section itself says more than `api_key` in it.
+    // The section itself says more than `api_key` in it, or than what is in a section of another agent.
+    let is_foreign = |key: &str| meant(root, key).is_some_and(|advice| advice.contains(' '));
     if let Value::Table(inner) = value
         && key != "providers"
+        && !is_foreign(&key)
     {
         collect_keys(inner, &key, &mut keys);
     }

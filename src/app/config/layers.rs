@@ -465,6 +465,19 @@ mod tests {
         ] {
             assert!(left_out.contains(told), "{told}: {left_out}");
         }
+        // A section of another agent is one mistake.
+        let mut layers = Layers::defaults();
+        let text = "[mcp_servers.foo]\ncommand = 'x'\n[mcp_servers.bar]\nurl = 'y'\n";
+        std::fs::write(&path, text).unwrap();
+        layers.add_user_file(&path).unwrap();
+        let [fault] = &*layers.left_out else {
+            panic!("{:?}", layers.left_out);
+        };
+        assert!(
+            fault.contains("unknown setting mcp_servers (user: "),
+            "{fault}"
+        );
+        assert!(fault.contains("config.toml:1)"), "{fault}");
         for text in [
             "[permission]\nmood = 'ask'\n",
             "[permission]\nmode = 'fool'\n",

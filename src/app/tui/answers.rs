@@ -1,5 +1,6 @@
 //! The list of answers to a question. Keys that could be text never answer: arrows and digits
-//! select, and Enter confirms, though not right after another key.
+//! select, and Enter confirms, though not right after another key. A digit after a pause is no accident,
+//! so Enter can follow at once.
 
 use super::answer_delay::AnswerDelay;
 use crate::app::action::Action;
@@ -106,6 +107,9 @@ impl Answers {
                 // Two digits in a row are a number, and text.
                 if digit.is_none() && self.appeared.is_over(now) && (1..=count).contains(&number) {
                     (self.selected, self.digit) = (Some(number - 1), Some(c));
+                    if !is_early {
+                        self.delay = AnswerDelay::over(now);
+                    }
                     return Pressed::Selected;
                 }
                 self.write(now);

@@ -192,6 +192,7 @@ pub const SCENES: &[Scene] = &[
     ("ends_at_budget", |tui| {
         let reached = BudgetReached {
             limit: BudgetLimit::Usd(5.0),
+            spent: BudgetLimit::Usd(5.04),
             next: BudgetLimit::Usd(10.0),
         };
         ended(tui, RunOutcome::BudgetReached(reached));
@@ -433,6 +434,7 @@ fn call(tui: &mut TestTui, name: &str, details: &Value, ended: Option<&str>) {
         content: vec![Content::text(text)],
         details,
         duration_ms: Some(6_240),
+        rule: None,
     });
 }
 

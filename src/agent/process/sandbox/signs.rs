@@ -43,6 +43,10 @@ const OF_NETWORK: &[&str] = &[
     // As curl words it.
     "couldn't connect to server",
     "could not connect to server",
+    // conda, poetry, and the clients of S3.
+    "connection failed for url",
+    "all attempts to connect",
+    "could not connect to the endpoint",
 ];
 const OF_FILES: &[&str] = &[
     "read-only file system",
@@ -202,6 +206,10 @@ mod tests {
                 Some(Confined::Network),
             ),
             ("psql: error: Connection refused", Some(Confined::Network)),
+            (
+                "CondaHTTPError: HTTP 000 CONNECTION FAILED for url <https://repo>",
+                Some(Confined::Network),
+            ),
             (
                 "curl: (7) Failed to connect to localhost port 5432 after 0 ms: Couldn't connect to server",
                 Some(Confined::Network),

@@ -92,6 +92,7 @@ pub(super) fn apply(
             content,
             details,
             duration_ms,
+            ..
         } => calls::end(
             cells,
             (call_id, name),

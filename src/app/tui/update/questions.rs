@@ -161,14 +161,22 @@ pub fn drawn(app: &mut App) {
 /// Enter with text in the editor: sends it as the answer, or as the reason to deny the call. `None`
 /// if there is no question, or the text is older than the question and so a message.
 pub fn answer_in_words(app: &mut App, take: impl Fn(&mut App) -> Text) -> Option<Vec<Effect>> {
-    if !app.text_answers() {
-        return None;
-    }
     let question = app.questions.first()?;
     let is_choice = matches!(question.subject, Subject::Choice(_));
-    let digit = app.composer.text().trim().parse::<u8>().ok();
-    if digit.is_some_and(|digit| digit < 10) && !is_choice {
-        let count = count(question);
+    let (count, answers) = (count(question), app.text_answers());
+    let digit = app.composer.text().trim().parse::<usize>().ok();
+    let digit = digit.filter(|digit| *digit < 10 && !(is_choice && answers));
+    if let Some(digit) = digit.filter(|it| (1..=count).contains(it) && !app.composer.is_message()) {
+        // Typed just as the question appeared. It is no message for the model, and no answer yet.
+        take(app);
+        app.strip.answers.select(digit - 1);
+        app.strip.answers.settle(app.now);
+        return Some(app.say("Press Enter again to confirm"));
+    }
+    if !answers {
+        return None;
+    }
+    if digit.is_some() {
         // Without it, a digit selects an answer again.
         take(app);
         return Some(app.say(format!("The answers are 1 to {count}")));
