@@ -1,10 +1,12 @@
 //! User messages, typed here or sent from another program. Each one's fate is decided, stored and
 //! answered in one step.
 
+use tokio::sync::mpsc::UnboundedReceiver;
+
 use super::activity::{Activity, Typed};
 use super::task::Actor;
 use crate::event::Queued;
-use crate::handle::{Accept, Delivery, Refused, Submission};
+use crate::handle::{Accept, Command, Delivery, Refused, Submission, TrialCommand};
 use crate::session::Body;
 use tiller_llm::Content;
 
@@ -104,7 +106,20 @@ impl Actor {
                 self.show_queues();
             }
             Activity::Ending { next, .. } => next.push(queued),
-            Activity::Leaving { .. } => {}
+            // It waits in the session.
+            Activity::Leaving { .. } => self.queues.push(queued),
+        }
+    }
+
+    /// Keeps what clients have sent since the shutdown began: they take it for sent.
+    pub(super) fn keep_unread(&mut self, commands: &mut UnboundedReceiver<Command>) {
+        while let Ok(command) = commands.try_recv() {
+            if let Command::Message(..)
+            | Command::Answer(..)
+            | Command::Trial(TrialCommand::Begin(_)) = &command
+            {
+                self.on_command(Some(command));
+            }
         }
     }
 

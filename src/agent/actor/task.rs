@@ -141,11 +141,12 @@ impl Actor {
                 () = processes.empty(), if stopping => self.enter(RunState::Idle),
             }
         }
-        self.leave_messages();
         tracing::info!("shutdown: no run is under way");
         self.processes.stop_all();
         tracing::info!("shutdown: commands were told to end");
         self.settle_undo().await;
+        self.keep_unread(&mut commands);
+        self.leave_messages();
         let mut unsaved = self.conversation.close().await;
         while let Some(notice) = self.closing.join_next().await {
             unsaved = unsaved.or(notice.ok().flatten());
@@ -175,7 +176,7 @@ impl Actor {
         run.is_some_and(|run| run.interrupt.is_cancelled() || !behind)
     }
 
-    fn on_command(&mut self, command: Option<Command>) {
+    pub(super) fn on_command(&mut self, command: Option<Command>) {
         let Some(command) = command else {
             return self.shut_down(None);
         };
