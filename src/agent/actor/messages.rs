@@ -116,7 +116,7 @@ impl Actor {
         while let Ok(command) = commands.try_recv() {
             if let Command::Message(..)
             | Command::Answer(..)
-            | Command::Trial(TrialCommand::Begin(_)) = &command
+            | Command::Trial(TrialCommand::Begin(..)) = &command
             {
                 self.on_command(Some(command));
             }

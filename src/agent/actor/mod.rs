@@ -4,6 +4,7 @@
 mod task;
 mod turns;
 mod settings;
+mod stop;
 mod view;
 mod compaction;
 mod messages;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::select;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -50,8 +50,6 @@ pub(super) struct Actor {
     /// The permission mode and rules.
     pub(super) policy: LivePolicy,
     pub(super) activity: Activity,
-    /// The client that gets messages back: the one that stopped the run or took them back.
-    pub(super) returns_to: u64,
     /// The activity as shown to subscribers.
     pub(super) state: RunState,
     pub(super) model: Arc<Model>,
@@ -109,7 +107,6 @@ impl Actor {
             questions: Questions::new(options.permission.has_user),
             policy,
             activity: Activity::Idle,
-            returns_to: 0,
             state: RunState::Idle,
             model,
             thinking: options.thinking,
@@ -184,22 +181,19 @@ impl Actor {
             return;
         };
         match command {
-            Command::Message(kind, content) => self.enqueue(Typed::here(kind, content)),
+            Command::Message(kind, content, _) => self.enqueue(Typed::here(kind, content)),
             Command::Submit(message, answer) => drop(answer.send(self.submit(*message))),
             Command::Listening(socket) => self.conversation.listening(socket),
             Command::Notify(level, text) => self.conversation.notice(level, text),
             Command::SteerNow => self.steer_now(),
             Command::TakeBack(id, by) => {
-                self.returns_to = by;
                 let messages = self.queues.take_back(id);
-                self.give_back(messages);
+                self.give_back(messages, by);
             }
             Command::ClearQueue(answer) => drop(answer.send(self.clear_queue())),
             Command::Release(ids) => self.release(&ids),
-            Command::Abort { cancelled, by } => {
-                self.returns_to = by;
-                self.abort(cancelled);
-            }
+            Command::Abort { cancelled, by } => self.abort(cancelled, by),
+            Command::AbortRun(run, by) => self.abort_run(run, by),
             Command::Continue => {
                 self.resume();
                 if self.activity.run().is_none() {
@@ -224,7 +218,7 @@ impl Actor {
             Command::SetPermission(mode) => self.set_permission(mode),
             Command::PermissionRules(answer) => self.tell_rules(answer),
             Command::RemoveRule(rule) => self.remove_rule(&rule),
-            Command::Answer(id, answer) => self.answer(id, answer),
+            Command::Answer(id, answer, by) => self.answer(id, answer, by),
             Command::Name(name) => self.conversation.name(name),
             Command::Compact(focus) => self.compact(CompactRequest { focus }),
             Command::Uncompact => self.uncompact(),
@@ -286,33 +280,7 @@ impl Actor {
     fn leave_messages(&mut self) {
         let waiting = self.queues.take_all();
         if self.conversation.session.path().is_none() {
-            self.give_back(waiting);
-        }
-    }
-
-    /// Aborts everything that runs, including a run that started after the one that the handle has
-    /// `cancelled`: it was requested before this abort was sent.
-    fn abort(&mut self, cancelled: bool) {
-        match std::mem::take(&mut self.activity) {
-            Activity::Running(mut run) => {
-                tracing::info!("run aborted");
-                self.compact_next = None;
-                // A run that changes the user's files must report what it did.
-                run.cancel(!run.silent);
-                let next = Vec::new();
-                self.activity = Activity::Ending { run, next };
-            }
-            other => {
-                let again = !cancelled || matches!(other, Activity::Ending { .. });
-                self.activity = other;
-                if self.activity.run().is_none() {
-                    self.show_state();
-                }
-                if again {
-                    self.processes.kill_all();
-                    self.recall_next();
-                }
-            }
+            self.give_back(waiting, 0);
         }
     }
 
@@ -331,15 +299,6 @@ impl Actor {
         self.start_run();
     }
 
-    fn shut_down(&mut self, done: Option<oneshot::Sender<Option<String>>>) {
-        self.recall_next();
-        let mut run = self.activity.take_run().map(|(run, _)| run);
-        if let Some(run) = &mut run {
-            run.cancel(true);
-        }
-        self.activity = Activity::Leaving { run, done };
-    }
-
     pub(super) fn start_run(&mut self) {
         self.conversation.repair(false);
         let opening = self.conversation.opening(&self.model, &self.toolbox);
@@ -354,10 +313,18 @@ impl Actor {
     where
         F: Future<Output = RunOutcome> + Send + 'static,
     {
+        self.start_for(0, silent, task);
+    }
+
+    /// Starts a run. If it is stopped, the queued messages return to the client `by`.
+    pub(super) fn start_for<F>(&mut self, by: u64, silent: bool, task: impl FnOnce(RunLink) -> F)
+    where
+        F: Future<Output = RunOutcome> + Send + 'static,
+    {
         // Not when the session is opened: viewing it must not change its file.
         self.conversation.store_model(&self.model, self.thinking);
         self.conversation.said.clear();
-        let ((id, cancel), processes) = (self.current.begin(), self.processes.scope());
+        let ((id, cancel), processes) = (self.current.begin(by), self.processes.scope());
         self.conversation.subscribers.run = Some(id);
         self.activity = Activity::Running(Run::start(
             cancel,
@@ -416,7 +383,7 @@ impl Actor {
         let Some((mut run, next)) = self.activity.take_run() else {
             return;
         };
-        self.current.end();
+        let returns_to = self.current.end();
         self.close(|_| true);
         let ended = run.outcome().await;
         // The run may have finished just before it noticed the cancellation.
@@ -431,7 +398,7 @@ impl Actor {
         // At shutdown they stay in the session, since the screen is gone.
         if aborted && !self.activity.is_leaving() {
             let messages = self.queues.take_all();
-            self.give_back(messages);
+            self.give_back(messages, returns_to);
         }
         if let (true, RunOutcome::Failed { message }) = (run.silent, &outcome) {
             self.conversation.notice(NoticeLevel::Error, message);
@@ -462,8 +429,13 @@ impl Actor {
             // Messages typed after the run last checked the queue.
             self.resume();
         }
+        let stops_next = run.stops_next.filter(|_| !next.is_empty());
         for queued in next {
             self.place(queued);
+        }
+        if let Some(by) = stops_next {
+            self.current.cancel(by, |_| ());
+            self.abort(true, by);
         }
         if self.activity.run().is_none()
             && let Some(request) = self.compact_next.take()
