@@ -14,7 +14,7 @@ impl Actor {
         match std::mem::take(&mut self.activity) {
             Activity::Running(mut run) => {
                 tracing::info!("run aborted");
-                self.compact_next = None;
+                self.drop_compaction();
                 // A run that changes the user's files must report what it did.
                 run.cancel(!run.silent);
                 let next = Vec::new();
