@@ -16,6 +16,7 @@ mod activity;
 mod conversation;
 mod branches;
 mod queue;
+mod returned;
 mod repair;
 mod questions;
 mod show;

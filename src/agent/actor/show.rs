@@ -13,6 +13,7 @@ impl Actor {
     pub(super) fn give_back(&mut self, messages: Vec<Queued>, to: u64) {
         if !messages.is_empty() {
             self.show_queues();
+            let to = self.returned.note(&messages, to);
             let returned = AgentEvent::QueueReturned { messages, to };
             self.conversation.send(returned);
         }

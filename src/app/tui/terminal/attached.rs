@@ -79,11 +79,15 @@ pub(crate) fn show(
     let followed = stream.try_clone().and_then(|stream| follow(stream, sender));
     let update = match followed {
         Ok(()) => {
-            let screen = AssertUnwindSafe(|| runtime.block_on(Box::pin(run(options(joining)))));
-            match catch_unwind(screen) {
+            let options = options(joining);
+            let handle = options.host.handle.clone();
+            let screen = AssertUnwindSafe(|| runtime.block_on(Box::pin(run(options))));
+            let update = match catch_unwind(screen) {
                 Ok(kind) => end_of(kind),
                 Err(_) => ScreenUpdate::end(101, "the screen crashed; the session continues"),
-            }
+            };
+            handle.detach();
+            update
         }
         Err(error) => ScreenUpdate::end(1, format!("can't start a screen: {error}")),
     };
