@@ -101,6 +101,7 @@ pub(super) enum Command {
     TakeBack(Option<u64>, u64),
     ClearQueue(oneshot::Sender<Vec<Queued>>),
     Release(Vec<u64>),
+    Detach(u64),
     Abort {
         /// `true` if the handle has cancelled a run.
         cancelled: bool,
@@ -290,6 +291,12 @@ impl AgentHandle {
     /// again when the session is opened.
     pub fn release(&self, ids: Vec<u64>) {
         self.send(Command::Release(ids));
+    }
+
+    /// Ends this front end. Messages that it got back and didn't release return to the front end that started
+    /// the agent.
+    pub fn detach(&self) {
+        self.send(Command::Detach(self.client));
     }
 
     /// Stops the run at once. A second call kills the remaining processes.

@@ -1,9 +1,11 @@
 //! Several clients of one agent: each gets back what it has sent or stopped, and none loses text.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use tiller::agent::{AgentEvent, Answer, Delivery, Queued, RunOutcome};
-use tiller::llm::Content;
 use tiller::llm::message::content_text;
+use tiller::llm::{Content, Message, StopReason, StreamEvent};
 
 use super::fixture::*;
 use super::killed::{external, queued_after_a_kill};
@@ -96,4 +98,69 @@ async fn a_message_sent_during_the_shutdown_stays_in_the_session() {
             .follow_up(vec![Content::text("late")]);
     });
     assert_eq!(queued_after_a_kill(&agent), ["late"]);
+}
+
+// No file stores the text of its editor.
+#[tokio::test]
+async fn what_a_client_leaves_behind_returns_to_the_first_one() {
+    let gate = Gate::new();
+    let waits = || vec![start(), Step::Wait(gate.clone())];
+    let mut agent = agent(vec![waits(), waits()], vec![]);
+    let other = agent.handle.for_client(1);
+    agent.prompt("Go");
+    gate.reached().await;
+    agent.steer("sent");
+    agent.steer("left");
+    other.abort();
+    let back_to_other = agent.until(|event| matches!(event, AgentEvent::QueueReturned { .. }));
+    let AgentEvent::QueueReturned { messages, to: 1 } = back_to_other.await else {
+        panic!("they return to the client that stopped the run")
+    };
+    assert_eq!(agent.settled().await, RunOutcome::Aborted);
+    other.release(vec![messages[0].id]);
+    other.detach();
+    assert_eq!(returned(&mut agent).await, back("left", 0));
+    agent.handle.release(vec![messages[1].id]);
+    // It stopped a run and left before the run ended.
+    agent.prompt("Again");
+    gate.reached().await;
+    agent.steer("late");
+    other.abort();
+    assert_eq!(returned(&mut agent).await, back("late", 0));
+}
+
+#[tokio::test]
+async fn a_client_that_joins_during_an_answer_gets_what_it_missed() {
+    let gate = Gate::new();
+    let mut second = text_block(1, "two ");
+    second.splice(2..2, [delta(1, "three"), Step::Wait(gate.clone())]);
+    let mut answer = vec![start()];
+    answer.extend(text_block(0, "one"));
+    answer.extend(second);
+    answer.push(done(StopReason::Stop));
+    let mut agent = agent(vec![answer], vec![]);
+    agent.prompt("Go");
+    let is_last = |event: &AgentEvent| matches!(event, AgentEvent::MessageUpdate { event: StreamEvent::BlockDelta { delta, .. } } if delta == "three");
+    agent.until(is_last).await;
+    let (_, mut events) = agent.handle.resubscribe().await.unwrap();
+    gate.open();
+    let (mut folded, mut deltas) = (None, 0);
+    let whole = loop {
+        match &within(events.recv()).await.unwrap().kind {
+            AgentEvent::MessageStart { message } => folded = Some(Message::clone(message)),
+            AgentEvent::MessageUpdate { event } => {
+                let Some(Message::Assistant(message)) = &mut folded else {
+                    panic!("an update without its start: {event:?}")
+                };
+                message.apply(event);
+                deltas += usize::from(matches!(event, StreamEvent::BlockDelta { .. }));
+            }
+            AgentEvent::MessageEnd { message } => break Arc::clone(message),
+            _ => {}
+        }
+    };
+    assert_eq!(whole.text(), folded.unwrap().text());
+    assert!(whole.text().contains("two three"), "{}", whole.text());
+    // The pieces of a block arrive as one.
+    assert_eq!(deltas, 2);
 }

@@ -23,7 +23,7 @@ impl Actor {
         match command {
             Command::Message(kind, content, by) => self.refuse(kind, content, by),
             Command::Trial(TrialCommand::Begin(content, by)) => {
-                self.refuse(QueueKind::Steering, content, by);
+                self.refuse(QueueKind::Trial, content, by);
             }
             _ => {}
         }
@@ -49,6 +49,7 @@ fn is_allowed(command: &Command) -> bool {
         | Command::TakeBack(..)
         | Command::ClearQueue(_)
         | Command::Release(_)
+        | Command::Detach(_)
         | Command::Abort { .. }
         | Command::AbortRun(..)
         | Command::PermissionRules(_)

@@ -15,11 +15,12 @@ use super::activity::{Activity, Run, Typed};
 use super::conversation::Conversation;
 use super::questions::Questions;
 use super::queue::Queues;
+use super::returned::Returned;
 use super::settings::told;
 use crate::budget::Account;
 use crate::current_run::CurrentRun;
 use crate::event::{AgentEvent, NoticeLevel, RunOutcome, RunState};
-use crate::handle::{AgentHandle, Command, OpenRefused, OpenSession, SlowReader};
+use crate::handle::{AgentHandle, Command, OpenRefused, OpenSession};
 use crate::memory::{PromptOptions, SessionPrompts};
 use crate::options::AgentOptions;
 use crate::process::Processes;
@@ -46,6 +47,7 @@ pub(super) struct Actor {
     pub(super) processes: Processes,
     pub(super) conversation: Conversation,
     pub(super) queues: Queues,
+    pub(super) returned: Returned,
     pub(super) questions: Questions,
     /// The permission mode and rules.
     pub(super) policy: LivePolicy,
@@ -104,6 +106,7 @@ impl Actor {
             processes: options.processes,
             conversation,
             queues,
+            returned: Returned::default(),
             questions: Questions::new(options.permission.has_user),
             policy,
             activity: Activity::Idle,
@@ -192,6 +195,7 @@ impl Actor {
             }
             Command::ClearQueue(answer) => drop(answer.send(self.clear_queue())),
             Command::Release(ids) => self.release(&ids),
+            Command::Detach(client) => self.detach(client),
             Command::Abort { cancelled, by } => self.abort(cancelled, by),
             Command::AbortRun(run, by) => self.abort_run(run, by),
             Command::Continue => {
@@ -243,7 +247,7 @@ impl Actor {
             Command::Snapshot(answer) => drop(answer.send(self.snapshot())),
             Command::Resubscribe(sender, answer) => {
                 if answer.send(self.snapshot()).is_ok() {
-                    self.conversation.subscribers.join(sender, SlowReader::Drop);
+                    self.conversation.subscribers.rejoin(sender);
                     self.show_trial();
                 }
             }
@@ -258,8 +262,8 @@ impl Actor {
         if let Some((entries, error)) = self.conversation.save() {
             return Err(OpenRefused::Unsaved(entries, error));
         }
-        self.compact_next = None;
         self.leave_messages();
+        self.returned.forget();
         self.model = open.model.unwrap_or_else(|| Arc::clone(&self.model));
         self.thinking = open.thinking.unwrap_or(self.thinking);
         self.env = Arc::new((self.env).for_session(&open.session, open.spill_dir));

@@ -24,7 +24,7 @@ impl Actor {
     }
 
     fn begin_trial(&mut self, content: Vec<Content>, by: u64) {
-        let typed = Typed::here(QueueKind::Steering, content);
+        let typed = Typed::here(QueueKind::Trial, content);
         let idle = matches!(self.activity, Activity::Idle);
         let refused = match &self.trials {
             _ if self.env.trial.is_some() => {
