@@ -16,14 +16,18 @@ pub(super) struct CurrentRun(Arc<Mutex<LastRun>>);
 struct LastRun {
     number: u64,
     token: Option<CancellationToken>,
+    /// The client that gets the queue if the run is stopped.
+    returns_to: u64,
 }
 
 impl CurrentRun {
-    pub fn begin(&self) -> (RunId, CancellationToken) {
+    /// Begins a run. Its messages return to the client `by`, or to the one that stops it.
+    pub fn begin(&self, by: u64) -> (RunId, CancellationToken) {
         let token = CancellationToken::new();
         let mut last = lock(&self.0);
         last.number += 1;
         last.token = Some(token.clone());
+        last.returns_to = by;
         (RunId(last.number), token)
     }
 
@@ -32,14 +36,28 @@ impl CurrentRun {
         RunId(lock(&self.0).number + 1)
     }
 
-    pub fn end(&self) {
-        lock(&self.0).token = None;
+    /// Returns `true` if `run` is the last one that has begun.
+    pub fn is(&self, run: RunId) -> bool {
+        lock(&self.0).number == run.0
     }
 
-    /// Cancels the current run and has `send` tell the actor whether there was one. Holds the lock
-    /// while sending, so that no run can start between the cancellation and the message.
-    pub fn cancel(&self, send: impl FnOnce(bool)) {
+    /// Notes that the client `by` stops the run.
+    pub fn stopped_by(&self, by: u64) {
+        lock(&self.0).returns_to = by;
+    }
+
+    /// Ends the run. Returns the client that gets its messages if it was stopped.
+    pub fn end(&self) -> u64 {
         let mut last = lock(&self.0);
+        last.token = None;
+        last.returns_to
+    }
+
+    /// Cancels the current run for the client `by`, and has `send` tell the actor whether there was one.
+    /// Holds the lock while sending, so that no run can start between the cancellation and the message.
+    pub fn cancel(&self, by: u64, send: impl FnOnce(bool)) {
+        let mut last = lock(&self.0);
+        last.returns_to = by;
         let token = last.token.take();
         if let Some(token) = &token {
             token.cancel();
@@ -47,14 +65,15 @@ impl CurrentRun {
         send(token.is_some());
     }
 
-    /// The same, but only for this run. Does nothing if it isn't the current one.
-    pub fn cancel_only(&self, run: RunId, send: impl FnOnce()) {
+    /// The same, but only for this run. The actor judges whether it is still, or not yet, the current one.
+    pub fn cancel_only(&self, run: RunId, by: u64, send: impl FnOnce()) {
         let mut last = lock(&self.0);
         if last.number == run.0
             && let Some(token) = last.token.take()
         {
+            last.returns_to = by;
             token.cancel();
-            send();
         }
+        send();
     }
 }

@@ -395,6 +395,8 @@ pub enum QueueKind {
     Steering,
     /// Sent when the agent would otherwise stop.
     FollowUp,
+    /// Sent in a new trial. Waits only if tiller ended before the trial began: the user must take it back.
+    Trial,
 }
 
 /// What the agent is doing. Only the actor sends this; no one should keep a separate flag.

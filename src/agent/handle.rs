@@ -92,7 +92,8 @@ pub struct SessionInfo {
 /// The commands of [`AgentHandle`]'s methods, which document them. The actor reads them in order.
 #[derive(Debug)]
 pub(super) enum Command {
-    Message(QueueKind, Vec<Content>),
+    /// The last field of this, and of some others, is the client that sends it.
+    Message(QueueKind, Vec<Content>, u64),
     Submit(Box<Submission>, oneshot::Sender<Result<Delivery, Refused>>),
     Listening(Option<PathBuf>),
     Notify(NoticeLevel, String),
@@ -100,17 +101,18 @@ pub(super) enum Command {
     TakeBack(Option<u64>, u64),
     ClearQueue(oneshot::Sender<Vec<Queued>>),
     Release(Vec<u64>),
+    Detach(u64),
     Abort {
         /// `true` if the handle has cancelled a run.
         cancelled: bool,
-        /// The client that stops it.
         by: u64,
     },
+    AbortRun(RunId, u64),
     Continue,
     SetPermission(PermissionMode),
     PermissionRules(oneshot::Sender<Vec<Rule>>),
     RemoveRule(Box<Rule>),
-    Answer(u64, Answer),
+    Answer(u64, Answer, u64),
     RaiseBudget,
     SetBudget(Budget),
     SetModel(Box<Model>),
@@ -184,7 +186,7 @@ pub(super) enum TreeCommand {
 
 #[derive(Debug)]
 pub(super) enum TrialCommand {
-    Begin(Vec<Content>),
+    Begin(Vec<Content>, u64),
     Keep,
     Discard,
 }
@@ -244,12 +246,12 @@ impl AgentHandle {
 
     /// Sends a user message: starts a run if idle, else steers before the next tool group or call.
     pub fn steer(&self, content: Vec<Content>) {
-        self.send(Command::Message(QueueKind::Steering, content));
+        self.send(Command::Message(QueueKind::Steering, content, self.client));
     }
 
     /// Sends a user message: starts a run if idle, else it is sent when the agent would stop.
     pub fn follow_up(&self, content: Vec<Content>) {
-        self.send(Command::Message(QueueKind::FollowUp, content));
+        self.send(Command::Message(QueueKind::FollowUp, content, self.client));
     }
 
     /// Sends a user message and returns what happened to it. The agent has accepted nothing until
@@ -291,24 +293,24 @@ impl AgentHandle {
         self.send(Command::Release(ids));
     }
 
-    /// Stops the run at once. A second call kills the remaining processes.
-    pub fn abort(&self) {
-        self.run.cancel(|cancelled| {
-            self.send(Command::Abort {
-                cancelled,
-                by: self.client,
-            });
-        });
+    /// Ends this front end. Messages that it got back and didn't release return to the front end that started
+    /// the agent.
+    pub fn detach(&self) {
+        self.send(Command::Detach(self.client));
     }
 
-    /// Stops this run at once, but not a later one. Does nothing if it has ended.
+    /// Stops the run at once. A second call kills the remaining processes.
+    pub fn abort(&self) {
+        let by = self.client;
+        self.run
+            .cancel(by, |cancelled| self.send(Command::Abort { cancelled, by }));
+    }
+
+    /// Stops this run at once, even before it starts, but not a later one. Does nothing if it has ended.
     pub fn abort_run(&self, run: RunId) {
-        self.run.cancel_only(run, || {
-            self.send(Command::Abort {
-                cancelled: true,
-                by: self.client,
-            });
-        });
+        let by = self.client;
+        self.run
+            .cancel_only(run, by, || self.send(Command::AbortRun(run, by)));
     }
 
     /// Continues after the iteration limit.
@@ -334,7 +336,7 @@ impl AgentHandle {
 
     /// Answers the question with this id. Does nothing if it no longer waits.
     pub fn answer(&self, id: u64, answer: Answer) {
-        self.send(Command::Answer(id, answer));
+        self.send(Command::Answer(id, answer, self.client));
     }
 
     /// Raises the limits that are used up by another whole budget.
@@ -369,7 +371,7 @@ impl AgentHandle {
     /// Sends a user message in a trial: the conversation forks, and the agent works in a git worktree
     /// until the trial is kept or discarded. If that isn't possible, the message goes back to the user.
     pub fn begin_trial(&self, content: Vec<Content>) {
-        self.send(Command::Trial(TrialCommand::Begin(content)));
+        self.send(Command::Trial(TrialCommand::Begin(content, self.client)));
     }
 
     /// Ends the open trial and applies its changes to the user's files.
@@ -474,7 +476,8 @@ impl AgentHandle {
     /// be saved.
     pub async fn shutdown(&self) -> Option<String> {
         let (done, wait) = oneshot::channel();
-        self.run.cancel(|_| self.send(Command::Shutdown(done)));
+        self.run
+            .cancel(self.client, |_| self.send(Command::Shutdown(done)));
         let Ok(unsaved) = timeout(SHUTDOWN_LIMIT, wait).await else {
             let text = "the agent doesn't stop; tiller quits anyway";
             tracing::warn!("{text}");

@@ -581,6 +581,21 @@ async fn an_abort_cancels_a_compaction() {
     assert_eq!(sent[1], "assistant: one");
 }
 
+// Who requested it must learn that it won't happen.
+#[tokio::test]
+async fn an_abort_cancels_a_compaction_that_waits_for_the_run() {
+    let gate = Gate::new();
+    let mut waits = say("late");
+    waits.insert(1, Step::Wait(Arc::clone(&gate)));
+    let mut agent = start(vec![waits], 0);
+    agent.prompt("First");
+    gate.reached().await;
+    agent.handle.compact(None);
+    agent.handle.abort();
+    assert_eq!(agent.settled().await, RunOutcome::Aborted);
+    assert_eq!(ends(&agent), [CompactionOutcome::Aborted]);
+}
+
 #[tokio::test]
 async fn a_smaller_window_compacts_before_its_first_call() {
     let answers = vec![sized(say("one"), 30_000), say("the summary"), say("two")];

@@ -300,6 +300,37 @@ async fn returned_messages_stay_stored_until_released() {
     assert_eq!(queued_after_a_kill(&agent), [""; 0]);
 }
 
+// Sent as an ordinary message, it would change the user's files.
+#[tokio::test]
+async fn the_prompt_of_a_trial_that_did_not_begin_is_only_taken_back() {
+    let mut agent = agent(vec![], vec![]);
+    agent.handle.begin_trial(vec![Content::text("try it")]);
+    let back = |event: &AgentEvent| matches!(event, AgentEvent::QueueReturned { .. });
+    agent.until(back).await;
+    assert_eq!(queued_after_a_kill(&agent), ["try it"]);
+    let mut next = Setup {
+        answers: vec![say("ok")],
+        resume: Some(agent.killed()),
+        has_user: true,
+        ..Setup::default()
+    }
+    .start();
+    let waits = |event: &AgentEvent| matches!(event, AgentEvent::QueueUpdate { follow_up, .. } if follow_up.len() == 1);
+    next.until(waits).await;
+    next.handle.go_on();
+    next.handle.steer_now();
+    next.prompt("Something else");
+    assert_eq!(next.settled().await, RunOutcome::Done);
+    assert_eq!(next.script.requests().len(), 1);
+    assert!(!next.request(0).contains(&"user: try it".to_owned()));
+    assert_eq!(next.handle.clear_queue().await, []);
+    next.handle.take_back(None);
+    let AgentEvent::QueueReturned { messages, .. } = next.until(back).await else {
+        unreachable!()
+    };
+    assert_eq!(messages[0].kind, QueueKind::Trial);
+}
+
 // This also holds between the delivered message and the entry that removes it from the queue.
 #[tokio::test]
 async fn at_every_line_a_message_is_either_queued_or_delivered() {

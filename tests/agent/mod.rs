@@ -37,6 +37,7 @@ mod branches;
 mod sessions;
 mod stored;
 mod trials;
+mod clients;
 mod nothing_lost;
 mod append_only;
 mod parity;

@@ -682,10 +682,10 @@ fn alt_up_takes_back_queued_messages() {
     let mut tui = busy();
     assert_eq!(tui.key("alt+up"), [], "the queue is empty");
     tui.waiting(&["a"], &[]);
-    assert_eq!(tui.key("alt+up"), [Effect::TakeBack]);
+    assert_eq!(tui.key("alt+up"), [Effect::TakeBack(None)]);
     // After a limit or a failure nothing runs, but messages may still be queued.
     tui.state(RunState::Idle);
-    assert_eq!(tui.key("alt+up"), [Effect::TakeBack]);
+    assert_eq!(tui.key("alt+up"), [Effect::TakeBack(None)]);
 }
 
 #[test]

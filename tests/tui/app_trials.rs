@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tiller::agent::trial::Trial;
-use tiller::agent::{AgentEvent, RunState, TrialEvent};
+use tiller::agent::{AgentEvent, QueueKind, RunState, TrialEvent};
+use tiller::app::tui::effects::effect::Effect;
 use tiller::app::tui::msg::Msg;
 
-use super::app_kit::{TestTui, prompt, run_command};
+use super::app_kit::{TestTui, prompt, queued, run_command};
 
 pub(super) fn trial() -> AgentEvent {
     let trial: Trial = serde_json::from_value(json!({
@@ -42,6 +43,24 @@ fn only_its_commands_end_a_trial() {
         tui.write(typed);
         assert_eq!(tui.key("enter"), [run_command(typed)]);
     }
+}
+
+#[test]
+fn a_trial_that_did_not_begin_returns_as_its_command() {
+    let mut tui = TestTui::new(80, 24);
+    let messages = queued(QueueKind::Trial, &["repair it"]);
+    let id = messages[0].id;
+    let waits = AgentEvent::QueueUpdate {
+        steering: Vec::new(),
+        follow_up: messages.clone(),
+    };
+    assert_eq!(tui.agent(waits.clone()), [Effect::TakeBack(Some(id))]);
+    assert!(tui.frame().contains("▸ try    repair it"));
+    tui.agent(AgentEvent::QueueReturned { messages, to: 0 });
+    assert_eq!(tui.text(), "/try repair it");
+    // Only the program's own screen does that.
+    tui.app.start.client = 1;
+    assert_eq!(tui.agent(waits), []);
 }
 
 #[test]

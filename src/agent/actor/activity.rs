@@ -73,6 +73,8 @@ pub(super) struct Run {
     pub fallback: Option<Arc<Model>>,
     /// `true` if the user has chosen another model since the last turn began.
     pub model_chosen: bool,
+    /// The client that has stopped the next run already.
+    pub stops_next: Option<u64>,
 }
 
 impl Run {
@@ -100,6 +102,7 @@ impl Run {
             calls: 0,
             fallback: None,
             model_chosen: false,
+            stops_next: None,
         }
     }
 

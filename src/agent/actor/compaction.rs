@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use super::activity::Activity;
 use super::task::Actor;
 use super::trial::told;
-use crate::event::NoticeLevel;
+use crate::event::{AgentEvent, CompactionOutcome, CompactionReason, NoticeLevel};
 use crate::memory::compaction::{ContextUsage, Window};
 use crate::runner::{CompactRequest, Summary, compact_now};
 use crate::session::entry::Kind;
@@ -26,6 +26,16 @@ impl Actor {
             }
             Activity::Running(_) | Activity::Ending { .. } => self.compact_next = Some(request),
             Activity::Leaving { .. } => {}
+        }
+    }
+
+    /// Drops a compaction that waits for the run, because the user stops everything.
+    pub(super) fn drop_compaction(&mut self) {
+        if self.compact_next.take().is_some() {
+            self.conversation.publish(AgentEvent::CompactionEnd {
+                reason: CompactionReason::Manual,
+                outcome: CompactionOutcome::Aborted,
+            });
         }
     }
 

@@ -1,10 +1,12 @@
 //! User messages, typed here or sent from another program. Each one's fate is decided, stored and
 //! answered in one step.
 
+use tokio::sync::mpsc::UnboundedReceiver;
+
 use super::activity::{Activity, Typed};
 use super::task::Actor;
-use crate::event::Queued;
-use crate::handle::{Accept, Delivery, Refused, Submission};
+use crate::event::{QueueKind, Queued};
+use crate::handle::{Accept, Command, Delivery, Refused, Submission, TrialCommand};
 use crate::session::Body;
 use tiller_llm::Content;
 
@@ -66,6 +68,7 @@ impl Actor {
 
     /// Hands these messages over to the user: they no longer wait.
     pub(super) fn release(&mut self, ids: &[u64]) {
+        self.returned.release(ids);
         let back = ids.iter().flat_map(|id| self.queues.take_back(Some(*id)));
         if back.count() > 0 {
             self.show_queues();
@@ -73,9 +76,11 @@ impl Actor {
         self.let_go(ids);
     }
 
-    /// Hands all waiting messages over to the caller.
+    /// Hands all waiting messages over to the caller, except for trials, which only the user begins.
     pub(super) fn clear_queue(&mut self) -> Vec<Queued> {
-        let messages = self.queues.take_back(None);
+        let (trials, messages): (Vec<_>, Vec<_>) = (self.queues.take_back(None).into_iter())
+            .partition(|queued| queued.kind == QueueKind::Trial);
+        trials.into_iter().for_each(|trial| self.queues.push(trial));
         if !messages.is_empty() {
             self.show_queues();
             let ids: Vec<u64> = messages.iter().map(|queued| queued.id).collect();
@@ -104,7 +109,20 @@ impl Actor {
                 self.show_queues();
             }
             Activity::Ending { next, .. } => next.push(queued),
-            Activity::Leaving { .. } => {}
+            // It waits in the session.
+            Activity::Leaving { .. } => self.queues.push(queued),
+        }
+    }
+
+    /// Keeps what clients have sent since the shutdown began: they take it for sent.
+    pub(super) fn keep_unread(&mut self, commands: &mut UnboundedReceiver<Command>) {
+        while let Ok(command) = commands.try_recv() {
+            if let Command::Message(..)
+            | Command::Answer(..)
+            | Command::Trial(TrialCommand::Begin(..)) = &command
+            {
+                self.on_command(Some(command));
+            }
         }
     }
 

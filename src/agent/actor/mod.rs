@@ -4,6 +4,7 @@
 mod task;
 mod turns;
 mod settings;
+mod stop;
 mod view;
 mod compaction;
 mod messages;
@@ -15,6 +16,7 @@ mod activity;
 mod conversation;
 mod branches;
 mod queue;
+mod returned;
 mod repair;
 mod questions;
 mod show;

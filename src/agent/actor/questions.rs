@@ -68,14 +68,14 @@ impl Actor {
     }
 
     /// Sends `answer` to the call that waits with the question `id`. If it no longer waits, the
-    /// typed text goes back to the user.
-    pub(super) fn answer(&mut self, id: u64, answer: Answer) {
+    /// typed text goes back to the client `by`.
+    pub(super) fn answer(&mut self, id: u64, answer: Answer, by: u64) {
         let mut open = self.questions.list.iter();
         let Some(place) = open.position(|(question, _)| question.id == id) else {
-            return self.return_answer(answer);
+            return self.return_answer(answer, by);
         };
         if self.questions.list[place].1.is_closed() {
-            self.return_answer(answer);
+            self.return_answer(answer, by);
             self.questions.list.remove(place);
             return self.show_questions();
         }
@@ -88,16 +88,16 @@ impl Actor {
             self.allow_others(rules);
         }
         if let Err(answer) = reply.send(answer) {
-            self.return_answer(answer);
+            self.return_answer(answer, by);
         }
         self.show_questions();
     }
 
-    fn return_answer(&mut self, answer: Answer) {
+    fn return_answer(&mut self, answer: Answer, by: u64) {
         if let Answer::Reply(text) | Answer::Refuse { reason: Some(text) } = answer {
             let typed = Typed::here(QueueKind::Steering, vec![Content::text(text)]);
             let back = self.queues.number(typed);
-            self.give_back(vec![back]);
+            self.give_back(vec![back], by);
         }
     }
 

@@ -16,6 +16,8 @@ pub(super) struct Queues {
     pub(super) opening: VecDeque<Queued>,
     steering: VecDeque<Queued>,
     follow_up: VecDeque<Queued>,
+    /// The prompts of trials that didn't begin. Sending them would change the user's files.
+    trial: VecDeque<Queued>,
     /// Ids of the waiting messages that the session has stored.
     stored: BTreeSet<u64>,
 }
@@ -66,10 +68,10 @@ impl Queues {
         taken
     }
 
-    /// Removes and returns one waiting message, or all: steering first, then follow-ups.
+    /// Removes and returns one waiting message, or all: steering first, then follow-ups and trials.
     pub fn take_back(&mut self, id: Option<u64>) -> Vec<Queued> {
         let mut taken = Vec::new();
-        for queue in [&mut self.steering, &mut self.follow_up] {
+        for queue in [&mut self.steering, &mut self.follow_up, &mut self.trial] {
             let (out, stay): (VecDeque<_>, _) = std::mem::take(queue)
                 .into_iter()
                 .partition(|queued| id.is_none_or(|id| queued.id == id));
@@ -94,13 +96,15 @@ impl Queues {
     }
 
     pub fn anything_waits(&self) -> bool {
-        self.steering_waits() || self.follow_up_waits()
+        self.steering_waits() || self.follow_up_waits() || !self.trial.is_empty()
     }
 
-    /// The waiting messages as shown to the user: steering, follow-ups.
+    /// The waiting messages as shown to the user: steering, and the others.
     pub fn shown(&self) -> (Vec<Queued>, Vec<Queued>) {
         let list = |queue: &VecDeque<Queued>| queue.iter().cloned().collect();
-        (list(&self.steering), list(&self.follow_up))
+        let mut later: Vec<Queued> = list(&self.follow_up);
+        later.extend(list(&self.trial));
+        (list(&self.steering), later)
     }
 
     /// Numbers a message. Numbers are never reused, in any session, because drafts that contain the
@@ -121,6 +125,7 @@ impl Queues {
         match kind {
             QueueKind::Steering => &mut self.steering,
             QueueKind::FollowUp => &mut self.follow_up,
+            QueueKind::Trial => &mut self.trial,
         }
     }
 }

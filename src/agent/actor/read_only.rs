@@ -21,9 +21,9 @@ impl Actor {
             return Some(command);
         }
         match command {
-            Command::Message(kind, content) => self.refuse(kind, content),
-            Command::Trial(TrialCommand::Begin(content)) => {
-                self.refuse(QueueKind::Steering, content);
+            Command::Message(kind, content, by) => self.refuse(kind, content, by),
+            Command::Trial(TrialCommand::Begin(content, by)) => {
+                self.refuse(QueueKind::Trial, content, by);
             }
             _ => {}
         }
@@ -32,9 +32,9 @@ impl Actor {
         None
     }
 
-    fn refuse(&mut self, kind: QueueKind, content: Vec<Content>) {
+    fn refuse(&mut self, kind: QueueKind, content: Vec<Content>, by: u64) {
         let back = self.queues.number(Typed::here(kind, content));
-        self.give_back(vec![back]);
+        self.give_back(vec![back], by);
     }
 }
 
@@ -49,7 +49,9 @@ fn is_allowed(command: &Command) -> bool {
         | Command::TakeBack(..)
         | Command::ClearQueue(_)
         | Command::Release(_)
+        | Command::Detach(_)
         | Command::Abort { .. }
+        | Command::AbortRun(..)
         | Command::PermissionRules(_)
         | Command::RemoveRule(_)
         | Command::SetPermission(_)
@@ -110,13 +112,13 @@ mod tests {
         };
         let (direction, turn) = (Direction::Undo, String::new());
         for (allowed, command) in [
-            (false, Command::Message(QueueKind::Steering, Vec::new())),
+            (false, Command::Message(QueueKind::Steering, Vec::new(), 0)),
             (false, Command::SteerNow),
             (false, Command::Continue),
             (false, Command::Name(String::new())),
             (false, Command::Compact(None)),
             (false, Command::Uncompact),
-            (false, Command::Trial(TrialCommand::Begin(Vec::new()))),
+            (false, Command::Trial(TrialCommand::Begin(Vec::new(), 0))),
             (false, Command::Trial(TrialCommand::Keep)),
             (false, Command::Trial(TrialCommand::Discard)),
             (false, Command::Tree(TreeCommand::EditLast)),

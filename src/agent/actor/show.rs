@@ -9,11 +9,11 @@ use crate::event::{AgentEvent, Phase, Queued, RunState};
 use crate::handle::{SessionInfo, Snapshot};
 
 impl Actor {
-    /// Returns messages to their author. They stay in the session until they are released.
-    pub(super) fn give_back(&mut self, messages: Vec<Queued>) {
+    /// Returns messages to the client `to`. They stay in the session until they are released.
+    pub(super) fn give_back(&mut self, messages: Vec<Queued>, to: u64) {
         if !messages.is_empty() {
             self.show_queues();
-            let to = std::mem::take(&mut self.returns_to);
+            let to = self.returned.note(&messages, to);
             let returned = AgentEvent::QueueReturned { messages, to };
             self.conversation.send(returned);
         }

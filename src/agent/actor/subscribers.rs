@@ -1,6 +1,7 @@
 //! The subscribers of an agent. Numbers and timestamps each event and sends it to every subscriber
 //! in order. A slow subscriber holds the run back, but never the actor: events that don't fit its
-//! channel wait here, and meanwhile the actor reads nothing more from the run.
+//! channel wait here, and meanwhile the actor reads nothing more from the run. A new subscriber gets the
+//! answer that is streaming.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::event::{AgentEvent, Event, RunId, now_ms};
 use crate::handle::SlowReader;
+use tiller_llm::{Message, StreamEvent};
 
 /// How long a subscriber may read nothing before it is dropped.
 const STUCK_TIMEOUT: Duration = Duration::from_secs(5);
@@ -25,6 +27,8 @@ pub(super) struct Subscribers {
     last_seq: u64,
     /// The run that events belong to.
     pub run: Option<RunId>,
+    /// The events of the answer that is streaming, with the pieces of a block joined.
+    answer: Vec<AgentEvent>,
     subscribers: Vec<Subscriber>,
 }
 
@@ -50,16 +54,67 @@ impl Subscribers {
         });
     }
 
-    /// Sends an event to all subscribers. Never waits.
-    pub fn send(&mut self, kind: AgentEvent) {
-        let lossy = matches!(kind, AgentEvent::ToolUpdate { .. });
-        self.last_seq += 1;
-        let event = Arc::new(Event {
+    /// The same for one that knows the conversation: also sends the answer so far.
+    pub fn rejoin(&mut self, sender: mpsc::Sender<Arc<Event>>) {
+        self.join(sender, SlowReader::Drop);
+        let events: Vec<_> = self
+            .answer
+            .iter()
+            .map(|it| self.event(it.clone()))
+            .collect();
+        if let Some(subscriber) = self.subscribers.last_mut() {
+            for event in &events {
+                subscriber.offer(event, false);
+            }
+        }
+    }
+
+    fn event(&self, kind: AgentEvent) -> Arc<Event> {
+        Arc::new(Event {
             seq: self.last_seq,
             time: now_ms(),
             run: self.run,
             kind,
-        });
+        })
+    }
+
+    fn note_answer(&mut self, event: &AgentEvent) {
+        match event {
+            AgentEvent::MessageStart { message } => {
+                self.answer.clear();
+                if matches!(**message, Message::Assistant(_)) {
+                    self.answer.push(event.clone());
+                }
+            }
+            AgentEvent::MessageEnd { .. } | AgentEvent::AgentEnd { .. } => self.answer.clear(),
+            AgentEvent::MessageUpdate { event: update } if !self.answer.is_empty() => {
+                match (self.answer.last_mut(), update) {
+                    // Each one replaces the one before.
+                    (_, StreamEvent::Usage(_)) => {}
+                    (
+                        Some(AgentEvent::MessageUpdate {
+                            event:
+                                StreamEvent::BlockDelta {
+                                    index: at,
+                                    delta: text,
+                                    ..
+                                },
+                        }),
+                        StreamEvent::BlockDelta { index, delta, .. },
+                    ) if at == index => text.push_str(delta),
+                    _ => self.answer.push(event.clone()),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Sends an event to all subscribers. Never waits.
+    pub fn send(&mut self, kind: AgentEvent) {
+        let lossy = matches!(kind, AgentEvent::ToolUpdate { .. });
+        self.note_answer(&kind);
+        self.last_seq += 1;
+        let event = self.event(kind);
         self.subscribers
             .retain_mut(|subscriber| subscriber.offer(&event, lossy));
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::select;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -15,11 +15,12 @@ use super::activity::{Activity, Run, Typed};
 use super::conversation::Conversation;
 use super::questions::Questions;
 use super::queue::Queues;
+use super::returned::Returned;
 use super::settings::told;
 use crate::budget::Account;
 use crate::current_run::CurrentRun;
 use crate::event::{AgentEvent, NoticeLevel, RunOutcome, RunState};
-use crate::handle::{AgentHandle, Command, OpenRefused, OpenSession, SlowReader};
+use crate::handle::{AgentHandle, Command, OpenRefused, OpenSession};
 use crate::memory::{PromptOptions, SessionPrompts};
 use crate::options::AgentOptions;
 use crate::process::Processes;
@@ -46,12 +47,11 @@ pub(super) struct Actor {
     pub(super) processes: Processes,
     pub(super) conversation: Conversation,
     pub(super) queues: Queues,
+    pub(super) returned: Returned,
     pub(super) questions: Questions,
     /// The permission mode and rules.
     pub(super) policy: LivePolicy,
     pub(super) activity: Activity,
-    /// The client that gets messages back: the one that stopped the run or took them back.
-    pub(super) returns_to: u64,
     /// The activity as shown to subscribers.
     pub(super) state: RunState,
     pub(super) model: Arc<Model>,
@@ -106,10 +106,10 @@ impl Actor {
             processes: options.processes,
             conversation,
             queues,
+            returned: Returned::default(),
             questions: Questions::new(options.permission.has_user),
             policy,
             activity: Activity::Idle,
-            returns_to: 0,
             state: RunState::Idle,
             model,
             thinking: options.thinking,
@@ -141,11 +141,12 @@ impl Actor {
                 () = processes.empty(), if stopping => self.enter(RunState::Idle),
             }
         }
-        self.leave_messages();
         tracing::info!("shutdown: no run is under way");
         self.processes.stop_all();
         tracing::info!("shutdown: commands were told to end");
         self.settle_undo().await;
+        self.keep_unread(&mut commands);
+        self.leave_messages();
         let mut unsaved = self.conversation.close().await;
         while let Some(notice) = self.closing.join_next().await {
             unsaved = unsaved.or(notice.ok().flatten());
@@ -175,7 +176,7 @@ impl Actor {
         run.is_some_and(|run| run.interrupt.is_cancelled() || !behind)
     }
 
-    fn on_command(&mut self, command: Option<Command>) {
+    pub(super) fn on_command(&mut self, command: Option<Command>) {
         let Some(command) = command else {
             return self.shut_down(None);
         };
@@ -183,22 +184,20 @@ impl Actor {
             return;
         };
         match command {
-            Command::Message(kind, content) => self.enqueue(Typed::here(kind, content)),
+            Command::Message(kind, content, _) => self.enqueue(Typed::here(kind, content)),
             Command::Submit(message, answer) => drop(answer.send(self.submit(*message))),
             Command::Listening(socket) => self.conversation.listening(socket),
             Command::Notify(level, text) => self.conversation.notice(level, text),
             Command::SteerNow => self.steer_now(),
             Command::TakeBack(id, by) => {
-                self.returns_to = by;
                 let messages = self.queues.take_back(id);
-                self.give_back(messages);
+                self.give_back(messages, by);
             }
             Command::ClearQueue(answer) => drop(answer.send(self.clear_queue())),
             Command::Release(ids) => self.release(&ids),
-            Command::Abort { cancelled, by } => {
-                self.returns_to = by;
-                self.abort(cancelled);
-            }
+            Command::Detach(client) => self.detach(client),
+            Command::Abort { cancelled, by } => self.abort(cancelled, by),
+            Command::AbortRun(run, by) => self.abort_run(run, by),
             Command::Continue => {
                 self.resume();
                 if self.activity.run().is_none() {
@@ -223,7 +222,7 @@ impl Actor {
             Command::SetPermission(mode) => self.set_permission(mode),
             Command::PermissionRules(answer) => self.tell_rules(answer),
             Command::RemoveRule(rule) => self.remove_rule(&rule),
-            Command::Answer(id, answer) => self.answer(id, answer),
+            Command::Answer(id, answer, by) => self.answer(id, answer, by),
             Command::Name(name) => self.conversation.name(name),
             Command::Compact(focus) => self.compact(CompactRequest { focus }),
             Command::Uncompact => self.uncompact(),
@@ -248,7 +247,7 @@ impl Actor {
             Command::Snapshot(answer) => drop(answer.send(self.snapshot())),
             Command::Resubscribe(sender, answer) => {
                 if answer.send(self.snapshot()).is_ok() {
-                    self.conversation.subscribers.join(sender, SlowReader::Drop);
+                    self.conversation.subscribers.rejoin(sender);
                     self.show_trial();
                 }
             }
@@ -263,8 +262,8 @@ impl Actor {
         if let Some((entries, error)) = self.conversation.save() {
             return Err(OpenRefused::Unsaved(entries, error));
         }
-        self.compact_next = None;
         self.leave_messages();
+        self.returned.forget();
         self.model = open.model.unwrap_or_else(|| Arc::clone(&self.model));
         self.thinking = open.thinking.unwrap_or(self.thinking);
         self.env = Arc::new((self.env).for_session(&open.session, open.spill_dir));
@@ -285,33 +284,7 @@ impl Actor {
     fn leave_messages(&mut self) {
         let waiting = self.queues.take_all();
         if self.conversation.session.path().is_none() {
-            self.give_back(waiting);
-        }
-    }
-
-    /// Aborts everything that runs, including a run that started after the one that the handle has
-    /// `cancelled`: it was requested before this abort was sent.
-    fn abort(&mut self, cancelled: bool) {
-        match std::mem::take(&mut self.activity) {
-            Activity::Running(mut run) => {
-                tracing::info!("run aborted");
-                self.compact_next = None;
-                // A run that changes the user's files must report what it did.
-                run.cancel(!run.silent);
-                let next = Vec::new();
-                self.activity = Activity::Ending { run, next };
-            }
-            other => {
-                let again = !cancelled || matches!(other, Activity::Ending { .. });
-                self.activity = other;
-                if self.activity.run().is_none() {
-                    self.show_state();
-                }
-                if again {
-                    self.processes.kill_all();
-                    self.recall_next();
-                }
-            }
+            self.give_back(waiting, 0);
         }
     }
 
@@ -330,15 +303,6 @@ impl Actor {
         self.start_run();
     }
 
-    fn shut_down(&mut self, done: Option<oneshot::Sender<Option<String>>>) {
-        self.recall_next();
-        let mut run = self.activity.take_run().map(|(run, _)| run);
-        if let Some(run) = &mut run {
-            run.cancel(true);
-        }
-        self.activity = Activity::Leaving { run, done };
-    }
-
     pub(super) fn start_run(&mut self) {
         self.conversation.repair(false);
         let opening = self.conversation.opening(&self.model, &self.toolbox);
@@ -353,10 +317,18 @@ impl Actor {
     where
         F: Future<Output = RunOutcome> + Send + 'static,
     {
+        self.start_for(0, silent, task);
+    }
+
+    /// Starts a run. If it is stopped, the queued messages return to the client `by`.
+    pub(super) fn start_for<F>(&mut self, by: u64, silent: bool, task: impl FnOnce(RunLink) -> F)
+    where
+        F: Future<Output = RunOutcome> + Send + 'static,
+    {
         // Not when the session is opened: viewing it must not change its file.
         self.conversation.store_model(&self.model, self.thinking);
         self.conversation.said.clear();
-        let ((id, cancel), processes) = (self.current.begin(), self.processes.scope());
+        let ((id, cancel), processes) = (self.current.begin(by), self.processes.scope());
         self.conversation.subscribers.run = Some(id);
         self.activity = Activity::Running(Run::start(
             cancel,
@@ -415,7 +387,7 @@ impl Actor {
         let Some((mut run, next)) = self.activity.take_run() else {
             return;
         };
-        self.current.end();
+        let returns_to = self.current.end();
         self.close(|_| true);
         let ended = run.outcome().await;
         // The run may have finished just before it noticed the cancellation.
@@ -430,7 +402,7 @@ impl Actor {
         // At shutdown they stay in the session, since the screen is gone.
         if aborted && !self.activity.is_leaving() {
             let messages = self.queues.take_all();
-            self.give_back(messages);
+            self.give_back(messages, returns_to);
         }
         if let (true, RunOutcome::Failed { message }) = (run.silent, &outcome) {
             self.conversation.notice(NoticeLevel::Error, message);
@@ -461,8 +433,13 @@ impl Actor {
             // Messages typed after the run last checked the queue.
             self.resume();
         }
+        let stops_next = run.stops_next.filter(|_| !next.is_empty());
         for queued in next {
             self.place(queued);
+        }
+        if let Some(by) = stops_next {
+            self.current.cancel(by, |_| ());
+            self.abort(true, by);
         }
         if self.activity.run().is_none()
             && let Some(request) = self.compact_next.take()

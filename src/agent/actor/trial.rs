@@ -17,14 +17,14 @@ use tiller_llm::Content;
 impl Actor {
     pub(super) fn on_trial(&mut self, command: TrialCommand) {
         match command {
-            TrialCommand::Begin(content) => self.begin_trial(content),
+            TrialCommand::Begin(content, by) => self.begin_trial(content, by),
             TrialCommand::Keep => self.end_trial(true),
             TrialCommand::Discard => self.end_trial(false),
         }
     }
 
-    fn begin_trial(&mut self, content: Vec<Content>) {
-        let typed = Typed::here(QueueKind::Steering, content);
+    fn begin_trial(&mut self, content: Vec<Content>, by: u64) {
+        let typed = Typed::here(QueueKind::Trial, content);
         let idle = matches!(self.activity, Activity::Idle);
         let refused = match &self.trials {
             _ if self.env.trial.is_some() => {
@@ -38,7 +38,7 @@ impl Actor {
                 let session = session.unwrap_or(Path::new("")).to_owned();
                 let queued = self.keep(typed);
                 self.queues.push_opening(queued);
-                self.start(true, |link| async move {
+                self.start_for(by, true, |link| async move {
                     try_out(&link, trials, cwd, session).await
                 });
                 return;
@@ -46,7 +46,7 @@ impl Actor {
         };
         self.conversation.refuse(refused);
         let back = self.queues.number(typed);
-        self.give_back(vec![back]);
+        self.give_back(vec![back], by);
         self.show_state();
     }
 

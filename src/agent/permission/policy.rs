@@ -42,9 +42,14 @@ impl Policy {
         BUILT_IN.iter().chain(self.own.iter())
     }
 
-    /// The rules of the user, the project and this session.
+    /// The rules of the user, the project and this session, without the answers that are stored too.
     pub fn own_rules(&self) -> impl Iterator<Item = &Arc<Rule>> {
-        self.own.iter()
+        let is_stored = |rule: &Rule| self.stored().any(|it| it.says_same(rule));
+        (self.own.iter()).filter(move |it| it.origin != Origin::Session || !is_stored(it))
+    }
+
+    fn stored(&self) -> impl Iterator<Item = &Arc<Rule>> {
+        (self.own.iter()).filter(|it| it.origin != Origin::Session)
     }
 
     /// Removes the user's rules that say the same as `rule`, wherever they come from.
@@ -53,13 +58,15 @@ impl Policy {
             .retain(|own| !own.says_same(rule) || matches!(own.origin, Origin::Project(_)));
     }
 
-    /// Replaces the stored rules with `stored`. Answers of this session stay, unless they are stored now.
-    /// Returns true if that changes what the rules say.
+    /// Replaces the stored rules with `stored`. Answers of this session stay, unless they were stored before
+    /// and aren't anymore: without a sandbox, an answer allows more than the same stored rule. Returns true if that changes what the rules say.
     pub fn replace_stored(&mut self, stored: Vec<Rule>) -> bool {
         let mut own: Vec<Arc<Rule>> = stored.into_iter().map(Arc::new).collect();
         let says = |rules: &[Arc<Rule>], rule: &Rule| rules.iter().any(|it| it.says_same(rule));
         let answers = self.own.iter().filter(|it| it.origin == Origin::Session);
-        let answers: Vec<_> = answers.filter(|it| !says(&own, it)).cloned().collect();
+        let is_removed =
+            |rule: &Rule| self.stored().any(|it| it.says_same(rule)) && !says(&own, rule);
+        let answers: Vec<_> = answers.filter(|it| !is_removed(it)).cloned().collect();
         own.extend(answers);
         let is_changed = own.iter().any(|rule| !says(&self.own, rule))
             || self.own.iter().any(|rule| !says(&own, rule));
@@ -121,6 +128,8 @@ mod tests {
         let stored = vec![rule("ninja", user()), rule("make", user())];
         assert!(!policy.replace_stored(stored));
         assert_eq!(words(&policy), "ninja make just");
+        let is_answer = |it: &Arc<Rule>| it.prefix == ["ninja"] && it.origin == Origin::Session;
+        assert!(policy.rules().any(is_answer));
         assert!(policy.replace_stored(Vec::new()));
         assert_eq!(words(&policy), "just");
     }

@@ -424,15 +424,15 @@ impl Server {
     async fn settled(&mut self) -> io::Result<()> {
         self.waiting.settled(&mut self.output).await?;
         let returned = std::mem::take(&mut self.returned);
-        let ids: Vec<u64> = returned.iter().map(|message| message.id).collect();
         for message in returned {
+            let id = message.id;
             match message.kind {
                 QueueKind::Steering => self.host.handle.steer(message.content),
                 QueueKind::FollowUp => self.host.handle.follow_up(message.content),
+                // The user can begin the trial again on the screen.
+                QueueKind::Trial => continue,
             }
-        }
-        if !ids.is_empty() {
-            self.host.handle.release(ids);
+            self.host.handle.release(vec![id]);
         }
         Ok(())
     }

@@ -46,8 +46,8 @@ pub enum Effect {
     Queue(QueueKind, Vec<Content>),
     /// Deliver queued steering messages now.
     SteerNow,
-    /// Take queued messages back.
-    TakeBack,
+    /// Take back the queued message with this id, or all.
+    TakeBack(Option<u64>),
     /// Use this permission mode from the next call on.
     SetPermission(PermissionMode),
     /// Answer the question with this id.

@@ -131,7 +131,7 @@ impl EffectRunner {
         if matches!(
             effect,
             Effect::SteerNow
-                | Effect::TakeBack
+                | Effect::TakeBack(_)
                 | Effect::Abort
                 | Effect::RunCommand(..)
                 | Effect::GoOn
@@ -152,7 +152,7 @@ impl EffectRunner {
             Effect::StopShell => self.shell.stop(),
             Effect::PastePicture => self.shell.picture(),
             Effect::SteerNow => self.handle.steer_now(),
-            Effect::TakeBack => self.handle.take_back(None),
+            Effect::TakeBack(id) => self.handle.take_back(id),
             Effect::SetPermission(mode) => self.handle.set_permission(mode),
             Effect::Answer(id, answer) => self.outbox.answer(id, answer),
             Effect::KeepRules(scope, rules) => self.keep_rules(scope, rules),
@@ -251,7 +251,10 @@ impl EffectRunner {
 
     fn trial(&mut self, effect: TrialEffect) {
         match effect {
-            TrialEffect::Begin(content) => self.outbox.send(Outgoing::BeginTrial(content)),
+            TrialEffect::Begin(content) => {
+                self.outbox
+                    .send(Outgoing::Message(QueueKind::Trial, content));
+            }
             TrialEffect::CountChanges(trial) => self.block(move || {
                 let changes = trial::changes(&trial).map(|changes| changes.len());
                 EffectResult::TrialChanges(trial, changes.ok())

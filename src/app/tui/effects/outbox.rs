@@ -18,7 +18,6 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) enum Outgoing {
     Message(QueueKind, Vec<Content>),
-    BeginTrial(Vec<Content>),
     /// Answers are plain text: pictures that one mentions go before it, as a message.
     Answer(u64, Answer, Vec<Content>),
 }
@@ -138,17 +137,13 @@ fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
 impl Outgoing {
     fn content(&self) -> &Vec<Content> {
         match self {
-            Self::Message(_, content) | Self::BeginTrial(content) | Self::Answer(.., content) => {
-                content
-            }
+            Self::Message(_, content) | Self::Answer(.., content) => content,
         }
     }
 
     fn content_mut(&mut self) -> &mut Vec<Content> {
         match self {
-            Self::Message(_, content) | Self::BeginTrial(content) | Self::Answer(.., content) => {
-                content
-            }
+            Self::Message(_, content) | Self::Answer(.., content) => content,
         }
     }
 
@@ -156,7 +151,7 @@ impl Outgoing {
         match self {
             Self::Message(QueueKind::Steering, content) => handle.steer(content),
             Self::Message(QueueKind::FollowUp, content) => handle.follow_up(content),
-            Self::BeginTrial(content) => handle.begin_trial(content),
+            Self::Message(QueueKind::Trial, content) => handle.begin_trial(content),
             Self::Answer(id, answer, pictures) => {
                 // Without attachments, the message would only repeat the answer.
                 if pictures.len() > 1 {

@@ -74,15 +74,18 @@ pub(crate) fn show(
 ) {
     let update = match stream.try_clone().and_then(follow) {
         Ok(signals) => {
-            let joining = Joining {
+            let options = options(Joining {
                 snapshot: Arc::new(snapshot),
                 signals,
-            };
-            let screen = AssertUnwindSafe(|| runtime.block_on(Box::pin(run(options(joining)))));
-            match catch_unwind(screen) {
+            });
+            let handle = options.host.handle.clone();
+            let screen = AssertUnwindSafe(|| runtime.block_on(Box::pin(run(options))));
+            let update = match catch_unwind(screen) {
                 Ok(kind) => end_of(kind),
                 Err(_) => ScreenUpdate::end(101, "the screen crashed; the session continues"),
-            }
+            };
+            handle.detach();
+            update
         }
         Err(error) => ScreenUpdate::end(1, format!("can't start a screen: {error}")),
     };

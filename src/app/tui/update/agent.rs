@@ -7,8 +7,8 @@ use super::{permission, questions, sessions, tree, trials};
 use crate::agent::session::{HistoryFacts, SessionBranch};
 use crate::agent::tool::Details;
 use crate::agent::{
-    AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot,
-    ToolStatus,
+    AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, QueueKind, RunOutcome, RunState,
+    Snapshot, ToolStatus,
 };
 use crate::app::action::Action;
 use crate::app::attachments::{as_command_block, typed_text};
@@ -61,7 +61,15 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         AgentEvent::QueueUpdate {
             steering,
             follow_up,
-        } => app.queue = [steering.as_slice(), follow_up].concat(),
+        } => {
+            app.queue = [steering.as_slice(), follow_up].concat();
+            // tiller ended before the trial began, so only the user can start it again.
+            let trials = (app.queue.iter()).filter(|it| it.kind == QueueKind::Trial);
+            let is_own = app.start.client == 0;
+            return (trials.filter(|_| is_own))
+                .map(|trial| Effect::TakeBack(Some(trial.id)))
+                .collect();
+        }
         AgentEvent::Budget(budget) => {
             app.status.budget = *budget;
             // Enter would raise the old budget; with a new one, it only resumes.
@@ -93,7 +101,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             // Joined with other messages, `/init` is no longer a command.
             let is_init = matches!(&messages[..], [only] if typed_text(&only.content) != text);
             let init = || is_init.then(|| text.clone());
-            match trials::given_back(app, &text).or_else(init) {
+            match trials::given_back(app, messages, &text).or_else(init) {
                 Some(command) => app.message_mut().prepend(&command),
                 None if text.is_empty() => {}
                 None => app.message_mut().prepend_message(&text),

@@ -157,7 +157,7 @@ pub fn take_back(app: &mut App) -> Vec<Effect> {
     if app.queue.is_empty() {
         Vec::new()
     } else {
-        vec![Effect::TakeBack]
+        vec![Effect::TakeBack(None)]
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::refusal::{is_busy, is_gone, is_read_only};
 use crate::agent::trial::Trial;
-use crate::agent::{NoticeLevel, Phase, RunState, TrialEvent, TrialStep};
+use crate::agent::{NoticeLevel, Phase, QueueKind, Queued, RunState, TrialEvent, TrialStep};
 use crate::app::host::kept_trial;
 use crate::app::humanize::{abbreviate_home, shell_word};
 use crate::app::tui::app::{App, OpenTrial};
@@ -98,13 +98,10 @@ pub fn abandoned(app: &mut App, trials: &[Trial]) {
     }
 }
 
-/// The `/try` command for text that came back because the trial couldn't start.
-pub fn given_back(app: &App, text: &str) -> Option<String> {
-    let begins = RunState::Running {
-        phase: Phase::Trial(TrialStep::Begin),
-    };
-    let is_one = app.run == begins && app.trial.is_none() && !text.is_empty();
-    is_one.then(|| command(text))
+/// The `/try` command for text that came back because the trial didn't start.
+pub fn given_back(app: &App, messages: &[Queued], text: &str) -> Option<String> {
+    let is_one = messages.iter().any(|it| it.kind == QueueKind::Trial);
+    (is_one && app.trial.is_none()).then(|| command(text))
 }
 
 fn command(prompt: &str) -> String {

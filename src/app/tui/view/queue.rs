@@ -21,6 +21,7 @@ pub fn draw(app: &App, rule: Rect, area: Rect, buffer: &mut Buffer) {
         let (mark, style) = match queued.kind {
             QueueKind::Steering => ("↳ steer  ", app.theme.queue_steer),
             QueueKind::FollowUp => ("▸ then   ", app.theme.queue_follow_up),
+            QueueKind::Trial => ("▸ try    ", app.theme.queue_follow_up),
         };
         let text = message_as_typed(&queued.content);
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());

@@ -141,6 +141,7 @@ fn waiting(app: &App, columns: usize) -> Vec<Sides> {
         let (mark, style) = match queued.kind {
             QueueKind::Steering => ("↳ steer ", theme.queue_steer),
             QueueKind::FollowUp => ("▸ then  ", theme.queue_follow_up),
+            QueueKind::Trial => ("▸ try   ", theme.queue_follow_up),
         };
         let text = typed_text(&queued.content);
         let line = text.lines().find(|line| !line.trim().is_empty());
