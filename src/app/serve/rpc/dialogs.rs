@@ -6,7 +6,6 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::command::DialogResponse;
-use crate::agent::tool::DiffDetails;
 use crate::agent::{Answer, Details, PermissionSubject, Question, Subject};
 use crate::app::rule_store::{RuleScope, offer};
 
@@ -102,10 +101,28 @@ fn always(subject: &PermissionSubject) -> Option<String> {
     (!rules.is_empty()).then(|| offer(rules, RuleScope::Session))
 }
 
-fn what(details: &Details) -> &str {
+fn what(details: &Details) -> String {
     match details {
-        Details::Command(command) => &command.command,
-        Details::Diff(DiffDetails { path, .. }) => path,
-        _ => "",
+        Details::Command(command) => command.command.clone(),
+        Details::Diff(diff) => diff.paths().join("\n"),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::tool::DiffDetails;
+
+    /// One yes lets the call change all of them.
+    #[test]
+    fn a_question_names_every_file() {
+        let moved = DiffDetails {
+            moved_from: Some("old.txt".to_owned()),
+            ..DiffDetails::of("new.txt".to_owned())
+        };
+        let files = [DiffDetails::of("notes.txt".to_owned()), moved];
+        let details = Details::Diff(DiffDetails::of_all(files));
+        assert_eq!(what(&details), "notes.txt\nold.txt\nnew.txt");
     }
 }
