@@ -106,7 +106,8 @@ impl Drop for SteerSocket {
     }
 }
 
-async fn model_chosen(handle: &AgentHandle) {
+/// Waits until the user has chosen a model: until then no message may go to any vendor.
+pub(super) async fn model_chosen(handle: &AgentHandle) {
     let mut events = handle.subscribe(SlowReader::Drop);
     while let Some(event) = events.recv().await {
         if matches!(event.kind, AgentEvent::ModelChanged { .. }) {
