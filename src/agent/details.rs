@@ -132,6 +132,13 @@ impl DiffDetails {
         }
     }
 
+    /// Returns the paths of all files of the call, the earlier path of a moved file too.
+    pub fn paths(&self) -> Vec<&str> {
+        let files = std::iter::once(self).chain(&self.files);
+        let paths = files.flat_map(|file| file.moved_from.iter().chain([&file.path]));
+        paths.map(String::as_str).collect()
+    }
+
     /// Returns the changes to several files.
     pub fn of_all(files: impl IntoIterator<Item = Self>) -> Self {
         let mut files = files.into_iter();

@@ -740,6 +740,42 @@ fn the_strictest_verdict_of_several_files_wins_and_unknown_tools_ask() {
     };
     assert_eq!(word(decide(&policy("auto"), &request).verdict), "ask");
 
+    // One yes lets all files change, so the question has each reason, and only rules that allow all.
+    let asked = decide(&policy("ask"), &request);
+    assert_eq!(
+        asked.reason,
+        "/etc/x is outside the workspace; ask mode asks before each change"
+    );
+    let paths = |asked: &Decision| -> Vec<String> {
+        let paths = asked
+            .suggestions
+            .iter()
+            .filter_map(|rule| rule.path.clone());
+        paths.collect()
+    };
+    assert_eq!(paths(&asked), ["/etc/x", "./a"]);
+    let with_secrets = Request {
+        paths: vec![
+            path("/home/me/project/a", Zone::Inside),
+            path("/home/me/.ssh/x", Zone::Protected),
+        ],
+        ..request.clone()
+    };
+    let asked = decide(&policy("ask"), &with_secrets);
+    assert_eq!(
+        asked.reason,
+        "/home/me/.ssh/x may hold secrets; ask mode asks before each change"
+    );
+    assert!(paths(&asked).is_empty(), "{:?}", asked.suggestions);
+    let many = ["/a", "/b", "/c", "/d"].map(|it| path(it, Zone::Outside));
+    let many = Request {
+        paths: many.to_vec(),
+        ..request.clone()
+    };
+    let asked = decide(&policy("auto"), &many);
+    assert!(asked.reason.ends_with("; and 1 more"), "{}", asked.reason);
+    assert!(paths(&asked).is_empty());
+
     let unknown = Effects::unknown();
     let request = Request {
         tool: "mcp__git__log",

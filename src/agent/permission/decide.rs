@@ -1,5 +1,6 @@
 //! Decides about one call.
 
+use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,6 +11,9 @@ use super::policy::Policy;
 use super::rule::{Action, Rule};
 use super::suggest;
 use crate::workspace::{Access, Zone};
+
+/// Most reasons and rules in a question about several files.
+const MOST: usize = 3;
 
 /// The text for the model when plan mode refuses a call.
 const PLAN: &str = "Plan mode changes nothing. Look around, then say what you would change, where and in \
@@ -31,18 +35,47 @@ pub fn decide(policy: &Policy, request: &Request) -> Decision {
     let each = request
         .paths
         .iter()
-        .map(|path| file(policy, request, path, free));
-    let strictest = each.reduce(|one, other| {
-        if other.verdict.strictness() > one.verdict.strictness() {
-            other
-        } else {
-            one
-        }
-    });
-    strictest.unwrap_or_else(|| {
+        .map(|path| (path.zone, file(policy, request, path, free)));
+    files(each.collect()).unwrap_or_else(|| {
         tool_rules(policy, request, free, None)
             .unwrap_or_else(|| Decision::new(Verdict::Allow(free), "it touches no files"))
     })
+}
+
+/// The strictest of these decisions. A question has the reasons of all files, the worst first, and no rules
+/// unless they allow all of them: one yes lets the whole call run.
+fn files(mut each: Vec<(Zone, Decision)>) -> Option<Decision> {
+    each.sort_by_key(|(zone, one)| Reverse((one.verdict.strictness(), *zone)));
+    let mut each = each.into_iter().map(|(_, decision)| decision);
+    let mut worst = each.next()?;
+    if !matches!(worst.verdict, Verdict::Ask(_)) {
+        return Some(worst);
+    }
+    let mut reasons = vec![std::mem::take(&mut worst.reason)];
+    for other in each.take_while(|other| other.verdict == worst.verdict) {
+        worst.rule = worst.rule.or(other.rule);
+        if !reasons.contains(&other.reason) {
+            reasons.push(other.reason);
+        }
+        if other.suggestions.is_empty() {
+            worst.suggestions.clear();
+        } else if !worst.suggestions.is_empty() {
+            let known = &worst.suggestions;
+            let new = |rule: &Rule| !known.contains(rule);
+            let new: Vec<Rule> = other.suggestions.into_iter().filter(new).collect();
+            worst.suggestions.extend(new);
+        }
+    }
+    if worst.suggestions.len() > MOST {
+        worst.suggestions.clear();
+    }
+    let more = reasons.len().saturating_sub(MOST);
+    reasons.truncate(MOST);
+    if more > 0 {
+        reasons.push(format!("and {more} more"));
+    }
+    worst.reason = reasons.join("; ");
+    Some(worst)
 }
 
 /// The decision of rules without a prefix about the call, or about one of its files.

@@ -16,6 +16,7 @@ use crate::agent::workspace::{Places, PrivateFolders};
 use crate::agent::{
     self, AgentHandle, AgentOptions, LazyRedactor, PermissionOptions, RuleSource, Toolbox, tools,
 };
+use crate::app::args::OutputMode;
 use crate::app::config::Settings;
 use crate::app::demo::Scratch;
 use crate::app::dirs::Dirs;
@@ -233,6 +234,7 @@ impl RunContext {
             processes: processes.scope(),
             is_stored: self.session_file.is_some(),
             trusted: watch::Sender::new(trust.is_trusted()),
+            keeps_session: plan.loaded.args.mode == Some(OutputMode::Acp),
         }
     }
 }

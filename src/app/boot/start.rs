@@ -46,9 +46,11 @@ const FOREVER: Duration = Duration::from_hours(24 * 365);
 
 /// The whole program, from arguments to exit code.
 pub fn run() -> ExitCode {
-    // Turns a write beyond `ulimit -f` into an error like a full disk, instead of the end of the
-    // program. Catches the signal, because commands would inherit ignoring it.
-    let _ = signal_hook::flag::register(Signal::SIGXFSZ as i32, Arc::default());
+    // Turns a write beyond `ulimit -f` into an error like a full disk, and lets a SIGUSR1 that nothing
+    // waits for pass; both would end the program. Catches them, because commands would inherit ignoring them.
+    for signal in [Signal::SIGXFSZ, Signal::SIGUSR1] {
+        let _ = signal_hook::flag::register(signal as i32, Arc::default());
+    }
     let typed: Vec<OsString> = std::env::args_os().collect();
     let mut args = match Args::parse_in_any_order(&typed) {
         Ok(args) => args,
@@ -242,9 +244,14 @@ async fn run_plan(
             must_choose,
         )
     });
-    if !must_choose
-        && let Err(error) = steer_by_file(handle.clone(), &dirs.state, &context.cwd, accept)
-    {
+    let steered = steer_by_file(
+        handle.clone(),
+        &dirs.state,
+        &context.cwd,
+        accept,
+        must_choose,
+    );
+    if let Err(error) = steered {
         tracing::warn!("SIGUSR1 cannot be caught: {error}");
     }
     let mut again = None;

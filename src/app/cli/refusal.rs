@@ -8,7 +8,6 @@ use toml::{Table, Value};
 use crate::agent::Details;
 use crate::agent::permission::{ByHand, Rule, rules_to_toml};
 use crate::agent::question::{Question, Subject};
-use crate::agent::tool::DiffDetails;
 use crate::app::humanize::shell_word;
 use crate::app::one_liner::{by_hand, for_any_remote, one_liner};
 
@@ -72,7 +71,7 @@ pub fn denial(
 fn call(tool: &str, details: &Details) -> String {
     one_line(&match details {
         Details::Command(command) => command.command.clone(),
-        Details::Diff(DiffDetails { path, .. }) => format!("{tool} {path}"),
+        Details::Diff(diff) => format!("{tool} {}", diff.paths().join(", ")),
         _ => tool.to_owned(),
     })
 }

@@ -42,4 +42,6 @@ pub struct Host {
     pub is_stored: bool,
     /// Whether the project is trusted now, for all screens.
     pub trusted: watch::Sender<bool>,
+    /// Whether the agent always has the same session: an editor shows it as a thread.
+    pub keeps_session: bool,
 }

@@ -15,6 +15,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::Uid;
 use tokio::task::spawn_blocking;
 
+use super::steer_socket::model_chosen;
 use crate::agent::{Accept, AgentHandle, NoticeLevel, QueueKind, STEER_ORIGIN, Submission};
 use crate::app::signals::Signals;
 use crate::app::steer::MAX_MESSAGE;
@@ -25,18 +26,22 @@ const FILE: &str = ".tiller/steer";
 /// Ends the name of the file while its message is being delivered.
 const TAKEN: &str = ".taken";
 
-/// Handles SIGUSR1, which would otherwise kill the program. `state` is tiller's own folder. Call within
-/// a tokio runtime.
+/// Handles SIGUSR1. `state` is tiller's own folder. With `must_choose` a message waits until the user has
+/// chosen a model. Call within a tokio runtime.
 pub fn steer_by_file(
     handle: AgentHandle,
     state: &Path,
     cwd: &Path,
     accept: Accept,
+    must_choose: bool,
 ) -> io::Result<()> {
     let mut signals = Signals::new([(Signal::SIGUSR1 as i32, ())])?;
     let own = state.join(format!("steer-{}", std::process::id()));
     let in_project = cwd.join(FILE);
     tokio::spawn(async move {
+        if must_choose {
+            model_chosen(&handle).await;
+        }
         loop {
             signals.next().await;
             let is_own = fs::symlink_metadata(&own).is_ok();

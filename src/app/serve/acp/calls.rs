@@ -19,10 +19,9 @@ pub(super) fn fields(id: &str, name: &str, details: &Details, cwd: &Path) -> Val
                 FileChange::Added | FileChange::Changed => "edit",
             };
             let files = || std::iter::once(diff).chain(&diff.files);
-            let paths: Vec<&str> = files().map(|file| &*file.path).collect();
             let locations = files().map(|file| location(&file.path, file.first_changed_line, cwd));
             let content = files().flat_map(|file| hunks(file, cwd)).collect();
-            let title = format!("{name} {}", paths.join(", "));
+            let title = format!("{name} {}", diff.paths().join(", "));
             (kind, title, content, locations.collect())
         }
         Details::Command(command) => {

@@ -8,7 +8,11 @@ use serde_json::{Value, json};
 use super::command::DialogResponse;
 use crate::agent::tool::DiffDetails;
 use crate::agent::{Answer, Details, PermissionSubject, Question, Subject};
+use crate::app::humanize::plural;
 use crate::app::rule_store::{RuleScope, offer};
+
+/// Most lines of a file's diff in a question.
+const DIFF_LINES: usize = 20;
 
 const ONCE: &str = "Yes, once";
 const NO: &str = "No";
@@ -102,10 +106,57 @@ fn always(subject: &PermissionSubject) -> Option<String> {
     (!rules.is_empty()).then(|| offer(rules, RuleScope::Session))
 }
 
-fn what(details: &Details) -> &str {
+fn what(details: &Details) -> String {
     match details {
-        Details::Command(command) => &command.command,
-        Details::Diff(DiffDetails { path, .. }) => path,
-        _ => "",
+        Details::Command(command) => command.command.clone(),
+        Details::Diff(first) => {
+            let files = std::iter::once(first).chain(&first.files);
+            files.flat_map(file).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// A file's path, and the beginning of its diff.
+fn file(file: &DiffDetails) -> Vec<String> {
+    let mut rows = vec![match &file.moved_from {
+        Some(from) => format!("{from} → {}", file.path),
+        None => file.path.clone(),
+    }];
+    rows.extend(file.diff.lines().take(DIFF_LINES).map(str::to_owned));
+    let more = file.diff.lines().count().saturating_sub(DIFF_LINES);
+    if more > 0 {
+        rows.push(format!(
+            "… {}",
+            plural(more as u64, "more line", "more lines")
+        ));
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One yes lets the call change all of them.
+    #[test]
+    fn a_question_names_every_file() {
+        let moved = DiffDetails {
+            moved_from: Some("old.txt".to_owned()),
+            ..DiffDetails::of("new.txt".to_owned())
+        };
+        let notes = DiffDetails {
+            diff: format!("+1 hello{}", "\n+2 more".repeat(DIFF_LINES)),
+            ..DiffDetails::of("notes.txt".to_owned())
+        };
+        let asked = what(&Details::Diff(DiffDetails::of_all([notes, moved])));
+        assert!(
+            asked.starts_with("notes.txt\n+1 hello\n+2 more\n"),
+            "{asked}"
+        );
+        assert!(
+            asked.ends_with("\n… 1 more line\nold.txt → new.txt"),
+            "{asked}"
+        );
     }
 }

@@ -2,9 +2,11 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 use super::answers::{self, Answer, data};
 use super::command::{BadLine, Command, Line, StreamingBehavior};
@@ -16,15 +18,18 @@ use super::{history, shapes};
 use crate::agent::session::SessionView;
 use crate::agent::{
     self, Accept, AgentEvent, CompactionReason, Delivery, Event, NoticeLevel, Question, QueueKind,
-    Queued, Refused, RunState, Submission,
+    Refused, RetryRules, RunState, Submission,
 };
 use crate::app::commands;
 use crate::app::host::{Host, RunningCommands};
 use crate::app::records::Recorder;
-use crate::app::serve::lines::ReadLine;
+use crate::app::serve::returned::Returned;
 use crate::app::sessions::Choice;
 use crate::llm::Content;
 use crate::llm::message::Image;
+
+/// How long a program that has closed stdin still gets answers to what it has sent.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// Whose client it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,9 +51,7 @@ pub(super) struct Server {
     shell: Shell,
     /// Slash commands that run, each with the id of its prompt.
     commands: RunningCommands<Option<Value>>,
-    /// Messages that an abort returned. They go on afterwards, as in pi; a client that doesn't want
-    /// that clears the queue first.
-    returned: Vec<Queued>,
+    returned: Returned,
     /// `retry.max` while retries are off.
     retries: Option<u32>,
     events: mpsc::Receiver<Arc<Event>>,
@@ -65,7 +68,7 @@ impl Server {
             waiting: Waiting::default(),
             shell: Shell::new(),
             commands: RunningCommands::default(),
-            returned: Vec::new(),
+            returned: Returned::default(),
             retries: None,
             events,
         }
@@ -84,12 +87,15 @@ impl Server {
     }
 
     /// Serves the client to the end of its lines.
-    pub async fn serve(&mut self, mut lines: mpsc::Receiver<ReadLine>) -> io::Result<()> {
+    pub async fn serve(
+        &mut self,
+        mut lines: mpsc::Receiver<Result<Line, BadLine>>,
+    ) -> io::Result<()> {
         loop {
             tokio::select! {
                 line = lines.recv() => match line {
                     Some(line) => self.on_line(line).await?,
-                    None => return self.output.finish().await,
+                    None => break,
                 },
                 event = self.events.recv() => match event {
                     Some(event) => self.on_event(&event).await?,
@@ -103,17 +109,41 @@ impl Server {
                 }
             }
         }
+        // An owner that closes stdin may be gone; the program ends with it.
+        match self.role {
+            Role::Owner => timeout(LAST_ANSWERS, self.answer_rest())
+                .await
+                .unwrap_or(Ok(()))?,
+            Role::Guest => self.answer_rest().await?,
+        }
+        self.output.finish().await
     }
 
-    async fn on_line(&mut self, line: ReadLine) -> io::Result<()> {
-        let parsed = line.map_err(|error| BadLine {
-            id: None,
-            command: "parse".to_owned(),
-            error: format!("Failed to parse command: {error}"),
-        });
-        match parsed.and_then(|line| Line::parse(&line)) {
+    /// Waits for the answers to what the client has asked for.
+    async fn answer_rest(&mut self) -> io::Result<()> {
+        while !(self.commands.is_empty() && self.waiting.is_empty()) {
+            tokio::select! {
+                event = self.events.recv() => match event {
+                    Some(event) => self.on_event(&event).await?,
+                    None => break,
+                },
+                Some((id, result)) = self.commands.next() => {
+                    self.on_command_end(id, result).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn on_line(&mut self, line: Result<Line, BadLine>) -> io::Result<()> {
+        match line {
             Ok(Line::Dialog(response)) => {
                 if let Some((id, answer)) = self.dialogs.answer(&response) {
+                    if let agent::Answer::Reply(text)
+                    | agent::Answer::Refuse { reason: Some(text) } = &answer
+                    {
+                        self.returned.answered(text);
+                    }
                     self.host.handle.answer(id, answer);
                 }
                 Ok(())
@@ -373,7 +403,9 @@ impl Server {
         answers::change_rules(&self.host, |rules| {
             let max = &mut rules.retry.max;
             if enabled {
-                *max = retries.take().unwrap_or(*max);
+                // Another client may have turned them off.
+                let known = retries.take().or(Some(*max).filter(|max| *max > 0));
+                *max = known.unwrap_or(RetryRules::default().max);
             } else {
                 retries.get_or_insert(*max);
                 *max = 0;
@@ -398,7 +430,7 @@ impl Server {
                 return Ok(());
             }
             AgentEvent::QueueReturned { messages, .. } => {
-                self.returned.extend(messages.iter().cloned());
+                self.returned.add(messages);
                 return Ok(());
             }
             AgentEvent::Questions { open } => {
@@ -423,17 +455,7 @@ impl Server {
 
     async fn settled(&mut self) -> io::Result<()> {
         self.waiting.settled(&mut self.output).await?;
-        let returned = std::mem::take(&mut self.returned);
-        for message in returned {
-            let id = message.id;
-            match message.kind {
-                QueueKind::Steering => self.host.handle.steer(message.content),
-                QueueKind::FollowUp => self.host.handle.follow_up(message.content),
-                // The user can begin the trial again on the screen.
-                QueueKind::Trial => continue,
-            }
-            self.host.handle.release(vec![id]);
-        }
+        self.returned.send(&self.host.handle).await;
         Ok(())
     }
 }
