@@ -600,7 +600,7 @@ fn a_new_listing_keeps_the_selection() {
         assert_eq!(entry.model.full_id(), name);
     }
     picker.picker.go(100);
-    assert_eq!(picker.picker.selected(), 3);
+    assert_eq!(picker.picker.selected(), 4);
     picker.picker.go(-100);
     assert_eq!(picker.picker.selected(), 0);
     picker.refresh(&models.listing, &no_models);
