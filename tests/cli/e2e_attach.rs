@@ -187,9 +187,13 @@ fn a_screen_whose_session_ends_shows_what_was_not_sent() {
     screen.wait_for("half a thought");
     assert_eq!(owner.close(), Some(0));
     assert_eq!(screen.wait_exit().code, 0);
-    assert!(screen.text().contains("not sent:"), "{}", screen.text());
-    assert!(screen.text().contains("half a thought"));
+    let shown = screen.text();
+    assert!(shown.contains("not sent, comes back"), "{shown}");
+    assert!(shown.contains("half a thought"));
     assert_eq!(screen.leftovers(), Vec::<String>::new());
+
+    let screen = Launch::new(&sandbox).args(&["-m", model()]).start();
+    screen.wait_for("half a thought");
 }
 
 #[test]

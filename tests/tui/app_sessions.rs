@@ -377,6 +377,23 @@ fn a_digit_in_a_text_does_not_answer() {
 }
 
 /// Output that arrives after a switch belongs to the session where the command ran.
+/// Text typed for the session stays with it, even if another screen starts a new one.
+#[test]
+fn text_stays_with_its_session_when_another_screen_opens_one() {
+    for (title, stays) in [("Fix it", true), ("", false)] {
+        let mut tui = stored();
+        tui.app.status.session.as_mut().unwrap().title = title.into();
+        tui.write("half a thought");
+        let effects = tui.agent(opened("", None));
+        let is_left = |effect: &Effect| matches!(effect, Effect::ChangeDraft(DraftChange::Stays(draft), _)
+            if draft.text == "half a thought");
+        assert_eq!(effects.iter().any(is_left), stays, "{effects:?}");
+        let frame = tui.frame();
+        assert_eq!(frame.contains("stays with the previous"), stays, "{frame}");
+        assert_eq!(frame.contains("│ half a thought"), !stays, "{frame}");
+    }
+}
+
 #[test]
 fn late_command_output_stays_with_its_session() {
     let mut tui = stored();

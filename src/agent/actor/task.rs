@@ -52,6 +52,8 @@ pub(super) struct Actor {
     pub(super) activity: Activity,
     /// The client that gets messages back: the one that stopped the run or took them back.
     pub(super) returns_to: u64,
+    /// The client that moves the conversation to another entry: its user edits the prompt there.
+    pub(super) moved_by: u64,
     /// The activity as shown to subscribers.
     pub(super) state: RunState,
     pub(super) model: Arc<Model>,
@@ -110,6 +112,7 @@ impl Actor {
             policy,
             activity: Activity::Idle,
             returns_to: 0,
+            moved_by: 0,
             state: RunState::Idle,
             model,
             thinking: options.thinking,
@@ -226,11 +229,11 @@ impl Actor {
             Command::Answer(id, answer) => self.answer(id, answer),
             Command::Name(name) => self.conversation.name(name),
             Command::Compact(focus) => self.compact(CompactRequest { focus }),
-            Command::Uncompact => self.uncompact(),
+            Command::Uncompact(by) => self.for_client(by).uncompact(),
             Command::ContextUsage(answer) => drop(answer.send(self.context_usage())),
-            Command::Tree(command) => self.on_tree(command),
+            Command::Tree(command, by) => self.for_client(by).on_tree(command),
             Command::Trial(command) => self.on_trial(command),
-            Command::Undo(command) => self.on_undo(command),
+            Command::Undo(command, by) => self.for_client(by).on_undo(command),
             Command::Warm => {
                 self.env.provider.warm(&self.model);
                 self.conversation.warm(&self.model);

@@ -111,10 +111,11 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             read_only,
         } => {
             reopened(app, branch, facts);
-            let same = app.status.session.as_ref().map(|session| &session.file) == path.as_ref();
+            let same = app.session_file() == path.as_deref();
             if !same {
                 trials::left(app);
             }
+            sessions::follow(app, path.as_deref());
             app.status.session = path.clone().map(|file| SessionInfo {
                 name: name.clone(),
                 title: title_of(first_prompt.as_deref().unwrap_or_default()),
@@ -144,10 +145,12 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             facts,
             branch,
             prompt,
+            to,
         } => {
             show(app, branch, facts);
             app.timeline = Timeline::default();
-            tree::moved(app, prompt.as_deref());
+            let is_own = *to == app.start.client;
+            tree::moved(app, prompt.as_deref().filter(|_| is_own));
             app.resume = app.resume.filter(|_| prompt.is_none());
         }
         AgentEvent::Trial(event) => return trials::event(app, event),
