@@ -169,7 +169,7 @@ fn a_second_screen_shows_and_steers_the_same_session() {
     third.wait_exit();
     assert_eq!(third.leftovers(), Vec::<String>::new());
     assert!(
-        third.text().contains("the session has ended"),
+        third.text().contains("lost the connection to the session"),
         "{}",
         third.text()
     );

@@ -385,8 +385,10 @@ fn text_stays_with_its_session_when_another_screen_opens_one() {
         tui.app.status.session.as_mut().unwrap().title = title.into();
         tui.write("half a thought");
         let effects = tui.agent(opened("", None));
-        let is_left = |effect: &Effect| matches!(effect, Effect::ChangeDraft(DraftChange::Stays(draft), _)
-            if draft.text == "half a thought");
+        let is_left = |effect: &Effect| {
+            matches!(effect, Effect::ChangeDraft(DraftChange::Stays(draft), _)
+            if draft.text == "half a thought")
+        };
         assert_eq!(effects.iter().any(is_left), stays, "{effects:?}");
         let frame = tui.frame();
         assert_eq!(frame.contains("stays with the previous"), stays, "{frame}");
@@ -569,7 +571,10 @@ fn a_better_match_does_not_change_the_session_in_question() {
     tui.key("ctrl+d");
     find_a_better_match(&mut tui);
     let frame = tui.frame();
-    assert!(frame.contains("Move “To do it all” to the trash?"), "{frame}");
+    assert!(
+        frame.contains("Move “To do it all” to the trash?"),
+        "{frame}"
+    );
     take_answers(&mut tui);
     let removed = SessionEffect::Remove("/s/2.jsonl".into());
     assert_eq!(tui.key("enter"), [session(removed)]);

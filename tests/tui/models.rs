@@ -588,7 +588,10 @@ fn a_new_listing_keeps_the_selection() {
     let no_models = models(&[], &[]);
     let mut models = models(&["a/one", "a/two", "a/three"], &[]);
     let mut picker = ModelPicker::default();
-    for (at, name, added) in [(1, "a/two", "ollama/new"), (0, "ollama/new", "ollama/newer")] {
+    for (at, name, added) in [
+        (1, "a/two", "ollama/new"),
+        (0, "ollama/new", "ollama/newer"),
+    ] {
         let mut rows = models.listing.rows.clone();
         rows.insert(0, row(added, 0, (0.0, 0.0), KeyState::Ready));
         let listing = Arc::new(ModelList { rows, error: None });

@@ -17,7 +17,7 @@ use crate::app::notify::Notify;
 use crate::app::sessions::title_of;
 use crate::app::tui::app::{App, SessionInfo, Status};
 use crate::app::tui::effects::effect::{Effect, TerminalEffect, TrialEffect};
-use crate::app::tui::popups::Overlay;
+use crate::app::tui::popups::{Overlay, sessions as list};
 use crate::app::tui::run_facts::Resume;
 use crate::app::tui::terminal::screen_mode::ScreenMode;
 use crate::app::tui::timeline::Timeline;
@@ -125,8 +125,11 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             app.resume = app.resume.filter(|_| !*read_only);
             app.start.recent = None;
             app.timeline = Timeline::default();
-            app.overlays.retain(|it| !matches!(it, Overlay::Opening(_)));
-            return sessions::take_text_along(app);
+            app.overlays
+                .retain(|it| !matches!(it, Overlay::Opening(_)) && (same || !it.is_of_session()));
+            let mut effects = sessions::take_text_along(app);
+            effects.extend(list::refresh(app));
+            return effects;
         }
         AgentEvent::CompactionEnd {
             outcome:
@@ -225,8 +228,11 @@ pub fn joined(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     }
     app.queue = [&snapshot.steering[..], &snapshot.follow_up].concat();
     app.set_run(snapshot.state.clone());
+    (app.resume, app.proposal) = (None, None);
     if snapshot.state != RunState::Idle {
         app.transcript.reopen_calls(app.now);
+    } else if !snapshot.session.read_only {
+        offer_to_continue(app, &snapshot.facts);
     }
     let open = snapshot.questions.clone();
     app.transcript
@@ -246,6 +252,11 @@ pub(crate) fn reopened(app: &mut App, branch: &Arc<SessionBranch>, facts: &Histo
 
 fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
     show_transcript(app, Transcript::of_branch(Arc::clone(branch)), facts);
+    offer_to_continue(app, facts);
+}
+
+/// Decides what Enter on the empty editor does: retry, continue, or run the plan.
+fn offer_to_continue(app: &mut App, facts: &HistoryFacts) {
     let resume = if facts.has_failed() {
         Resume::Failed
     } else {

@@ -22,6 +22,12 @@ pub fn open(app: &mut App) -> Vec<Effect> {
     vec![Effect::Session(SessionEffect::List(SessionScope::Folder))]
 }
 
+/// Reads an open list again: another session is this program's own.
+pub fn refresh(app: &mut App) -> Option<Effect> {
+    let (list, _) = open_list(app)?;
+    Some(Effect::Session(SessionEffect::List(list.scope)))
+}
+
 pub fn listed(app: &mut App, scope: SessionScope, rows: Result<Vec<SessionRow>, String>) {
     let rows = match rows {
         Ok(rows) => rows,
