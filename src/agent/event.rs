@@ -200,6 +200,8 @@ pub enum AgentEvent {
         branch: Arc<SessionBranch>,
         /// The selected prompt, which the user can edit and send again from there.
         prompt: Option<Vec<Content>>,
+        /// The front end whose user chose it, as in [`AgentHandle::for_client`](super::AgentHandle::for_client).
+        to: u64,
     },
     /// The model or thinking level for the next call changed.
     ModelChanged {

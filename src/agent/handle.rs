@@ -122,11 +122,12 @@ pub(super) enum Command {
     SetRules(Box<LoopRules>),
     Name(String),
     Compact(Option<String>),
-    Uncompact,
+    /// This and the next two with the client that sends it.
+    Uncompact(u64),
     ContextUsage(oneshot::Sender<ContextUsage>),
-    Tree(TreeCommand),
+    Tree(TreeCommand, u64),
+    Undo(UndoCommand, u64),
     Trial(TrialCommand),
-    Undo(UndoCommand),
     Warm,
     Subscribe(mpsc::Sender<Arc<Event>>, SlowReader),
     Snapshot(oneshot::Sender<Snapshot>),
@@ -386,7 +387,7 @@ impl AgentHandle {
 
     /// Undoes or redoes file changes, or previews that.
     pub fn undo(&self, command: UndoCommand) {
-        self.send(Command::Undo(command));
+        self.send(Command::Undo(command, self.client));
     }
 
     /// Sets where instruction files may come from, from the next run on.
@@ -419,12 +420,12 @@ impl AgentHandle {
     /// Later messages stay in the tree, and the first later prompt comes back in
     /// [`AgentEvent::Moved`](super::AgentEvent::Moved).
     pub fn uncompact(&self) {
-        self.send(Command::Uncompact);
+        self.send(Command::Uncompact(self.client));
     }
 
     /// Returns a snapshot of the session's tree, or `None` if the agent has ended.
     pub async fn tree(&self) -> Option<SessionView> {
-        self.ask(|answer| Command::Tree(TreeCommand::Read(answer)))
+        self.ask(|answer| Command::Tree(TreeCommand::Read(answer), self.client))
             .await
     }
 
@@ -432,17 +433,19 @@ impl AgentHandle {
     /// user prompt means the place it was sent from, and comes back in
     /// [`AgentEvent::Moved`](super::AgentEvent::Moved).
     pub fn go_to(&self, entry: String, leaving: Leaving) {
-        self.send(Command::Tree(TreeCommand::GoTo { entry, leaving }));
+        let command = TreeCommand::GoTo { entry, leaving };
+        self.send(Command::Tree(command, self.client));
     }
 
     /// Goes back to before the last prompt, like [`Self::go_to`].
     pub fn edit_last_prompt(&self) {
-        self.send(Command::Tree(TreeCommand::EditLast));
+        self.send(Command::Tree(TreeCommand::EditLast, self.client));
     }
 
     /// Labels the entry with this id, or the last one of the conversation. `None` removes the label.
     pub fn label(&self, entry: Option<String>, label: Option<String>) {
-        self.send(Command::Tree(TreeCommand::Label { entry, label }));
+        let command = TreeCommand::Label { entry, label };
+        self.send(Command::Tree(command, self.client));
     }
 
     /// Prepares what the next prompt needs, so that it is sent without delay. Reports nothing.

@@ -91,6 +91,10 @@ async fn the_first_prompt_can_be_edited_too() {
     assert_eq!(moved(&mut agent).await, (vec![], Some("first".into())));
     ask(&mut agent, "another").await;
     assert_eq!(agent.request(1), ["user: another"]);
+    // The prompt is for the front end that went back.
+    agent.handle.for_client(3).edit_last_prompt();
+    let moved = |event: &AgentEvent| matches!(event, AgentEvent::Moved { to: 3, .. });
+    agent.until(moved).await;
     let requests = agent.script.requests();
     assert_eq!(requests[0].system, requests[1].system);
 }

@@ -294,6 +294,7 @@ fn events() -> Vec<AgentEvent> {
             facts: Arc::default(),
             branch: Arc::new(Session::unstored(Path::new("/home/me/shop")).branch()),
             prompt: Some(vec![Content::text("Make the parser faster")]),
+            to: 0,
         },
         AgentEvent::Spent {
             kind: "branch_summary",

@@ -377,6 +377,25 @@ fn a_digit_in_a_text_does_not_answer() {
 }
 
 /// Output that arrives after a switch belongs to the session where the command ran.
+/// Text typed for the session stays with it, even if another screen starts a new one.
+#[test]
+fn text_stays_with_its_session_when_another_screen_opens_one() {
+    for (title, stays) in [("Fix it", true), ("", false)] {
+        let mut tui = stored();
+        tui.app.status.session.as_mut().unwrap().title = title.into();
+        tui.write("half a thought");
+        let effects = tui.agent(opened("", None));
+        let is_left = |effect: &Effect| {
+            matches!(effect, Effect::ChangeDraft(DraftChange::Stays(draft), _)
+            if draft.text == "half a thought")
+        };
+        assert_eq!(effects.iter().any(is_left), stays, "{effects:?}");
+        let frame = tui.frame();
+        assert_eq!(frame.contains("stays with the previous"), stays, "{frame}");
+        assert_eq!(frame.contains("│ half a thought"), !stays, "{frame}");
+    }
+}
+
 #[test]
 fn late_command_output_stays_with_its_session() {
     let mut tui = stored();
@@ -507,19 +526,21 @@ fn title_matches_rank_above_text_and_text_above_letters() {
     assert!(frame.contains('4'), "{frame}");
 }
 
-#[test]
-fn the_best_match_stays_selected_until_the_user_selects_another() {
-    let mut tui = stored();
-    let closed = SessionState::Closed;
+/// Lists sessions of which only the letters of the last match the query, and not yet its text.
+fn list_a_match_by_letters(tui: &mut TestTui) {
     let rows = [
         ("0", "Tidy up"),
         ("1", "Idea of two"),
         ("2", "To do it all"),
     ];
-    let rows = rows.map(|(id, title)| row(id, title, closed, 0));
-    listed(&mut tui, rows.into());
+    let rows = rows.map(|(id, title)| row(id, title, SessionState::Closed, 0));
+    listed(tui, rows.into());
     tui.write("tdo");
-    assert_eq!(fitting(&tui), ["To do it all"]);
+    assert_eq!(fitting(tui), ["To do it all"]);
+}
+
+/// The text of another session matches: it is the better one.
+fn find_a_better_match(tui: &mut TestTui) {
     let found = Found {
         entry: "e".into(),
         role: "user",
@@ -527,16 +548,43 @@ fn the_best_match_stays_selected_until_the_user_selects_another() {
         at: 0,
     };
     let found = vec![(PathBuf::from("/s/1.jsonl"), found)];
-    tui.send(result(SessionResult::Found(
-        "tdo".into(),
-        found,
-        TextSearch::Done,
-    )));
-    assert_eq!(fitting(&tui), ["Idea of two", "To do it all"]);
+    let found = SessionResult::Found("tdo".into(), found, TextSearch::Done);
+    tui.send(result(found));
+    assert_eq!(fitting(tui), ["Idea of two", "To do it all"]);
+}
+
+#[test]
+fn the_best_match_stays_selected_until_the_user_selects_another() {
+    let mut tui = stored();
+    list_a_match_by_letters(&mut tui);
+    find_a_better_match(&mut tui);
     let Some(Overlay::Sessions(list)) = tui.app.overlays.last() else {
         panic!("the list must be open");
     };
     assert_eq!(list.chosen().map(SessionRow::label), Some("Idea of two"));
+}
+
+#[test]
+fn a_better_match_does_not_change_the_session_in_question() {
+    let mut tui = stored();
+    list_a_match_by_letters(&mut tui);
+    tui.key("ctrl+d");
+    find_a_better_match(&mut tui);
+    let frame = tui.frame();
+    assert!(
+        frame.contains("Move “To do it all” to the trash?"),
+        "{frame}"
+    );
+    take_answers(&mut tui);
+    let removed = SessionEffect::Remove("/s/2.jsonl".into());
+    assert_eq!(tui.key("enter"), [session(removed)]);
+
+    let mut tui = stored();
+    list_a_match_by_letters(&mut tui);
+    tui.key("ctrl+r");
+    find_a_better_match(&mut tui);
+    let renamed = SessionEffect::Rename("/s/2.jsonl".into(), "To do it all".into());
+    assert_eq!(tui.key("enter"), [session(renamed)]);
 }
 
 #[test]

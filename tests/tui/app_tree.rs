@@ -222,14 +222,17 @@ fn a_prompt_goes_into_the_editor_and_the_draft_into_the_history() {
     let mut tui = TestTui::new(80, 24);
     tui.write("my draft");
     let messages = vec![Arc::new(Message::user("Fix the login", 1))];
-    let moved = |prompt: Option<&str>| AgentEvent::Moved {
+    let moved = |prompt: Option<&str>, to| AgentEvent::Moved {
         facts: Arc::new(HistoryFacts::of(&messages)),
         branch: branch(&messages),
         prompt: prompt.map(|prompt| vec![Content::text(prompt)]),
+        to,
     };
-    tui.agent(moved(None));
+    tui.agent(moved(None, 0));
     assert_eq!(tui.text(), "my draft", "no prompt replaces the draft");
-    tui.agent(moved(Some("Take the first\nnow")));
+    tui.agent(moved(Some("Of another screen"), 1));
+    assert_eq!(tui.text(), "my draft");
+    tui.agent(moved(Some("Take the first\nnow"), 0));
     assert_eq!(tui.text(), "Take the first\nnow");
     assert!(tui.frame().contains("❯ Fix the login"));
     assert_eq!(tui.app.composer.history().get(1), Some("my draft"));

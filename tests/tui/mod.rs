@@ -1,6 +1,7 @@
 //! Tests of the screen: its parts, and the whole program in a pseudo-terminal.
 
 mod app_kit;
+mod app_joined;
 mod app_keys;
 mod app_chords;
 mod app_completion;

@@ -588,20 +588,25 @@ fn a_new_listing_keeps_the_selection() {
     let no_models = models(&[], &[]);
     let mut models = models(&["a/one", "a/two", "a/three"], &[]);
     let mut picker = ModelPicker::default();
-    picker.search(&models);
-    picker.picker.go(1);
-    let before = Arc::clone(&models.listing);
-    let mut rows = before.rows.clone();
-    rows.insert(0, row("ollama/new", 0, (0.0, 0.0), KeyState::Ready));
-    models.listing = Arc::new(ModelList { rows, error: None });
-    picker.refresh(&before, &models);
-    let entry = picker.entry(&models.listing).expect("an entry");
-    assert_eq!(entry.model.full_id(), "a/two");
+    for (at, name, added) in [
+        (1, "a/two", "ollama/new"),
+        (0, "ollama/new", "ollama/newer"),
+    ] {
+        let mut rows = models.listing.rows.clone();
+        rows.insert(0, row(added, 0, (0.0, 0.0), KeyState::Ready));
+        let listing = Arc::new(ModelList { rows, error: None });
+        picker.search(&models);
+        picker.picker.go(at);
+        let before = std::mem::replace(&mut models.listing, listing);
+        picker.refresh(&before, &models);
+        let entry = picker.entry(&models.listing).expect("an entry");
+        assert_eq!(entry.model.full_id(), name);
+    }
     picker.picker.go(100);
-    assert_eq!(picker.picker.selected(), 3);
+    assert_eq!(picker.picker.selected(), 4);
     picker.picker.go(-100);
     assert_eq!(picker.picker.selected(), 0);
-    picker.refresh(&before, &no_models);
+    picker.refresh(&models.listing, &no_models);
     assert!(picker.entry(&ModelList::default()).is_none());
 }
 

@@ -414,6 +414,26 @@ fn a_narrower_screen_keeps_the_place_in_a_long_answer() {
     }
 }
 
+/// A wider row may begin earlier than the narrower one that is on top.
+#[test]
+fn the_top_row_comes_back_with_the_width() {
+    let mut stage = Stage::new(90, 12);
+    stage.say(
+        &"words of an answer that is a single paragraph ".repeat(60),
+        4096,
+    );
+    stage.draw();
+    for rows in [-3, -2, 1] {
+        stage.transcript.scroll(ScrollBy::Rows(rows));
+        let top = stage.draw().0.rows[0];
+        for width in [57, 90, 64, 57, 90] {
+            stage.width = width;
+            stage.draw();
+        }
+        assert_eq!(stage.draw().0.rows[0], top);
+    }
+}
+
 /// The byte of its cell that the top row shows.
 fn place(stage: &Stage) -> u32 {
     match stage.transcript.viewport().position() {

@@ -21,6 +21,14 @@ const QUOTED: usize = 400;
 const BEFORE_TRIAL: &str = "That is before the trial. End it first: /keep or /discard";
 
 impl Actor {
+    /// Notes who may move the conversation. During a run nobody can, and it may end with a move.
+    pub(super) fn for_client(&mut self, client: u64) -> &mut Self {
+        if matches!(self.activity, Activity::Idle) {
+            self.moved_by = client;
+        }
+        self
+    }
+
     pub(super) fn on_tree(&mut self, command: TreeCommand) {
         let (node, leaving) = match command {
             TreeCommand::Read(answer) => {
@@ -108,6 +116,7 @@ impl Actor {
             facts,
             branch,
             prompt,
+            to: self.moved_by,
         });
     }
 }

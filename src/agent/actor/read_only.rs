@@ -69,12 +69,12 @@ fn is_allowed(command: &Command) -> bool {
         | Command::Snapshot(_)
         | Command::Resubscribe(..)
         | Command::Shutdown(_) => true,
-        Command::Tree(tree) => match tree {
+        Command::Tree(tree, _) => match tree {
             TreeCommand::Read(_) => true,
             TreeCommand::GoTo { leaving, .. } => *leaving == Leaving::Silently,
             TreeCommand::EditLast | TreeCommand::Label { .. } => false,
         },
-        Command::Undo(undo) => match undo {
+        Command::Undo(undo, _) => match undo {
             UndoCommand::Preview(..) | UndoCommand::Prompts(_) | UndoCommand::PreviewRewind(..) => {
                 true
             }
@@ -85,7 +85,7 @@ fn is_allowed(command: &Command) -> bool {
         | Command::Continue
         | Command::Name(_)
         | Command::Compact(_)
-        | Command::Uncompact
+        | Command::Uncompact(_)
         | Command::Trial(_) => false,
     }
 }
@@ -108,7 +108,7 @@ mod tests {
         };
         let go_to = |leaving| {
             let entry = String::new();
-            Command::Tree(TreeCommand::GoTo { entry, leaving })
+            Command::Tree(TreeCommand::GoTo { entry, leaving }, 0)
         };
         let (direction, turn) = (Direction::Undo, String::new());
         for (allowed, command) in [
@@ -117,28 +117,28 @@ mod tests {
             (false, Command::Continue),
             (false, Command::Name(String::new())),
             (false, Command::Compact(None)),
-            (false, Command::Uncompact),
+            (false, Command::Uncompact(0)),
             (false, Command::Trial(TrialCommand::Begin(Vec::new(), 0))),
             (false, Command::Trial(TrialCommand::Keep)),
             (false, Command::Trial(TrialCommand::Discard)),
-            (false, Command::Tree(TreeCommand::EditLast)),
+            (false, Command::Tree(TreeCommand::EditLast, 0)),
             (false, go_to(Leaving::WithSummary)),
             (true, go_to(Leaving::Silently)),
-            (true, Command::Tree(TreeCommand::Read(channel().0))),
-            (false, Command::Undo(UndoCommand::Go { direction, turn })),
+            (true, Command::Tree(TreeCommand::Read(channel().0), 0)),
+            (false, Command::Undo(UndoCommand::Go { direction, turn }, 0)),
             (
                 false,
-                Command::Undo(UndoCommand::Rewind(point.clone(), Rewind::Files)),
+                Command::Undo(UndoCommand::Rewind(point.clone(), Rewind::Files), 0),
             ),
             (
                 true,
-                Command::Undo(UndoCommand::Preview(direction, channel().0)),
+                Command::Undo(UndoCommand::Preview(direction, channel().0), 0),
             ),
             (
                 true,
-                Command::Undo(UndoCommand::PreviewRewind(point, channel().0)),
+                Command::Undo(UndoCommand::PreviewRewind(point, channel().0), 0),
             ),
-            (true, Command::Undo(UndoCommand::Prompts(channel().0))),
+            (true, Command::Undo(UndoCommand::Prompts(channel().0), 0)),
             (true, Command::ContextUsage(channel().0)),
             (
                 true,

@@ -52,6 +52,8 @@ pub(super) struct Actor {
     /// The permission mode and rules.
     pub(super) policy: LivePolicy,
     pub(super) activity: Activity,
+    /// The client that moves the conversation to another entry: its user edits the prompt there.
+    pub(super) moved_by: u64,
     /// The activity as shown to subscribers.
     pub(super) state: RunState,
     pub(super) model: Arc<Model>,
@@ -110,6 +112,7 @@ impl Actor {
             questions: Questions::new(options.permission.has_user),
             policy,
             activity: Activity::Idle,
+            moved_by: 0,
             state: RunState::Idle,
             model,
             thinking: options.thinking,
@@ -225,11 +228,11 @@ impl Actor {
             Command::Answer(id, answer, by) => self.answer(id, answer, by),
             Command::Name(name) => self.conversation.name(name),
             Command::Compact(focus) => self.compact(CompactRequest { focus }),
-            Command::Uncompact => self.uncompact(),
+            Command::Uncompact(by) => self.for_client(by).uncompact(),
             Command::ContextUsage(answer) => self.tell_context_usage(answer),
-            Command::Tree(command) => self.on_tree(command),
+            Command::Tree(command, by) => self.for_client(by).on_tree(command),
             Command::Trial(command) => self.on_trial(command),
-            Command::Undo(command) => self.on_undo(command),
+            Command::Undo(command, by) => self.for_client(by).on_undo(command),
             Command::Warm => {
                 self.env.provider.warm(&self.model);
                 self.conversation.warm(&self.model);

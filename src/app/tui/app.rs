@@ -408,7 +408,7 @@ impl App {
         let unfinished = shell.and_then(|run| run.unfinished("still running when tiller quit"));
         SavedDraft {
             queue: (self.opening.iter().cloned().chain(waiting))
-                .filter(|_| !is_kept)
+                .filter(|_| !is_kept && self.start.client == 0)
                 .collect(),
             text: texts.join("\n\n"),
             is_message,

@@ -231,10 +231,10 @@ impl Tui {
             }
             Received::Gone => {
                 self.events = None;
-                if self.is_client() {
-                    self.exit = Some(ExitKind::SessionEnded);
-                }
                 self.update(Msg::AgentGone);
+                if self.is_client() {
+                    self.update(Msg::End(ExitKind::SessionEnded));
+                }
             }
         }
         if ran && !self.app.is_running() {
@@ -260,7 +260,7 @@ impl Tui {
         match signal {
             SignalEvent::TakenBack => {
                 self.terminal.abandon();
-                self.exit = Some(ExitKind::TerminalGone);
+                self.update(Msg::End(ExitKind::TerminalGone));
             }
             SignalEvent::End(number) => {
                 self.update(Msg::End(ExitKind::Signal(number)));

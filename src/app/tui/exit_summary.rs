@@ -8,12 +8,12 @@ use crate::app::sessions::short_id;
 /// The lines of the summary.
 pub fn summary(app: &App) -> String {
     if app.start.client != 0 {
-        // Nothing stores the text of an attached screen.
         let unsent = app.draft().text;
-        if unsent.trim().is_empty() {
-            return String::new();
-        }
-        return format!("not sent:\n{unsent}");
+        return match app.session_file() {
+            _ if unsent.trim().is_empty() => String::new(),
+            Some(_) => format!("not sent, comes back with the session:\n{unsent}"),
+            None => format!("not sent:\n{unsent}"),
+        };
     }
     let mut lines = Vec::new();
     if let Some(session) = &app.status.session

@@ -41,10 +41,15 @@ impl SessionSwitch {
         self.stage = Stage::Opening;
     }
 
+    /// Whether this screen is opening the other session.
+    pub fn is_under_way(&self) -> bool {
+        self.stage != Stage::Stays
+    }
+
     /// Holds input during the switch; returns events that aren't for the other session.
     pub fn hold(&mut self, event: InputEvent) -> Option<InputEvent> {
         let is_typed = matches!(event, InputEvent::Key(_) | InputEvent::Paste(_));
-        if self.stage == Stage::Stays || !is_typed {
+        if !self.is_under_way() || !is_typed {
             return Some(event);
         }
         // The second Enter of a double press has no text to send.

@@ -335,20 +335,6 @@ impl EffectRunner {
     }
 
     fn store(&self, job: Job) {
-        // The draft in the session's file is that of the program's own screen.
-        let is_draft = matches!(
-            job,
-            Job::SaveDraft(_) | Job::LoadDraft(_) | Job::ChangeSession(..)
-        );
-        if is_draft && self.tty.client().is_some() {
-            // Nothing else stores this editor's text, so the session keeps what came back until it is sent.
-            if let Job::SaveDraft(draft) = job
-                && draft.text.is_empty()
-            {
-                self.handle.release(draft.returned);
-            }
-            return;
-        }
         if let Some(storage) = &self.storage {
             storage.send(job);
         }

@@ -179,6 +179,23 @@ popups! {
     Opening(super::opening::Opening),
 }
 
+impl Overlay {
+    /// Whether it shows something of the open session.
+    pub(crate) fn is_of_session(&self) -> bool {
+        matches!(
+            self,
+            Self::Call(_)
+                | Self::Status(_)
+                | Self::Undo(_)
+                | Self::Rewind(_)
+                | Self::Search(_)
+                | Self::Selecting(_)
+                | Self::Copy(_)
+                | Self::Tree(_)
+        )
+    }
+}
+
 /// The topmost popup if it's of this kind; otherwise returns from the function.
 macro_rules! topmost {
     ($app:ident, $kind:ident) => {

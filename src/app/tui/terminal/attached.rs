@@ -37,6 +37,8 @@ const PATIENCE: Duration = Duration::from_secs(9);
 /// Longest line of a client, in bytes.
 const MAX_LINE: u64 = 4096;
 const ENDED: &str = "the session has ended";
+const LOST: &str =
+    "lost the connection to the session; if it still runs, tiller attach shows it again";
 const SILENT: &str = "the session's tiller doesn't answer; is it stopped?";
 /// How long a client that was told to end waits for the screen to restore the terminal.
 const LEAVING: Duration = Duration::from_secs(1);
@@ -54,6 +56,11 @@ const VARIABLES: &[&str] = &[
     "TERM_PROGRAM",
     "TERM_PROGRAM_VERSION",
     "XTERM_VERSION",
+    "VTE_VERSION",
+    "KONSOLE_VERSION",
+    "KITTY_WINDOW_ID",
+    "ALACRITTY_WINDOW_ID",
+    "DOMTERM",
     "WT_SESSION",
     "SSH_CONNECTION",
     "SSH_TTY",
@@ -197,7 +204,7 @@ impl LentTerminal {
                 let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &self.settings);
                 Ok(match lost {
                     Lent::Silent => (1, Some(SILENT.to_owned())),
-                    _ => (0, Some(ENDED.to_owned())),
+                    _ => (1, Some(LOST.to_owned())),
                 })
             }
         }
@@ -208,10 +215,18 @@ impl LentTerminal {
 enum Lent {
     /// The screen ended, with this exit code and text.
     Ended(u8, Option<String>),
-    /// The program is gone.
+    /// The connection broke, probably because the program is gone.
     Gone,
     /// The program doesn't answer.
     Silent,
+}
+
+impl Lent {
+    /// The screen ended. If that was for a hangup that the client didn't report, the client was stopped for too long.
+    fn ended(code: u8, text: Option<String>, is_ending: bool) -> Self {
+        let is_lost = code == ExitKind::TerminalGone.code() && !is_ending;
+        Self::Ended(code, text.or_else(|| is_lost.then(|| LOST.to_owned())))
+    }
 }
 
 /// Forwards signals until the terminal comes back.
@@ -230,10 +245,10 @@ async fn wait(stream: UnixStream) -> io::Result<Lent> {
     ])?;
     let mut ping = interval(PING);
     let mut deadline = Instant::now() + PATIENCE;
-    let mut is_ending = false;
+    let (mut is_ending, mut is_cut) = (false, false);
     loop {
         let signal = tokio::select! {
-            signal = signals.next() => match signal {
+            signal = signals.next(), if !is_cut => match signal {
                 Some(signal) => {
                     is_ending = true;
                     deadline = Instant::now() + LEAVING;
@@ -243,7 +258,9 @@ async fn wait(stream: UnixStream) -> io::Result<Lent> {
             },
             line = timeout_at(deadline, lines.next_line()) => match line {
                 Ok(Ok(Some(line))) => match serde_json::from_str(&line) {
-                    Ok(ScreenUpdate::End { code, text }) => return Ok(Lent::Ended(code, text)),
+                    Ok(ScreenUpdate::End { code, text }) => {
+                        return Ok(Lent::ended(code, text, is_ending));
+                    }
                     // A screen that doesn't end may still answer pings.
                     _ if is_ending => continue,
                     _ => {
@@ -257,10 +274,28 @@ async fn wait(stream: UnixStream) -> io::Result<Lent> {
                 }
                 _ => return Ok(Lent::Gone),
             },
-            _ = ping.tick() => ScreenSignal::Ping,
+            _ = ping.tick(), if !is_cut => ScreenSignal::Ping,
         };
-        if to.write_all(&to_line(&signal)).await.is_err() {
-            return Ok(Lent::Gone);
+        // The reason may still wait to be read.
+        is_cut = to.write_all(&to_line(&signal)).await.is_err();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_was_stopped_for_too_long_says_that_the_connection_was_lost() {
+        for (code, is_ending, said) in [
+            (129, false, Some(LOST)),
+            (129, true, None),
+            (0, false, None),
+        ] {
+            let Lent::Ended(ended, text) = Lent::ended(code, None, is_ending) else {
+                panic!();
+            };
+            assert_eq!((ended, text.as_deref()), (code, said));
         }
     }
 }

@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::cell::{CellBody, ToolCell, ToolState};
 use super::cells::Cells;
 use super::draft::{Draft, Naming, SUBJECTS};
-use crate::agent::Question;
 use crate::agent::event::{ToolStatus, UNANSWERED};
 use crate::agent::session::CallState;
 use crate::agent::tool::{Details, DiffDetails, OtherDetails};
+use crate::agent::{Question, Subject};
 use crate::llm::message::content_text;
 use crate::llm::{Content, ToolCall};
 
@@ -109,16 +109,35 @@ pub(super) fn ask(cells: &mut Cells, open: &[Arc<Question>], time: i64) -> bool 
         let Some(CellBody::Tool(tool)) = cells.body(index) else {
             continue;
         };
-        let asks = open.iter().any(|it| it.call_id == tool.call_id);
+        let question = open.iter().find(|it| it.call_id == tool.call_id);
         let state = match tool.state {
-            ToolState::Asking if !asks => ToolState::Running { since: time },
-            ToolState::Running { .. } | ToolState::Waiting if asks => ToolState::Asking,
+            ToolState::Asking if question.is_none() => ToolState::Running { since: time },
+            ToolState::Running { .. } | ToolState::Waiting if question.is_some() => {
+                ToolState::Asking
+            }
             _ => continue,
         };
         changed = true;
-        change(cells, index, |tool| tool.state = state);
+        change(cells, index, |tool| {
+            tool.state = state;
+            if let Some(Subject::Permission(subject)) = question.map(|it| &it.subject)
+                && is_bare(&tool.details)
+            {
+                tool.details = Arc::clone(&subject.details);
+                tool.draft = None;
+            }
+        });
     }
     changed
+}
+
+/// Whether the details show nothing: a screen that joined missed the start of the call.
+fn is_bare(details: &Details) -> bool {
+    match details {
+        Details::Diff(diff) => diff.diff.is_empty(),
+        Details::Other(other) => other.title.is_empty(),
+        _ => false,
+    }
 }
 
 /// Shows new details of a call. Returns whether the call is known.

@@ -17,7 +17,7 @@ use crate::app::notify::Notify;
 use crate::app::sessions::title_of;
 use crate::app::tui::app::{App, SessionInfo, Status};
 use crate::app::tui::effects::effect::{Effect, TerminalEffect, TrialEffect};
-use crate::app::tui::popups::Overlay;
+use crate::app::tui::popups::{Overlay, sessions as list};
 use crate::app::tui::run_facts::Resume;
 use crate::app::tui::terminal::screen_mode::ScreenMode;
 use crate::app::tui::timeline::Timeline;
@@ -119,10 +119,11 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             read_only,
         } => {
             reopened(app, branch, facts);
-            let same = app.status.session.as_ref().map(|session| &session.file) == path.as_ref();
+            let same = app.session_file() == path.as_deref();
             if !same {
                 trials::left(app);
             }
+            sessions::follow(app, path.as_deref());
             app.status.session = path.clone().map(|file| SessionInfo {
                 name: name.clone(),
                 title: title_of(first_prompt.as_deref().unwrap_or_default()),
@@ -132,8 +133,11 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             app.resume = app.resume.filter(|_| !*read_only);
             app.start.recent = None;
             app.timeline = Timeline::default();
-            app.overlays.retain(|it| !matches!(it, Overlay::Opening(_)));
-            return sessions::take_text_along(app);
+            app.overlays
+                .retain(|it| !matches!(it, Overlay::Opening(_)) && (same || !it.is_of_session()));
+            let mut effects = sessions::take_text_along(app);
+            effects.extend(list::refresh(app));
+            return effects;
         }
         AgentEvent::CompactionEnd {
             outcome:
@@ -152,10 +156,12 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             facts,
             branch,
             prompt,
+            to,
         } => {
             show(app, branch, facts);
             app.timeline = Timeline::default();
-            tree::moved(app, prompt.as_deref());
+            let is_own = *to == app.start.client;
+            tree::moved(app, prompt.as_deref().filter(|_| is_own));
             app.resume = app.resume.filter(|_| prompt.is_none());
         }
         AgentEvent::Trial(event) => return trials::event(app, event),
@@ -230,8 +236,11 @@ pub fn joined(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     }
     app.queue = [&snapshot.steering[..], &snapshot.follow_up].concat();
     app.set_run(snapshot.state.clone());
+    (app.resume, app.proposal) = (None, None);
     if snapshot.state != RunState::Idle {
         app.transcript.reopen_calls(app.now);
+    } else if !snapshot.session.read_only {
+        offer_to_continue(app, &snapshot.facts);
     }
     let open = snapshot.questions.clone();
     app.transcript
@@ -251,6 +260,11 @@ pub(crate) fn reopened(app: &mut App, branch: &Arc<SessionBranch>, facts: &Histo
 
 fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
     show_transcript(app, Transcript::of_branch(Arc::clone(branch)), facts);
+    offer_to_continue(app, facts);
+}
+
+/// Decides what Enter on the empty editor does: retry, continue, or run the plan.
+fn offer_to_continue(app: &mut App, facts: &HistoryFacts) {
     let resume = if facts.has_failed() {
         Resume::Failed
     } else {

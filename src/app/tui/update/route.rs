@@ -37,6 +37,12 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
         Msg::CellSize(cell) => terminal::cell(app, cell),
         Msg::End(kind) => stop::end(app, kind),
         Msg::Interrupt => stop::interrupt(app),
+        Msg::CannotSuspend if app.start.client != 0 => {
+            let quit = app.key(Action::Quit);
+            app.say(format!(
+                "Can't suspend an attached screen: {quit} leaves it"
+            ))
+        }
         Msg::CannotSuspend => app.say("Can't suspend: tiller wasn't started from a shell"),
         Msg::Agent(event) => {
             let mut effects = agent::event(app, &event);

@@ -62,7 +62,7 @@ impl ModelPicker {
     /// Applies a new listing. The selected model stays selected if it still exists.
     pub fn refresh(&mut self, before: &ModelList, models: &ModelsState) {
         let selected = self.picker.selected();
-        let chosen = self.entry(before).filter(|_| selected > 0);
+        let chosen = self.entry(before);
         let matches = self.matches(models);
         let place = chosen.and_then(|chosen| {
             let model = |entry: usize| models.listing.rows.get(entry).map(|entry| &entry.model);

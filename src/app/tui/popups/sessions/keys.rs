@@ -22,6 +22,12 @@ pub fn open(app: &mut App) -> Vec<Effect> {
     vec![Effect::Session(SessionEffect::List(SessionScope::Folder))]
 }
 
+/// Reads an open list again: another session is this program's own.
+pub fn refresh(app: &mut App) -> Option<Effect> {
+    let (list, _) = open_list(app)?;
+    Some(Effect::Session(SessionEffect::List(list.scope)))
+}
+
 pub fn listed(app: &mut App, scope: SessionScope, rows: Result<Vec<SessionRow>, String>) {
     let rows = match rows {
         Ok(rows) => rows,
@@ -132,8 +138,8 @@ impl PopupKeys for SessionPicker {
     fn picker(&mut self) -> Option<&mut Picker> {
         match &mut self.mode {
             SessionMode::Choosing => Some(&mut self.picker),
-            SessionMode::Naming(text) => Some(text),
-            SessionMode::Removing(_) => None,
+            SessionMode::Naming(_, text) => Some(text),
+            SessionMode::Removing(..) => None,
         }
     }
 
@@ -167,8 +173,8 @@ fn own_key(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<Vec
     list.error = None;
     match &mut list.mode {
         SessionMode::Choosing => choosing(app, action?),
-        SessionMode::Naming(_) => Some(naming(list, press, action)),
-        SessionMode::Removing(_) => removing(app, press, action),
+        SessionMode::Naming(..) => Some(naming(list, press, action)),
+        SessionMode::Removing(..) => removing(app, press, action),
     }
 }
 
@@ -201,7 +207,10 @@ fn choosing(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         Action::SessionRemove if list.chosen()?.is_open() => {
             return Some(app.say("Open in another tiller: close it there first"));
         }
-        Action::SessionRemove => list.mode = SessionMode::Removing(AnswerDelay::starting(now)),
+        Action::SessionRemove => {
+            let path = list.chosen()?.path.clone();
+            list.mode = SessionMode::Removing(path, AnswerDelay::starting(now));
+        }
         Action::SessionCopy => return Some(take(app, Choice::Fork)),
         Action::Back | Action::Interrupt => {
             app.overlays.pop();
@@ -216,23 +225,19 @@ fn rename(list: &mut SessionPicker) {
     let Some(row) = list.chosen() else { return };
     let mut text = Picker::default();
     text.type_text(row.name.as_deref().unwrap_or(&row.title));
-    list.mode = SessionMode::Naming(text);
+    list.mode = SessionMode::Naming(row.path.clone(), text);
 }
 
 fn naming(list: &mut SessionPicker, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
-    let SessionMode::Naming(text) = &mut list.mode else {
+    let SessionMode::Naming(path, text) = &mut list.mode else {
         return Vec::new();
     };
     match action {
         Some(Action::Back | Action::Interrupt) => list.mode = SessionMode::Choosing,
         Some(Action::Accept) => {
-            let name = text.query().trim().to_owned();
+            let rename = SessionEffect::Rename(path.clone(), text.query().trim().to_owned());
             list.mode = SessionMode::Choosing;
-            let row = list.chosen().map(|row| row.path.clone());
-            return row
-                .map(|path| Effect::Session(SessionEffect::Rename(path, name)))
-                .into_iter()
-                .collect();
+            return vec![Effect::Session(rename)];
         }
         action => drop(text.press(action, press.text(), 0)),
     }
@@ -241,17 +246,16 @@ fn naming(list: &mut SessionPicker, press: KeyPress, action: Option<Action>) -> 
 
 fn removing(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
     let (list, now) = open_list(app)?;
-    let SessionMode::Removing(delay) = &mut list.mode else {
+    let SessionMode::Removing(path, delay) = &mut list.mode else {
         return None;
     };
     let is_early = !delay.is_over(now);
     delay.restart(now);
     match action {
         Some(Action::Accept) if !is_early => {
+            let remove = SessionEffect::Remove(path.clone());
             list.mode = SessionMode::Choosing;
-            let row = list.chosen().map(|row| row.path.clone());
-            let remove = row.map(|path| Effect::Session(SessionEffect::Remove(path)));
-            return Some(remove.into_iter().collect());
+            return Some(vec![Effect::Session(remove)]);
         }
         Some(Action::Back | Action::Interrupt) => list.mode = SessionMode::Choosing,
         // Typing means looking for another session.

@@ -5,7 +5,7 @@ mod keys;
 mod view;
 
 pub(in crate::app::tui) use keys::{
-    found, listed, look, open, previewed, removed, renamed, states, tick,
+    found, listed, look, open, previewed, refresh, removed, renamed, states, tick,
 };
 pub(crate) use state::SessionPicker;
 pub use state::TextSearch;

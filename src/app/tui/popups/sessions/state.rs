@@ -55,9 +55,10 @@ pub enum TextSearch {
 pub enum SessionMode {
     #[default]
     Choosing,
-    Naming(Picker),
-    /// Enter moves the selected session to the trash, after time to read the question.
-    Removing(AnswerDelay),
+    /// Enter gives the session in this file the typed name.
+    Naming(PathBuf, Picker),
+    /// Enter moves the session in this file to the trash, after time to read the question.
+    Removing(PathBuf, AnswerDelay),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -113,8 +114,9 @@ impl SessionPicker {
         }
         self.found.extend(found);
         self.search = search;
-        // The best match stays selected until the user selects another.
-        let chosen = self.chosen_path().filter(|_| self.picker.selected() > 0);
+        // The best match stays selected until the user selects another, or is asked about it.
+        let is_picked = self.picker.selected() > 0 || self.mode != SessionMode::Choosing;
+        let chosen = self.chosen_path().filter(|_| is_picked);
         self.arrange(chosen, now);
     }
 
@@ -157,6 +159,13 @@ impl SessionPicker {
         let known = self.preview.as_ref().map(|preview| &preview.path);
         let chosen = self.chosen().map(|row| &row.path);
         self.due.preview = (chosen.is_some() && chosen != known).then_some(now + PREVIEW_MS);
+    }
+
+    /// The label of the session in the file at `path`, if it's listed.
+    pub fn label_of(&self, path: &Path) -> &str {
+        let mut rows = self.rows.iter().flatten();
+        let row = rows.find(|row| row.path == path);
+        row.map_or("", SessionRow::label)
     }
 
     pub fn chosen(&self) -> Option<&SessionRow> {

@@ -76,7 +76,7 @@ fn draw_head(popup: &mut Popup<'_>, list: &SessionPicker, area: Rect) {
                 popup.count(&list.picker, rows.len(), before, area);
             }
         }
-        SessionMode::Naming(text) => {
+        SessionMode::Naming(_, text) => {
             let label = "Name ";
             popup.line(&StyledLine::of(label, popup.quiet()), area);
             let x = area.x + (width(label) as u16).min(area.width);
@@ -87,8 +87,8 @@ fn draw_head(popup: &mut Popup<'_>, list: &SessionPicker, area: Rect) {
             };
             popup.query(text, field);
         }
-        SessionMode::Removing(_) => {
-            let label = visible_line(list.chosen().map_or("", SessionRow::label));
+        SessionMode::Removing(path, _) => {
+            let label = visible_line(list.label_of(path));
             let columns = usize::from(area.width).saturating_sub(24);
             let asks = format!("Move “{}” to the trash?", ellipsis(&label, columns));
             let style = popup.style(popup.app.theme.warning);
@@ -206,8 +206,8 @@ fn notes(app: &App, list: &SessionPicker) -> Vec<String> {
     let key = |action| app.key(action);
     let (enter, esc) = (key(Action::Accept), key(Action::Back));
     match list.mode {
-        SessionMode::Naming(_) => vec![format!(" {enter} rename · {esc} cancel ")],
-        SessionMode::Removing(_) => vec![format!(" {enter} move to trash · {esc} cancel ")],
+        SessionMode::Naming(..) => vec![format!(" {enter} rename · {esc} cancel ")],
+        SessionMode::Removing(..) => vec![format!(" {enter} move to trash · {esc} cancel ")],
         SessionMode::Choosing => {
             let folders = match list.scope {
                 SessionScope::Folder => "all folders",

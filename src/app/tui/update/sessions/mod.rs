@@ -5,5 +5,5 @@ mod command;
 mod open;
 
 pub use command::act;
-pub use open::{arriving, give_up, go_on_with_recent, open, take_text_along};
+pub use open::{arriving, follow, give_up, go_on_with_recent, open, take_text_along};
 pub use route::done;

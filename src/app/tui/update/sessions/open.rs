@@ -1,5 +1,7 @@
 //! Switching to another session, and what happens to unsent text then.
 
+use std::path::Path;
+
 use crate::agent::NoticeLevel;
 use crate::app::action::{Group, Scope};
 use crate::app::outcome::StartError;
@@ -50,6 +52,13 @@ pub fn arriving(app: &App, choice: &Choice) -> Arriving {
         Some(session) if session.file == *path => Arriving::WithText,
         Some(session) if !session.title.is_empty() => Arriving::WithoutText,
         _ => Arriving::Together,
+    }
+}
+
+/// Another screen opened the session in the file at `path`: the text in this one wasn't meant for it.
+pub fn follow(app: &mut App, path: Option<&Path>) {
+    if let Some(path) = path.filter(|_| !app.switch.is_under_way()) {
+        app.switch.arriving = arriving(app, &Choice::Open(path.to_owned()));
     }
 }
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::draw::Frame;
 use crate::app::tui::text::Row;
 use crate::app::tui::text::row_log::RowSource;
-use crate::app::tui::transcript::{Anchor, RowRef};
+use crate::app::tui::transcript::{Anchor, Position, RowRef};
 
 impl Frame<'_> {
     pub(super) fn find(&mut self, anchor: Anchor) -> RowRef {
@@ -68,7 +68,20 @@ impl Frame<'_> {
         }
     }
 
-    pub(super) fn anchor(&self, top: RowRef) -> Anchor {
+    /// The anchor of the top row. The one of another width stays until the user scrolls, because a wider
+    /// row may begin earlier: each change of the width would move the view up.
+    pub(super) fn anchor_at(&mut self, top: RowRef) -> Anchor {
+        match self.transcript.viewport().position() {
+            Position::At(anchor)
+                if ![0, self.cache.width].contains(&anchor.width) && self.find(anchor) == top =>
+            {
+                anchor
+            }
+            _ => self.anchor(top),
+        }
+    }
+
+    fn anchor(&self, top: RowRef) -> Anchor {
         let row = self.cache.row(top);
         Anchor {
             cell: top.cell,

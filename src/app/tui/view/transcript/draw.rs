@@ -375,7 +375,7 @@ impl Frame<'_> {
             position: if follows {
                 Position::Follow
             } else {
-                Position::At(self.anchor(top))
+                Position::At(self.anchor_at(top))
             },
             hidden_below,
             new_below: new_below.min(hidden_below),
