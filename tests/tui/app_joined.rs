@@ -101,6 +101,7 @@ fn a_call_that_waits_for_an_answer_shows_its_file() {
         call_id: "c1".into(),
         tool: "write".into(),
         subject: Subject::Permission(PermissionSubject {
+            rule: None,
             reason: "it writes".into(),
             again: None,
             details: of("notes.md", "+1 hello"),

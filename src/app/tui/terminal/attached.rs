@@ -284,6 +284,7 @@ async fn wait(stream: UnixStream) -> io::Result<Lent> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::tui::terminal::signals::Source;
 
     #[test]
     fn a_client_that_was_stopped_for_too_long_says_that_the_connection_was_lost() {
@@ -298,12 +299,6 @@ mod tests {
             assert_eq!((ended, text.as_deref()), (code, said));
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::app::tui::terminal::signals::Source;
 
     /// Otherwise a hung screen would lock the client's terminal.
     #[test]
