@@ -80,7 +80,9 @@ impl Actor {
     pub(super) fn clear_queue(&mut self) -> Vec<Queued> {
         let (trials, messages): (Vec<_>, Vec<_>) = (self.queues.take_back(None).into_iter())
             .partition(|queued| queued.kind == QueueKind::Trial);
-        trials.into_iter().for_each(|trial| self.queues.push(trial));
+        for trial in trials {
+            self.queues.push(trial);
+        }
         if !messages.is_empty() {
             self.show_queues();
             let ids: Vec<u64> = messages.iter().map(|queued| queued.id).collect();
