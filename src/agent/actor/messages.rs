@@ -101,6 +101,11 @@ impl Actor {
 
     pub(super) fn place(&mut self, queued: Queued) {
         match &mut self.activity {
+            // Only `begin_trial` sends it: here it would change the user's files.
+            _ if queued.kind == QueueKind::Trial => {
+                self.queues.push(queued);
+                self.show_queues();
+            }
             Activity::Idle => {
                 self.queues.push_opening(queued);
                 self.start_run();
