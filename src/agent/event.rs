@@ -26,7 +26,8 @@ use tiller_llm::{Content, Message, Model, StopReason, StreamEvent, ThinkingLevel
 /// One event with its number and time.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// Increases by one with every event of this agent, starting at 1.
+    /// Increases by one with every event of this agent, starting at 1. A new subscriber gets the beginning of an
+    /// unfinished answer with the number of the last event.
     pub seq: u64,
     /// Unix time in milliseconds.
     pub time: i64,
@@ -144,7 +145,7 @@ pub enum AgentEvent {
     QueueUpdate {
         /// Delivered between tool calls.
         steering: Vec<Queued>,
-        /// Delivered when the agent would stop.
+        /// Delivered when the agent would stop, then the prompts of trials that didn't begin.
         follow_up: Vec<Queued>,
     },
     /// The permission mode changed.

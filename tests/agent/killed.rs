@@ -324,11 +324,17 @@ async fn the_prompt_of_a_trial_that_did_not_begin_is_only_taken_back() {
     assert_eq!(next.script.requests().len(), 1);
     assert!(!next.request(0).contains(&"user: try it".to_owned()));
     assert_eq!(next.handle.clear_queue().await, []);
+    let again = Submission {
+        kind: QueueKind::Trial,
+        ..external("try that")
+    };
+    next.handle.submit(again).await.unwrap();
     next.handle.take_back(None);
     let AgentEvent::QueueReturned { messages, .. } = next.until(back).await else {
         unreachable!()
     };
-    assert_eq!(messages[0].kind, QueueKind::Trial);
+    assert_eq!(texts(&messages), ["try it", "try that"]);
+    assert!(messages.iter().all(|it| it.kind == QueueKind::Trial));
 }
 
 // This also holds between the delivered message and the entry that removes it from the queue.

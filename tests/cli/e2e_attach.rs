@@ -242,6 +242,25 @@ fn what_follows_a_killed_inline_screen_is_below_it() {
 }
 
 #[test]
+fn a_screen_that_hangs_up_leaves_its_messages_to_the_first() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("a b c").gate("on")]);
+    let first = Launch::new(&sandbox).args(&["-m", model()]).start();
+    first.wait_for("Ask for anything");
+    RpcClient::attach(&sandbox).close();
+    let second = Launch::new(&sandbox).args(&["attach"]).start();
+    second.wait_for("Ask for anything");
+    second.keys("Count.<enter>");
+    server.wait_gate("on");
+    second.keys("and later<a-enter>");
+    first.wait_for("and later");
+    second.keys("<esc>");
+    second.wait_for("│ and later");
+    first.wait_gone("and later");
+    second.signal(Signal::SIGKILL);
+    first.wait_for("│ and later");
+}
+
+#[test]
 fn a_screen_whose_session_ends_shows_what_was_not_sent() {
     let (_server, sandbox) = job::stage_with(Vec::new());
     let mut owner = RpcClient::start(&sandbox, &["-m", model()]);

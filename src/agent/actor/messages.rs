@@ -80,7 +80,9 @@ impl Actor {
     pub(super) fn clear_queue(&mut self) -> Vec<Queued> {
         let (trials, messages): (Vec<_>, Vec<_>) = (self.queues.take_back(None).into_iter())
             .partition(|queued| queued.kind == QueueKind::Trial);
-        trials.into_iter().for_each(|trial| self.queues.push(trial));
+        for trial in trials {
+            self.queues.push(trial);
+        }
         if !messages.is_empty() {
             self.show_queues();
             let ids: Vec<u64> = messages.iter().map(|queued| queued.id).collect();
@@ -99,6 +101,11 @@ impl Actor {
 
     pub(super) fn place(&mut self, queued: Queued) {
         match &mut self.activity {
+            // Only `begin_trial` sends it: here it would change the user's files.
+            _ if queued.kind == QueueKind::Trial => {
+                self.queues.push(queued);
+                self.show_queues();
+            }
             Activity::Idle => {
                 self.queues.push_opening(queued);
                 self.start_run();

@@ -14,7 +14,7 @@ use super::effect::{Direction, Effect, TreeEffect, TrialEffect, UndoEffect};
 use super::file_finder::FileFinder;
 use super::git_reader::GitReader;
 use super::open_target;
-use super::outbox::{Outbox, Outgoing};
+use super::outbox::Outbox;
 use super::page_searcher::PageSearcher;
 use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::shell_runner::ShellRunner;
@@ -143,11 +143,8 @@ impl EffectRunner {
         }
         match effect {
             Effect::Warm => self.handle.warm(),
-            Effect::Prompt(content) => {
-                self.outbox
-                    .send(Outgoing::Message(QueueKind::Steering, content));
-            }
-            Effect::Queue(kind, content) => self.outbox.send(Outgoing::Message(kind, content)),
+            Effect::Prompt(content) => self.outbox.message(QueueKind::Steering, content),
+            Effect::Queue(kind, content) => self.outbox.message(kind, content),
             Effect::RunShell(id, command) => self.shell.run(id, command),
             Effect::StopShell => self.shell.stop(),
             Effect::PastePicture => self.shell.picture(),
@@ -251,10 +248,7 @@ impl EffectRunner {
 
     fn trial(&mut self, effect: TrialEffect) {
         match effect {
-            TrialEffect::Begin(content) => {
-                self.outbox
-                    .send(Outgoing::Message(QueueKind::Trial, content));
-            }
+            TrialEffect::Begin(content) => self.outbox.message(QueueKind::Trial, content),
             TrialEffect::CountChanges(trial) => self.block(move || {
                 let changes = trial::changes(&trial).map(|changes| changes.len());
                 EffectResult::TrialChanges(trial, changes.ok())

@@ -16,7 +16,7 @@ use crate::llm::Content;
 /// Files that take longer to read are left to the model's tools: their server may be gone.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-pub(super) enum Outgoing {
+enum Outgoing {
     Message(QueueKind, Vec<Content>),
     /// Answers are plain text: pictures that one mentions go before it, as a message.
     Answer(u64, Answer, Vec<Content>),
@@ -48,7 +48,11 @@ impl Outbox {
     }
 
     /// Delivers a message: at once, unless files must be read for it or an earlier one.
-    pub(super) fn send(&self, outgoing: Outgoing) {
+    pub(super) fn message(&self, kind: QueueKind, content: Vec<Content>) {
+        self.send(Outgoing::Message(kind, content));
+    }
+
+    fn send(&self, outgoing: Outgoing) {
         let mut waiting = lock(&self.waiting);
         if waiting.messages.is_empty() && !mentions_files(outgoing.content()) {
             outgoing.deliver(&self.handle);
