@@ -396,7 +396,8 @@ impl App {
     }
 
     /// Unsent text that no session keeps: the editor, and input for a session that is still
-    /// opening. Also queued messages, if the session isn't stored or is deleted with its folder.
+    /// opening. On the first screen also queued messages, if the session isn't stored or is deleted with
+    /// its folder.
     pub fn draft(&self) -> SavedDraft {
         let queue = self.queue.iter();
         let waiting = queue.map(|queued| message_as_typed(&queued.content));

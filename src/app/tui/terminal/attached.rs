@@ -268,6 +268,11 @@ async fn wait(stream: UnixStream) -> io::Result<Lent> {
                         continue;
                     }
                 },
+                // This client itself was stopped: what came meanwhile isn't read yet.
+                Err(_) if deadline.elapsed() > LEAVING => {
+                    deadline = Instant::now() + LEAVING;
+                    continue;
+                }
                 Err(_) => {
                     let _ = to.write_all(&to_line(&ScreenSignal::TakenBack)).await;
                     return Ok(Lent::Silent);
