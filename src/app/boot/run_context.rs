@@ -14,6 +14,7 @@ use crate::agent::workspace::{Places, PrivateFolders};
 use crate::agent::{
     self, AgentHandle, AgentOptions, LazyRedactor, PermissionOptions, RuleSource, Toolbox, tools,
 };
+use crate::app::args::OutputMode;
 use crate::app::config::Settings;
 use crate::app::demo::Scratch;
 use crate::app::dirs::Dirs;
@@ -229,6 +230,7 @@ impl RunContext {
             secrets: KnownSecrets::new(keys, catalog, &settings.tools.bash_secret_env),
             processes: processes.scope(),
             is_stored: self.session_file.is_some(),
+            keeps_session: plan.loaded.args.mode == Some(OutputMode::Acp),
         }
     }
 }

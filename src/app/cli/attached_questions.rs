@@ -10,12 +10,15 @@ use serde_json::{Value, json};
 /// How long a number may still be meant for a question that is gone.
 const LATE: Duration = Duration::from_secs(5);
 
+/// How long a number may still be meant for something before a question that has just appeared.
+const TOO_SOON: Duration = Duration::from_millis(400);
+
 /// The open questions.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     open: VecDeque<Dialog>,
-    /// The question on the screen.
-    shown: Option<Value>,
+    /// The question on the screen, and since when.
+    shown: Option<(Value, Instant)>,
     /// When the last one vanished without an answer of this user.
     gone: Option<Instant>,
 }
@@ -37,9 +40,9 @@ impl Questions {
                 let ids: Vec<String> = open.map(|it| format!("question-{}", it["id"])).collect();
                 let is_open = |id: &Value| ids.iter().any(|open| id == open.as_str());
                 self.open.retain(|dialog| is_open(&dialog.id));
-                if self.shown.take_if(|id| !is_open(id)).is_some() {
+                if self.shown.take_if(|(id, _)| !is_open(id)).is_some() {
                     self.gone = Some(now);
-                    let next = self.show();
+                    let next = self.show(now);
                     return Some(format!(
                         "(answered elsewhere)\n{}",
                         next.unwrap_or_default()
@@ -48,18 +51,24 @@ impl Questions {
             }
             _ => return None,
         }
-        self.show()
+        self.show(now)
     }
 
     /// The record that answers the shown question with `text`, if there is one.
     ///
     /// # Errors
-    /// Fails if `text` is the number of an answer to a question that is gone.
+    /// Fails if `text` is a number that may be meant for an earlier question, or for none.
     pub fn answer(&mut self, text: &str, now: Instant) -> Result<Option<Value>, &'static str> {
         let number = text.parse::<usize>().ok();
         let is_late = |gone: Instant| now.saturating_duration_since(gone) < LATE;
         if number.is_some() && self.gone.take().is_some_and(is_late) {
             return Err("Not sent: another client has just answered a question. Type it again");
+        }
+        let shown = self.shown.as_ref().map(|(_, since)| *since);
+        if number.is_some()
+            && shown.is_some_and(|since| now.saturating_duration_since(since) < TOO_SOON)
+        {
+            return Err("Not sent: the question has only just appeared. Type the number again");
         }
         let dialog = self.shown.take().and_then(|_| self.open.pop_front());
         let Some(dialog) = dialog else {
@@ -73,9 +82,9 @@ impl Questions {
     }
 
     /// Shows the oldest question unless one is shown.
-    fn show(&mut self) -> Option<String> {
+    fn show(&mut self, now: Instant) -> Option<String> {
         let first = self.open.front().filter(|_| self.shown.is_none())?;
-        self.shown = Some(first.id.clone());
+        self.shown = Some((first.id.clone(), now));
         let mut asked = format!("? {}", first.title);
         for (number, option) in (1..).zip(&first.options) {
             let _ = write!(asked, "\n  {number}. {option}");
@@ -122,12 +131,25 @@ mod tests {
             assert_eq!(shown.as_deref(), Some(expected));
             assert_eq!(questions.follow(&asked(2), now), None, "one at a time");
             assert_eq!(questions.follow(&open(&[1, 2]), now), None);
-            let answer = questions.answer(typed, now).unwrap().unwrap();
+            let read = now + TOO_SOON;
+            let answer = questions.answer(typed, read).unwrap().unwrap();
             assert_eq!(answer["id"], "question-1");
             assert_eq!(answer["value"], value);
             let next = questions.follow(&open(&[2]), now).unwrap();
             assert!(next.starts_with("? Q2\n"), "{next}");
         }
+    }
+
+    /// It may have been typed before the question appeared.
+    #[test]
+    fn a_number_right_after_the_question_is_not_sent() {
+        let now = Instant::now();
+        let mut questions = Questions::default();
+        questions.follow(&asked(1), now);
+        assert!(questions.answer("1", now).is_err());
+        assert!(questions.answer("1", now + TOO_SOON / 2).is_err());
+        let answer = questions.answer("1", now + TOO_SOON).unwrap().unwrap();
+        assert_eq!(answer["value"], "Yes");
     }
 
     #[test]
@@ -149,7 +171,8 @@ mod tests {
         questions.follow(&asked(4), now);
         questions.follow(&open(&[4]), now);
         assert!(questions.answer("1", now).is_err());
-        assert!(questions.answer("1", now).unwrap().is_some());
+        let read = now + TOO_SOON;
+        assert!(questions.answer("1", read).unwrap().is_some());
         questions.follow(&asked(5), now);
         questions.follow(&open(&[]), now);
         assert_eq!(questions.answer("2", now + LATE), Ok(None));

@@ -20,5 +20,5 @@ pub(super) static COMMAND: SlashCommand = SlashCommand {
 
 fn run<'a>(host: &'a Host, focus: &'a str) -> Running<'a> {
     let focus = Some(focus.to_owned()).filter(|focus| !focus.is_empty());
-    Box::pin(host.carry_out(|handle| handle.compact(focus)))
+    Box::pin(host.compact(focus))
 }

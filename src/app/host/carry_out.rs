@@ -1,11 +1,14 @@
 //! What the agent is doing, and commands that it answers with events.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
 
 use super::Host;
 use crate::agent::trial::Kept;
 use crate::agent::{
-    AgentEvent, AgentHandle, CompactionOutcome, CompactionReason, NoticeLevel, RunState,
+    AgentEvent, AgentHandle, CompactionOutcome, CompactionReason, Event, NoticeLevel, RunState,
     SlowReader, Snapshot, TrialEvent,
 };
 use crate::app::humanize::{plural, short};
@@ -37,11 +40,29 @@ impl Host {
     /// # Errors
     /// Returns why the agent refused it or failed.
     pub async fn carry_out(&self, send: impl FnOnce(&AgentHandle)) -> Result<String, String> {
-        let mut events = self.handle.subscribe(SlowReader::Drop);
+        let events = self.handle.subscribe(SlowReader::Drop);
+        // A run that goes on already isn't the command's.
+        let was_idle = self.snapshot().await?.state == RunState::Idle;
         send(&self.handle);
         // The agent answers in order: if the command started something, that is running now.
-        let snapshot = self.snapshot().await?;
-        let waits = snapshot.state != RunState::Idle;
+        let is_idle = self.snapshot().await?.state == RunState::Idle;
+        said(events, was_idle && !is_idle).await
+    }
+
+    /// Compacts the conversation, after the current run if there is one. Returns what the agent said.
+    ///
+    /// # Errors
+    /// Returns why it failed.
+    pub async fn compact(&self, focus: Option<String>) -> Result<String, String> {
+        let events = self.handle.subscribe(SlowReader::Drop);
+        self.handle.compact(focus);
+        let is_idle = self.snapshot().await?.state == RunState::Idle;
+        said(events, !is_idle).await
+    }
+}
+
+/// What the agent has said, or with `waits` what it says until it is idle.
+async fn said(mut events: mpsc::Receiver<Arc<Event>>, waits: bool) -> Result<String, String> {
         let mut said = Vec::new();
         loop {
             let event = if waits {
@@ -83,7 +104,6 @@ impl Host {
             }
         }
         Ok(said.join("\n"))
-    }
 }
 
 /// Says what keeping a trial changed in the folder `root`.

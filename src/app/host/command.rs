@@ -56,11 +56,11 @@ impl CommandEnd {
 
 impl Host {
     /// Runs the user's own command, without a sandbox. Dropping the future ends it and everything
-    /// it started.
-    pub async fn run_command(
+    /// it started. While `report` waits, nothing is read of the command's output.
+    pub async fn run_command<F: Future<Output = ()> + Send>(
         &self,
         command: String,
-        mut report: impl FnMut(CommandUpdate) + Send,
+        mut report: impl FnMut(CommandUpdate) -> F + Send,
     ) -> CommandEnd {
         let begun = Instant::now();
         let mut details = CommandDetails {
@@ -87,11 +87,11 @@ impl Host {
     }
 
     /// Reads and reports output until the command ends. Returns the error, if any.
-    async fn follow(
+    async fn follow<F: Future<Output = ()> + Send>(
         &self,
         mut running: Running,
         details: &mut CommandDetails,
-        report: &mut (impl FnMut(CommandUpdate) + Send),
+        report: &mut (impl FnMut(CommandUpdate) -> F + Send),
     ) -> Option<String> {
         let file = format!("tiller-output-{}.txt", uuid::Uuid::new_v4().simple());
         let file = std::env::temp_dir().join(file);
@@ -120,12 +120,12 @@ impl Host {
                 () = sleep_until(show_at.unwrap_or(end)), if show_at.is_some() => {
                     (show_at, shown) = (None, Some(Instant::now()));
                     output.show(details);
-                    report(CommandUpdate::Shown(details.clone()));
+                    report(CommandUpdate::Shown(details.clone())).await;
                 }
                 read = running.read(&mut buffer), if open => {
                     open = matches!(read, Ok(1..));
                     output.push(&buffer).await;
-                    report(CommandUpdate::Output(output.latest().into_owned()));
+                    report(CommandUpdate::Output(output.latest().into_owned())).await;
                     buffer.clear();
                     let now = Instant::now();
                     show_at = show_at.or(Some(shown.map_or(now, |shown| shown + PROGRESS)));
@@ -133,7 +133,7 @@ impl Host {
             }
         }
         output.close().await;
-        report(CommandUpdate::Output(output.latest().into_owned()));
+        report(CommandUpdate::Output(output.latest().into_owned())).await;
         output.finish(Vec::new(), details).await;
         ended(exit, details)
     }

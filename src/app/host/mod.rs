@@ -38,4 +38,6 @@ pub struct Host {
     pub processes: Processes,
     /// Whether sessions are saved.
     pub is_stored: bool,
+    /// Whether the agent always has the same session: an editor shows it as a thread.
+    pub keeps_session: bool,
 }

@@ -30,6 +30,9 @@ pub enum NotOpened {
     Failed(String),
 }
 
+/// Why a session in an editor isn't replaced by another one.
+const KEPT: &str = "This session is a thread of an editor. Start or open another thread there";
+
 impl Host {
     /// Switches to the chosen session.
     pub async fn open(&self, choice: Choice) -> Result<SwitchedTo, NotOpened> {
@@ -63,6 +66,9 @@ impl Host {
 
     /// Opens the session's file, which may take long.
     async fn read(&self, choice: Choice) -> Result<Opened, NotOpened> {
+        if self.keeps_session {
+            return Err(NotOpened::Failed(KEPT.to_owned()));
+        }
         let host = self.clone();
         let opened = spawn_blocking(move || {
             if choice == Choice::New && !host.is_stored {

@@ -6,6 +6,7 @@ mod steer_file;
 mod events_file;
 mod lines;
 mod pictures;
+mod returned;
 mod rpc;
 mod acp;
 

@@ -20,6 +20,7 @@ use crate::agent::{
 use crate::app::commands;
 use crate::app::host::{Host, RunningCommands};
 use crate::app::out::eprint_line;
+use crate::app::serve::returned::Returned;
 use crate::llm::classify::OTHER_WORDS;
 use crate::llm::{BlockKind, Message, StreamEvent};
 
@@ -65,6 +66,7 @@ pub(super) struct Session {
     /// The names of running calls by id.
     calls: HashMap<String, String>,
     questions: OpenQuestions,
+    returned: Returned,
     /// Lives as long as the session.
     _keep: Box<dyn std::any::Any + Send + Sync>,
 }
@@ -108,6 +110,7 @@ impl Session {
             are_cancelled: false,
             calls: HashMap::new(),
             questions: OpenQuestions::default(),
+            returned: Returned::default(),
             _keep: keep,
         };
         Ok((id, session))
@@ -183,12 +186,14 @@ impl Session {
                     Box::pin(self.carry_out(Command::Cancel)).await;
                 }
             }
-            Command::Cancel => {
-                if let Some(running) = &mut self.running {
+            Command::Cancel => match &mut self.running {
+                Some(running) => {
                     running.is_cancelled = true;
                     self.host.handle.abort_run(running.last);
                 }
-            }
+                // Another program may have started it.
+                None => self.host.handle.abort(),
+            },
             Command::Select { request, id, value } => {
                 let answer = self.options.select(&id, &value, &self.host).await;
                 let answer = answer.map(|()| json!({"configOptions": self.options.config()}));
@@ -338,6 +343,7 @@ impl Session {
                     .update(open, &self.id, &self.host, &self.client)
                     .await;
             }
+            AgentEvent::QueueReturned { messages, to: 0 } => self.returned.add(messages),
             AgentEvent::PermissionMode(mode) => {
                 let is_new = self.options.set_mode(*mode);
                 if is_new {
@@ -365,6 +371,7 @@ impl Session {
                     let answer = self.end(&running).await;
                     self.client.answer(running.request, answer).await;
                 }
+                self.returned.send(&self.host.handle).await;
             }
             _ => {}
         }
@@ -393,7 +400,9 @@ impl Session {
     }
 
     async fn tell_commands(&self) {
-        let commands = commands::all().map(|command| {
+        // The editor has a button for that.
+        let commands = commands::all().filter(|command| command.name() != "new");
+        let commands = commands.map(|command| {
             let hint = command.spec.argument.map(|hint| json!({"hint": hint}));
             json!({
                 "name": command.name(),

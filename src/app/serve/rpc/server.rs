@@ -16,12 +16,13 @@ use super::{history, shapes};
 use crate::agent::session::SessionView;
 use crate::agent::{
     self, Accept, AgentEvent, CompactionReason, Delivery, Event, NoticeLevel, Question, QueueKind,
-    Queued, Refused, RunState, Submission,
+    Refused, RetryRules, RunState, Submission,
 };
 use crate::app::commands;
 use crate::app::host::{Host, RunningCommands};
 use crate::app::records::Recorder;
 use crate::app::serve::lines::ReadLine;
+use crate::app::serve::returned::Returned;
 use crate::app::sessions::Choice;
 use crate::llm::Content;
 use crate::llm::message::Image;
@@ -46,9 +47,7 @@ pub(super) struct Server {
     shell: Shell,
     /// Slash commands that run, each with the id of its prompt.
     commands: RunningCommands<Option<Value>>,
-    /// Messages that an abort returned. They go on afterwards, as in pi; a client that doesn't want
-    /// that clears the queue first.
-    returned: Vec<Queued>,
+    returned: Returned,
     /// `retry.max` while retries are off.
     retries: Option<u32>,
     events: mpsc::Receiver<Arc<Event>>,
@@ -65,7 +64,7 @@ impl Server {
             waiting: Waiting::default(),
             shell: Shell::new(),
             commands: RunningCommands::default(),
-            returned: Vec::new(),
+            returned: Returned::default(),
             retries: None,
             events,
         }
@@ -114,6 +113,11 @@ impl Server {
         match parsed.and_then(|line| Line::parse(&line)) {
             Ok(Line::Dialog(response)) => {
                 if let Some((id, answer)) = self.dialogs.answer(&response) {
+                    if let agent::Answer::Reply(text)
+                    | agent::Answer::Refuse { reason: Some(text) } = &answer
+                    {
+                        self.returned.answered(text);
+                    }
                     self.host.handle.answer(id, answer);
                 }
                 Ok(())
@@ -373,7 +377,9 @@ impl Server {
         answers::change_rules(&self.host, |rules| {
             let max = &mut rules.retry.max;
             if enabled {
-                *max = retries.take().unwrap_or(*max);
+                // Another client may have turned them off.
+                let known = retries.take().or(Some(*max).filter(|max| *max > 0));
+                *max = known.unwrap_or(RetryRules::default().max);
             } else {
                 retries.get_or_insert(*max);
                 *max = 0;
@@ -398,7 +404,7 @@ impl Server {
                 return Ok(());
             }
             AgentEvent::QueueReturned { messages, .. } => {
-                self.returned.extend(messages.iter().cloned());
+                self.returned.add(messages);
                 return Ok(());
             }
             AgentEvent::Questions { open } => {
@@ -423,17 +429,7 @@ impl Server {
 
     async fn settled(&mut self) -> io::Result<()> {
         self.waiting.settled(&mut self.output).await?;
-        let returned = std::mem::take(&mut self.returned);
-        let ids: Vec<u64> = returned.iter().map(|message| message.id).collect();
-        for message in returned {
-            match message.kind {
-                QueueKind::Steering => self.host.handle.steer(message.content),
-                QueueKind::FollowUp => self.host.handle.follow_up(message.content),
-            }
-        }
-        if !ids.is_empty() {
-            self.host.handle.release(ids);
-        }
+        self.returned.send(&self.host.handle).await;
         Ok(())
     }
 }

@@ -12,12 +12,15 @@ use super::shapes;
 use crate::agent::tool::CommandDetails;
 use crate::app::host::{CommandEnd, CommandUpdate, Host};
 
+/// Pieces of output that may wait for the client. The command waits for room for more.
+const WAITING: usize = 16;
+
 /// The command that is running, and what the model has yet to see.
 #[derive(Debug)]
 pub(super) struct Shell {
     running: Option<Running>,
-    sender: mpsc::UnboundedSender<News>,
-    news: mpsc::UnboundedReceiver<News>,
+    /// What the last command tells; its end is the last.
+    news: mpsc::Receiver<News>,
     /// Blocks for the next message.
     told: Vec<String>,
 }
@@ -41,11 +44,9 @@ pub(super) enum News {
 
 impl Shell {
     pub fn new() -> Self {
-        let (sender, news) = mpsc::unbounded_channel();
         Self {
             running: None,
-            sender,
-            news,
+            news: mpsc::channel(WAITING).1,
             told: Vec::new(),
         }
     }
@@ -60,7 +61,7 @@ impl Shell {
         self.told.clear();
     }
 
-    /// Waits for news. Cancel-safe.
+    /// Waits for news of the command; `None` if there is none to come. Cancel-safe.
     pub async fn next(&mut self) -> Option<News> {
         self.news.recv().await
     }
@@ -79,15 +80,19 @@ impl Shell {
         if command.trim().is_empty() {
             return Err("the command is empty".to_owned());
         }
-        let (host, news) = (host.clone(), self.sender.clone());
+        let host = host.clone();
+        let news;
+        (news, self.news) = mpsc::channel(WAITING);
         let details = CommandDetails {
             command: command.clone(),
             ..CommandDetails::default()
         };
         let task = tokio::spawn(async move {
-            let report = |update| drop(news.send(News::Update(update)));
+            let report = |update| async {
+                let _ = news.send(News::Update(update)).await;
+            };
             let end = host.run_command(command, report).await;
-            let _ = news.send(News::End(end));
+            let _ = news.send(News::End(end)).await;
         });
         self.running = Some(Running {
             id: id.cloned(),
@@ -144,6 +149,15 @@ impl Shell {
                 let ended = data(shapes::bash(&end, false));
                 output.respond(running.id.as_ref(), "bash", ended).await
             }
+        }
+    }
+}
+
+/// The client is gone, so no one could stop its command any more.
+impl Drop for Shell {
+    fn drop(&mut self) {
+        if let Some(running) = &self.running {
+            running.task.abort();
         }
     }
 }

@@ -39,6 +39,7 @@ impl ShellRunner {
                 if let CommandUpdate::Shown(details) = update {
                     let _ = results.send(EffectResult::ShellOutput(id.clone(), details));
                 }
+                std::future::ready(())
             };
             let end = host.run_command(command, report).await;
             let _ = results.send(EffectResult::Shell(id, end));
