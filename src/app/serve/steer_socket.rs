@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{sleep, timeout};
 
+use super::lines::mend_surrogates;
 use super::rpc::serve_attached;
 use super::socket_file::bind;
 use crate::agent::process::is_from_command;
@@ -284,6 +285,7 @@ async fn read(stream: &mut UnixStream) -> Result<Request, String> {
     if line.len() > MAX_LINE {
         return Err("the line is longer than 2 MiB".to_owned());
     }
+    mend_surrogates(&mut line);
     if let Ok(request) = serde_json::from_slice(&line) {
         return Ok(Request::Attach(request));
     }

@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 use super::wire::Answer;
 use crate::app::out::Writer;
 use crate::app::records::to_line;
+use crate::app::serve::lines::while_read;
 
 /// Lines that may wait for the writer.
 const WAITING: usize = 64;
@@ -39,9 +40,9 @@ impl Client {
         let (lines, mut waiting) = mpsc::channel(WAITING);
         let written = tokio::spawn(async move {
             while let Some(line) = waiting.recv().await {
-                writer.write(line).await?;
+                while_read(writer.write(line)).await?;
             }
-            writer.finish().await
+            while_read(writer.finish()).await
         });
         let client = Self {
             lines,

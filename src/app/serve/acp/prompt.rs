@@ -9,8 +9,9 @@ use super::wire::{Block, Resource, RpcError};
 use crate::app::attachments::{attach_mentions, mention};
 use crate::app::prompt::file_block;
 use crate::app::serve::pictures;
+use crate::app::steer::MAX_MESSAGE;
 use crate::llm::Content;
-use crate::llm::message::Image;
+use crate::llm::message::{Image, content_text};
 
 /// A message, and the files it mentions but doesn't contain, with the reason.
 pub(super) async fn content(
@@ -49,6 +50,10 @@ pub(super) async fn content(
     }
     // Model servers reject NUL, in this and every later request.
     let text = text.replace('\0', "\u{fffd}");
+    if text.len() + content_text(&attached).len() > MAX_MESSAGE {
+        let error = "the prompt is longer than 1 MiB; write it to a file and name the file";
+        return Err(RpcError::params(error));
+    }
     let pictures = pictures::prepare(images).await.map_err(RpcError::params)?;
     if text.trim().is_empty() && pictures.is_empty() {
         return Err(RpcError::params("the prompt is empty"));

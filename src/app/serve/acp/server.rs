@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::task::{JoinError, JoinHandle, JoinSet, spawn_blocking};
@@ -15,8 +17,8 @@ use tokio::time::timeout;
 use super::client::Client;
 use super::session::{Command, Session};
 use super::wire::{
-    Answer, CancelRequest, Incoming, ListSessions, NewSession, OldSession, Prompt, RpcError,
-    SetMode, SetOption, ToSession, params,
+    Answer, CancelRequest, Incoming, ListSessions, NewSession, OldSession, Prompt, ReadMessage,
+    RpcError, SetMode, SetOption, ToSession, params,
 };
 use crate::agent::process::Processes;
 use crate::agent::session::StoredSession;
@@ -29,8 +31,10 @@ use crate::app::signals::Signals;
 
 /// The version of the protocol.
 const VERSION: u64 = 1;
-/// Time to close all sessions; it takes longer only on a hanging disk.
+/// Time to close all sessions; it takes longer only on a hanging disk, or if the client doesn't read.
 const CLOSING: Duration = Duration::from_secs(2);
+/// Time to save sessions whose client doesn't read.
+const SAVING: Duration = Duration::from_millis(500);
 /// Time for killed processes to exit.
 const DYING: Duration = Duration::from_millis(50);
 
@@ -81,31 +85,20 @@ async fn serve(agents: Arc<dyn Agents>) -> io::Result<Outcome> {
         (Signal::SIGHUP as i32, Outcome::HungUp),
     ])?;
     let (client, mut written) = Client::start()?;
-    let mut lines = lines::read(io::stdin())?;
+    let unread = written.abort_handle();
+    let mut lines = lines::read(io::stdin(), Incoming::of)?;
     let mut server = Server {
         agents,
         client,
         sessions: HashMap::new(),
         opening: JoinSet::new(),
     };
-    let outcome = loop {
-        tokio::select! {
-            biased;
-            outcome = signals.next() => break outcome,
-            done = &mut written => break after_writing(done.map_or(Ok(()), |done| done)),
-            line = lines.recv() => match line {
-                Some(Ok(line)) => server.on_line(&line).await,
-                Some(Err(why)) => {
-                    server.client.answer(Value::Null, Err(RpcError::parse(why))).await;
-                }
-                None => break Outcome::Done,
-            },
-            Some(opened) = server.opening.join_next() => {
-                if let Ok(opened) = opened {
-                    server.on_opened(opened).await;
-                }
-            }
-        }
+    // A client that doesn't read delays its answers, but no signal.
+    let outcome = tokio::select! {
+        biased;
+        outcome = signals.next() => outcome,
+        done = &mut written => after_writing(done.map_or(Ok(()), |done| done)),
+        () = server.serve(&mut lines) => Outcome::Done,
     };
     // Ends all sessions at once; each task ends when its commands do.
     let Server {
@@ -116,16 +109,20 @@ async fn serve(agents: Arc<dyn Agents>) -> io::Result<Outcome> {
     } = server;
     let tasks: Vec<JoinHandle<()>> = sessions.into_values().map(|link| link.task).collect();
     drop((client, opening));
-    let closed = timeout(CLOSING, async {
+    let mut closed = pin!(async {
         for task in tasks {
             let _ = task.await;
         }
         if !written.is_finished() {
-            let _ = written.await;
+            let _ = (&mut written).await;
         }
     });
-    if closed.await.is_err() {
-        eprint_line("tiller: the disk is too slow: a session may be incomplete");
+    if timeout(CLOSING, &mut closed).await.is_err() {
+        // Lets go of the sessions that wait for the client to read.
+        unread.abort();
+        if timeout(SAVING, closed).await.is_err() {
+            eprint_line("tiller: the disk is too slow: a session may be incomplete");
+        }
     }
     Ok(outcome)
 }
@@ -162,22 +159,40 @@ struct Opening {
 }
 
 impl Server {
-    async fn on_line(&mut self, line: &[u8]) {
-        match Incoming::parse(line) {
+    /// Serves the client to the end of its lines.
+    async fn serve(&mut self, lines: &mut mpsc::Receiver<ReadMessage>) {
+        loop {
+            tokio::select! {
+                biased;
+                line = lines.recv() => match line {
+                    Some(message) => self.on_message(message).await,
+                    None => return,
+                },
+                Some(opened) = self.opening.join_next() => {
+                    if let Ok(opened) = opened {
+                        self.on_opened(opened).await;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn on_message(&mut self, message: ReadMessage) {
+        match message {
             Ok(Incoming::Request { id, method, params }) => {
-                if let Some(answer) = self.on_request(&id, &method, params).await.transpose() {
+                if let Some(answer) = self.on_request(&id, &method, &params).await.transpose() {
                     self.client.answer(id, answer).await;
                 }
             }
             Ok(Incoming::Notification { method, params: it }) => {
                 if method == "session/cancel" {
-                    if let Ok(ToSession { session_id }) = params(it)
+                    if let Ok(ToSession { session_id }) = params(&it)
                         && let Some(link) = self.sessions.get(&session_id)
                     {
                         let _ = link.commands.send(Command::Cancel);
                     }
                 } else if method == "$/cancel_request"
-                    && let Ok(CancelRequest { request_id }) = params(it)
+                    && let Ok(CancelRequest { request_id }) = params(&it)
                 {
                     for link in self.sessions.values() {
                         let request = request_id.clone();
@@ -195,12 +210,12 @@ impl Server {
         &mut self,
         id: &Value,
         method: &str,
-        it: Value,
+        it: &RawValue,
     ) -> Result<Option<Value>, RpcError> {
         let request = || id.clone();
         match method {
             "initialize" => {
-                self.client.learn(&it);
+                self.client.learn(&params(it)?);
                 Ok(Some(capabilities()))
             }
             "authenticate" => Err(RpcError::params(

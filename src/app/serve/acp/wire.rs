@@ -1,10 +1,14 @@
 //! Messages as they come in, and errors as they go out.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
+
+use crate::app::serve::lines::ReadLine;
 
 /// One message of the client.
 #[derive(Debug)]
@@ -12,11 +16,11 @@ pub(super) enum Incoming {
     Request {
         id: Value,
         method: String,
-        params: Value,
+        params: Params,
     },
     Notification {
         method: String,
-        params: Value,
+        params: Params,
     },
     /// The answer to a request of tiller; `None` if it failed.
     Response {
@@ -24,6 +28,12 @@ pub(super) enum Incoming {
         result: Option<Value>,
     },
 }
+
+/// What reading a line gives. An error comes with the id to answer, which may be null.
+pub(super) type ReadMessage = Result<Incoming, (Value, RpcError)>;
+
+/// Parameters as they were written. As values, they would take a multiple of their length.
+pub(super) type Params = Box<RawValue>;
 
 /// A JSON-RPC error.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,15 +87,24 @@ impl RpcError {
 }
 
 impl Incoming {
-    /// Parses a line. An error comes with the id to answer, which may be null.
-    pub fn parse(line: &[u8]) -> Result<Self, (Value, RpcError)> {
-        let value: Value = serde_json::from_slice(line)
-            .map_err(|error| (Value::Null, RpcError::parse(format!("not JSON: {error}"))))?;
-        let Value::Object(mut message) = value else {
-            let why = "expected one object a line";
-            return Err((Value::Null, RpcError::request(why)));
-        };
-        let id = message.remove("id");
+    /// Parses what was read.
+    pub fn of(line: ReadLine) -> ReadMessage {
+        let line = line.map_err(|why| (Value::Null, RpcError::parse(why)))?;
+        Self::parse(&line)
+    }
+
+    fn parse(line: &[u8]) -> ReadMessage {
+        let message: serde_json::Result<HashMap<String, Params>> = serde_json::from_slice(line);
+        let mut message = message.map_err(|error| {
+            let error = if error.is_data() {
+                RpcError::request("expected one object a line")
+            } else {
+                RpcError::parse(format!("not JSON: {error}"))
+            };
+            (Value::Null, error)
+        })?;
+        let value = |raw: Params| serde_json::from_str::<Value>(raw.get()).unwrap_or_default();
+        let id = message.remove("id").map(value);
         let fault = |why| {
             let id = id.clone().unwrap_or_default();
             Err((id, RpcError::request(why)))
@@ -98,7 +117,7 @@ impl Incoming {
             }
         }
         let params = message.remove("params").unwrap_or_default();
-        match (message.remove("method"), id.clone()) {
+        match (message.remove("method").map(value), id.clone()) {
             (Some(Value::String(method)), Some(id)) => Ok(Self::Request { id, method, params }),
             (Some(Value::String(method)), None) => Ok(Self::Notification { method, params }),
             (Some(_), _) => fault("the method must be a text"),
@@ -106,7 +125,7 @@ impl Incoming {
                 Ok(Self::Response { id, result: None })
             }
             (None, Some(id)) if message.contains_key("result") => {
-                let result = message.remove("result");
+                let result = message.remove("result").map(value);
                 Ok(Self::Response { id, result })
             }
             (None, _) => fault("expected a method or a result"),
@@ -115,8 +134,8 @@ impl Incoming {
 }
 
 /// Reads the parameters of a method.
-pub(super) fn params<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
-    serde_json::from_value(params).map_err(|error| RpcError::params(error.to_string()))
+pub(super) fn params<T: DeserializeOwned>(params: &RawValue) -> Result<T, RpcError> {
+    serde_json::from_str(params.get()).map_err(|error| RpcError::params(error.to_string()))
 }
 
 /// `session/new`.
@@ -209,6 +228,8 @@ pub(super) struct Resource {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::value::to_raw_value;
+
     use super::*;
 
     #[test]
@@ -231,7 +252,7 @@ mod tests {
             let (answered, error) = Incoming::parse(line.as_bytes()).unwrap_err();
             assert_eq!((answered, error.code), (id, code), "{line}");
         }
-        let error = params::<ToSession>(json!({"sessionId": 7})).unwrap_err();
+        let error = params::<ToSession>(&to_raw_value(&json!({"sessionId": 7})).unwrap()).unwrap_err();
         assert_eq!(error.code, -32602);
     }
 }

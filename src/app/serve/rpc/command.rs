@@ -1,9 +1,13 @@
 //! The commands of a client, as it writes them.
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::agent::QueueMode;
+use crate::app::serve::lines::ReadLine;
 use crate::llm::ThinkingLevel;
 use crate::llm::message::Image;
 use crate::llm::nearest::nearest;
@@ -156,6 +160,8 @@ pub(super) struct DialogResponse {
     pub cancelled: bool,
 }
 
+/// Most bytes of a line that is read as it is.
+const SHORT: usize = 1024 * 1024;
 /// What to send, for errors.
 const EXAMPLE: &str = "Send one JSON object per line, such as {\"type\":\"get_state\"}";
 /// Where the commands are described.
@@ -170,10 +176,41 @@ fn unknown(name: &str, error: &str) -> String {
     }
 }
 
+/// The line as JSON. Of a long one only what a command can have: as values, a list takes a multiple of its
+/// length.
+fn fields(line: &[u8]) -> serde_json::Result<Value> {
+    if line.len() <= SHORT {
+        return serde_json::from_slice(line);
+    }
+    let fields: HashMap<String, &RawValue> = serde_json::from_slice(line)?;
+    let mut known = serde_json::Map::new();
+    for (name, raw) in fields {
+        let value = match raw.get().as_bytes() {
+            [b'[', ..] if name == "images" => {
+                let images: Vec<Image> = serde_json::from_str(raw.get())?;
+                serde_json::to_value(images)?
+            }
+            [b'[' | b'{', ..] => continue,
+            _ => serde_json::from_str(raw.get())?,
+        };
+        known.insert(name, value);
+    }
+    Ok(Value::Object(known))
+}
+
 impl Line {
-    /// Parses a line.
-    pub fn parse(line: &[u8]) -> Result<Self, BadLine> {
-        let value: Value = serde_json::from_slice(line).map_err(|error| BadLine {
+    /// Parses what was read.
+    pub fn of(line: ReadLine) -> Result<Self, BadLine> {
+        let unread = |error: String| BadLine {
+            id: None,
+            command: "parse".to_owned(),
+            error: format!("Failed to parse command: {error}"),
+        };
+        Self::parse(&line.map_err(unread)?)
+    }
+
+    fn parse(line: &[u8]) -> Result<Self, BadLine> {
+        let value = fields(line).map_err(|error| BadLine {
             id: None,
             command: "parse".to_owned(),
             error: format!("Failed to parse command: {error}. {EXAMPLE}"),
@@ -252,6 +289,27 @@ mod tests {
             assert_eq!((bad.id, bad.command.as_str()), (id, command), "{line}");
             assert!(bad.error.contains(error), "{line}: {}", bad.error);
         }
+    }
+
+    #[test]
+    fn a_long_line_keeps_what_a_command_can_have() {
+        let zeros = "0,".repeat(SHORT);
+        let line = format!(
+            r#"{{"type":"prompt","id":1,"message":"hi","x":[{zeros}0],
+            "images":[{{"type":"image","data":"AA==","mimeType":"image/png"}}]}}"#
+        );
+        let value = fields(line.as_bytes()).unwrap();
+        assert!(value.get("x").is_none());
+        let Ok(Line::Command(Some(id), command)) = Line::parse(line.as_bytes()) else {
+            panic!()
+        };
+        let Command::Prompt {
+            message, images, ..
+        } = *command
+        else {
+            panic!()
+        };
+        assert_eq!((id, &*message, images.len()), (json!(1), "hi", 1));
     }
 
     #[test]

@@ -9,10 +9,15 @@ use serde_json::value::RawValue;
 use super::answers::Answer;
 use crate::app::out::Writer;
 use crate::app::records::to_line;
+use crate::app::serve::lines::while_read;
 
 /// Writes records. Waits while the client doesn't read.
 #[derive(Debug)]
-pub(super) struct Output(Writer);
+pub(super) struct Output {
+    writer: Writer,
+    /// Whether its client is at the other end of stdin and stdout.
+    is_stdio: bool,
+}
 
 /// A response as pi writes it.
 #[derive(Serialize)]
@@ -30,15 +35,26 @@ struct Response<'a> {
 
 impl Output {
     pub fn stdout() -> io::Result<Self> {
-        Writer::stdout().map(Self)
+        Ok(Self {
+            writer: Writer::stdout()?,
+            is_stdio: true,
+        })
     }
 
     pub fn start(to: impl Write + Send + 'static) -> io::Result<Self> {
-        Writer::start(to).map(Self)
+        Ok(Self {
+            writer: Writer::start(to)?,
+            is_stdio: false,
+        })
     }
 
     pub async fn write(&mut self, record: &impl Serialize) -> io::Result<()> {
-        self.0.write(to_line(record)).await
+        let written = self.writer.write(to_line(record));
+        if self.is_stdio {
+            while_read(written).await
+        } else {
+            written.await
+        }
     }
 
     /// Answers the command with this id.
@@ -65,6 +81,11 @@ impl Output {
 
     /// Waits until everything is written.
     pub async fn finish(&mut self) -> io::Result<()> {
-        self.0.finish().await
+        let written = self.writer.finish();
+        if self.is_stdio {
+            while_read(written).await
+        } else {
+            written.await
+        }
     }
 }

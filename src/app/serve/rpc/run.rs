@@ -7,6 +7,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use tokio::time::timeout;
 
+use super::command::Line;
 use super::output::Output;
 use super::server::{Role, Server};
 use crate::agent::SlowReader;
@@ -53,7 +54,7 @@ async fn serve_stdio(host: &Host, notices: &[String]) -> io::Result<Outcome> {
     let events = host.handle.subscribe(SlowReader::Wait);
     let output = Output::stdout()?;
     let mut server = Server::new(host.clone(), events, output, Role::Owner);
-    let lines = lines::read(io::stdin())?;
+    let lines = lines::read(io::stdin(), Line::of)?;
     let work = async {
         server.greet(notices, &[]).await?;
         server.serve(lines).await
@@ -82,7 +83,7 @@ pub async fn serve_attached(host: Host, stream: UnixStream) -> io::Result<()> {
         return Ok(());
     };
     stream.set_write_timeout(Some(UNREAD))?;
-    let lines = lines::read(stream.try_clone()?)?;
+    let lines = lines::read(stream.try_clone()?, Line::of)?;
     let mut server = Server::new(host, events, Output::start(stream)?, Role::Guest);
     server.greet(&[], &now.questions).await?;
     server.serve(lines).await

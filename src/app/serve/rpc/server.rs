@@ -21,7 +21,6 @@ use crate::agent::{
 use crate::app::commands;
 use crate::app::host::{Host, RunningCommands};
 use crate::app::records::Recorder;
-use crate::app::serve::lines::ReadLine;
 use crate::app::serve::returned::Returned;
 use crate::app::sessions::Choice;
 use crate::llm::Content;
@@ -83,7 +82,7 @@ impl Server {
     }
 
     /// Serves the client to the end of its lines.
-    pub async fn serve(&mut self, mut lines: mpsc::Receiver<ReadLine>) -> io::Result<()> {
+    pub async fn serve(&mut self, mut lines: mpsc::Receiver<Result<Line, BadLine>>) -> io::Result<()> {
         loop {
             tokio::select! {
                 line = lines.recv() => match line {
@@ -104,13 +103,8 @@ impl Server {
         }
     }
 
-    async fn on_line(&mut self, line: ReadLine) -> io::Result<()> {
-        let parsed = line.map_err(|error| BadLine {
-            id: None,
-            command: "parse".to_owned(),
-            error: format!("Failed to parse command: {error}"),
-        });
-        match parsed.and_then(|line| Line::parse(&line)) {
+    async fn on_line(&mut self, line: Result<Line, BadLine>) -> io::Result<()> {
+        match line {
             Ok(Line::Dialog(response)) => {
                 if let Some((id, answer)) = self.dialogs.answer(&response) {
                     if let agent::Answer::Reply(text)
