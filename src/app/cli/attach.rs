@@ -1,7 +1,7 @@
 //! `tiller attach`: watches and steers a running session from another terminal, with the full screen, or as
 //! plain text where there is no terminal. `--mode rpc` is for programs.
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::attached_questions::Questions;
 use super::attached_view::AttachedView;
 use super::running_session::{PATIENCE, choose, connect, unreachable};
-use crate::agent::session::live_sessions;
+use crate::agent::session::{PresenceRecord, live_sessions};
 use crate::app::args::AttachArgs;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
@@ -73,7 +73,19 @@ pub fn attach(
         talk(stream)
     };
     ended.map_err(|error| StartError::failed(format!("the connection broke: {error}")))?;
+    if was_killed(record) {
+        return Err(StartError::failed(format!(
+            "session {session} ended too early: process {} was killed. tiller --session {session} opens it again",
+            record.pid
+        )));
+    }
     Ok(Outcome::Done)
+}
+
+/// Whether the session's program left its socket behind, where nothing listens any more.
+fn was_killed(record: &PresenceRecord) -> bool {
+    let again = record.socket.as_ref().map(UnixStream::connect);
+    again.is_some_and(|it| it.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused))
 }
 
 /// Asks to attach and reads the answer, and no byte more.

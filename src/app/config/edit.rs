@@ -5,8 +5,11 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use rustix::fs::FlockOperation;
+use rustix::io::Errno;
 use toml_edit::{DocumentMut, Item, Key, Table, TableLike, Value};
 
 use super::check::place_of;
@@ -14,6 +17,11 @@ use super::layers::{Layers, TYPED};
 use super::settings::Settings;
 use crate::llm::read_small::read_small;
 use crate::llm::replace_file::replace_file;
+
+/// How long to wait for other programs that change the file.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Between two tries to lock it.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Sets the string `name` of `table` in `file`, which may be new. Unchanged on errors.
 pub fn set_in_file(file: &Path, table: &str, name: &str, value: &str) -> Result<(), String> {
@@ -200,11 +208,27 @@ fn change_file(
         Err(io) if io.kind() == ErrorKind::NotFound => (String::new(), None),
         Err(io) => return Err(io_error(io)),
     };
-    let text = change(&text)?;
+    let text = in_style_of(&text, change(&text)?);
     if permissions.as_ref().is_some_and(fs::Permissions::readonly) {
         return Err(error("the file is read-only".to_owned()));
     }
     replace_file(file, &text, permissions).map_err(io_error)
+}
+
+/// With the byte order mark and the line ends that the file had: the parser keeps neither.
+fn in_style_of(before: &str, after: String) -> String {
+    let mark = '\u{feff}';
+    let lines = before.matches('\n').count();
+    let after = if lines > 0 && before.matches("\r\n").count() == lines {
+        after.replace("\r\n", "\n").replace('\n', "\r\n")
+    } else {
+        after
+    };
+    if before.starts_with(mark) && !after.starts_with(mark) {
+        format!("{mark}{after}")
+    } else {
+        after
+    }
 }
 
 fn lock(file: &Path) -> io::Result<File> {
@@ -213,9 +237,19 @@ fn lock(file: &Path) -> io::Result<File> {
     let path = file.with_extension("lock");
     let mut options = File::options();
     let lock = options.write(true).create(true).truncate(false).mode(0o600);
-    let lock = lock.open(path)?;
-    rustix::fs::flock(&lock, FlockOperation::LockExclusive)?;
-    Ok(lock)
+    let lock = lock.open(&path)?;
+    let tries = PATIENCE.as_millis() / PAUSE.as_millis();
+    for _ in 0..tries {
+        match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => thread::sleep(PAUSE),
+            locked => return locked.map(|()| lock).map_err(io::Error::from),
+        }
+    }
+    let seconds = PATIENCE.as_secs();
+    Err(io::Error::other(format!(
+        "another program has locked {} for {seconds} s. End it, or try again later",
+        path.display()
+    )))
 }
 
 fn set_value(
@@ -273,6 +307,10 @@ mod tests {
     #[test]
     fn everything_else_stays_as_it_was() {
         for (before, after) in [
+            (
+                "\u{feff}[ui]\r\ntheme = \"dark\"\r\n",
+                "\u{feff}[ui]\r\ntheme = \"dark\"\r\n\r\n[models]\r\ndefault = \"a/b\"\r\n",
+            ),
             ("", "[models]\ndefault = \"a/b\"\n"),
             (
                 "# mine\n[models]\n  default = \"x\" # why\nfuture = 1\n\n[ui]\ntheme = 'dark'\n",

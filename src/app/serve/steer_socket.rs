@@ -28,7 +28,7 @@ use crate::app::steer::{
 use crate::llm::Content;
 
 /// Most connections at once; others wait in the socket's backlog.
-const CONNECTIONS: usize = 16;
+const CONNECTIONS: usize = 64;
 /// Most attached clients at once.
 const ATTACHED: usize = 16;
 /// Time limit for a client to send its line, and again to read the answer.
@@ -91,19 +91,25 @@ impl SteerSocket {
 
     /// Accepts no more clients, and lets the attached screens restore their terminals. The agent has ended.
     pub async fn close(self) {
+        // A socket that is left over tells clients that the program was killed.
+        self.remove();
         self.task.abort();
         let all_left = self.attached.acquire_many(ATTACHED as u32);
         let _ = timeout(LEAVING, all_left).await;
+    }
+
+    fn remove(&self) {
+        let path = self.path.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(path) = &*path {
+            let _ = std::fs::remove_file(path);
+        }
     }
 }
 
 impl Drop for SteerSocket {
     fn drop(&mut self) {
+        self.remove();
         self.task.abort();
-        let path = self.path.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(path) = &*path {
-            let _ = std::fs::remove_file(path);
-        }
     }
 }
 
@@ -169,7 +175,7 @@ async fn serve(listener: &UnixListener, socket: &Socket) {
             };
             let ended = match client.screen {
                 Some(show) => show_screen(show, stream, client.place),
-                None => serve_attached(socket.host, stream).await,
+                None => serve_attached(socket.host, stream, client.sent).await,
             };
             if let Err(error) = ended {
                 tracing::info!("an attached client is gone: {error}");
@@ -182,6 +188,8 @@ async fn serve(listener: &UnixListener, socket: &Socket) {
 struct Client {
     place: OwnedSemaphorePermit,
     screen: Option<ShowScreen>,
+    /// What it sent with the request.
+    sent: Vec<u8>,
 }
 
 fn show_screen(
@@ -207,8 +215,8 @@ async fn converse(mut stream: UnixStream, socket: &Socket) -> Option<Attached> {
     }
     let handle = &socket.host.handle;
     let response = match timeout(PATIENCE, read(&mut stream)).await {
-        Ok(Ok(Request::Attach(request))) => {
-            let client = attach(request, peer.pid(), socket).await;
+        Ok(Ok((Request::Attach(request), sent))) => {
+            let client = attach(request, sent, peer.pid(), socket).await;
             let response = AttachResponse::of(client.as_ref().map(drop).map_err(Clone::clone));
             let written = timeout(PATIENCE, stream.write_all(&to_line(&response))).await;
             written.ok()?.ok()?;
@@ -216,7 +224,7 @@ async fn converse(mut stream: UnixStream, socket: &Socket) -> Option<Attached> {
             stream.set_nonblocking(false).ok()?;
             return Some((stream, client.ok()?));
         }
-        Ok(Ok(Request::Steer(request))) => {
+        Ok(Ok((Request::Steer(request), _))) => {
             warn_of_command(peer.pid(), handle).await;
             take(request, handle, socket.accept).await
         }
@@ -232,6 +240,7 @@ async fn converse(mut stream: UnixStream, socket: &Socket) -> Option<Attached> {
 /// tiller asks the user about it.
 async fn attach(
     request: AttachRequest,
+    sent: Vec<u8>,
     pid: Option<i32>,
     socket: &Socket,
 ) -> Result<Client, String> {
@@ -257,6 +266,7 @@ async fn attach(
     Ok(Client {
         place,
         screen: screen.transpose()?,
+        sent,
     })
 }
 
@@ -276,8 +286,8 @@ enum Request {
     Steer(SteerRequest),
 }
 
-/// Reads one request. At the end of the stream its newline may be missing.
-async fn read(stream: &mut UnixStream) -> Result<Request, String> {
+/// Reads one request, and what came with it. At the end of the stream its newline may be missing.
+async fn read(stream: &mut UnixStream) -> Result<(Request, Vec<u8>), String> {
     let mut line = Vec::new();
     let mut reader = BufReader::new(stream).take(MAX_LINE as u64 + 1);
     let read = reader.read_until(b'\n', &mut line).await;
@@ -285,12 +295,13 @@ async fn read(stream: &mut UnixStream) -> Result<Request, String> {
     if line.len() > MAX_LINE {
         return Err("the line is longer than 2 MiB".to_owned());
     }
+    let sent = reader.get_ref().buffer().to_vec();
     mend_surrogates(&mut line);
     if let Ok(request) = serde_json::from_slice(&line) {
-        return Ok(Request::Attach(request));
+        return Ok((Request::Attach(request), sent));
     }
     let request = serde_json::from_slice(&line).map(Request::Steer);
-    request.map_err(|error| {
+    request.map(|request| (request, sent)).map_err(|error| {
         format!(
             "expected a line such as {{\"type\":\"steer\",\"message\":\"...\"}} (or type follow_up): {error}"
         )

@@ -92,6 +92,7 @@ async fn serve(agents: Arc<dyn Agents>) -> io::Result<Outcome> {
         client,
         sessions: HashMap::new(),
         opening: JoinSet::new(),
+        closing: HashMap::new(),
     };
     // A client that doesn't read delays its answers, but no signal.
     let outcome = tokio::select! {
@@ -105,9 +106,11 @@ async fn serve(agents: Arc<dyn Agents>) -> io::Result<Outcome> {
         sessions,
         client,
         opening,
+        closing,
         ..
     } = server;
-    let tasks: Vec<JoinHandle<()>> = sessions.into_values().map(|link| link.task).collect();
+    let open = sessions.into_values().map(|link| link.task);
+    let tasks: Vec<JoinHandle<()>> = open.chain(closing.into_values()).collect();
     drop((client, opening));
     let mut closed = pin!(async {
         for task in tasks {
@@ -143,6 +146,8 @@ struct Server {
     client: Client,
     sessions: HashMap<String, Link>,
     opening: JoinSet<Opening>,
+    /// Sessions that the client has closed, until nothing of them runs any more.
+    closing: HashMap<String, JoinHandle<()>>,
 }
 
 /// An open session.
@@ -263,11 +268,13 @@ impl Server {
                     return Err(RpcError::no_session(&session_id));
                 };
                 let (client, request) = (self.client.clone(), request());
-                tokio::spawn(async move {
+                let closing = tokio::spawn(async move {
                     drop(link.commands);
                     let _ = link.task.await;
                     client.answer(request, Ok(json!({}))).await;
                 });
+                self.closing.retain(|_, task| !task.is_finished());
+                self.closing.insert(session_id, closing);
                 Ok(None)
             }
             "session/delete" => {
@@ -275,6 +282,9 @@ impl Server {
                 if let Some(link) = self.sessions.remove(&session_id) {
                     drop(link.commands);
                     let _ = link.task.await;
+                }
+                if let Some(closing) = self.closing.remove(&session_id) {
+                    let _ = closing.await;
                 }
                 let agents = Arc::clone(&self.agents);
                 let removed = spawn_blocking(move || {
@@ -321,7 +331,11 @@ impl Server {
             return Err(RpcError::params("cwd is not an absolute path"));
         }
         let (agents, client) = (Arc::clone(&self.agents), self.client.clone());
+        let closing = wanted.as_ref().and_then(|id| self.closing.remove(id));
         self.opening.spawn(async move {
+            if let Some(closing) = closing {
+                let _ = closing.await;
+            }
             let opened = spawn_blocking(move || {
                 let file = wanted.map(|id| file_of(&id, &agents.sessions()));
                 let opened = agents.open(cwd, file.transpose()?);

@@ -1,6 +1,6 @@
 //! Serves the clients: the one that started the program, and those that attach to its session.
 
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -74,16 +74,16 @@ async fn serve_stdio(host: &Host, notices: &[String]) -> io::Result<Outcome> {
     })
 }
 
-/// Serves another client of a session until it hangs up or doesn't read any more. The session goes on.
+/// Serves another client of a session, which has already `sent` this, until it hangs up or doesn't read any more. The session goes on.
 ///
 /// # Errors
 /// Fails if the connection breaks, or if no thread starts.
-pub async fn serve_attached(host: Host, stream: UnixStream) -> io::Result<()> {
+pub async fn serve_attached(host: Host, stream: UnixStream, sent: Vec<u8>) -> io::Result<()> {
     let Some((now, events)) = host.handle.resubscribe().await else {
         return Ok(());
     };
     stream.set_write_timeout(Some(UNREAD))?;
-    let lines = lines::read(stream.try_clone()?, Line::of)?;
+    let lines = lines::read(io::Cursor::new(sent).chain(stream.try_clone()?), Line::of)?;
     let mut server = Server::new(host, events, Output::start(stream)?, Role::Guest);
     server.greet(&[], &now.questions).await?;
     server.serve(lines).await

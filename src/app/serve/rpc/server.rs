@@ -2,9 +2,11 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 use super::answers::{self, Answer, data};
 use super::command::{BadLine, Command, Line, StreamingBehavior};
@@ -25,6 +27,9 @@ use crate::app::serve::returned::Returned;
 use crate::app::sessions::Choice;
 use crate::llm::Content;
 use crate::llm::message::Image;
+
+/// How long a program that has closed stdin still gets answers to what it has sent.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// Whose client it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +92,7 @@ impl Server {
             tokio::select! {
                 line = lines.recv() => match line {
                     Some(line) => self.on_line(line).await?,
-                    None => return self.output.finish().await,
+                    None => break,
                 },
                 event = self.events.recv() => match event {
                     Some(event) => self.on_event(&event).await?,
@@ -101,6 +106,30 @@ impl Server {
                 }
             }
         }
+        // An owner that closes stdin may be gone; the program ends with it.
+        match self.role {
+            Role::Owner => timeout(LAST_ANSWERS, self.answer_rest())
+                .await
+                .unwrap_or(Ok(()))?,
+            Role::Guest => self.answer_rest().await?,
+        }
+        self.output.finish().await
+    }
+
+    /// Waits for the answers to what the client has asked for.
+    async fn answer_rest(&mut self) -> io::Result<()> {
+        while !(self.commands.is_empty() && self.waiting.is_empty()) {
+            tokio::select! {
+                event = self.events.recv() => match event {
+                    Some(event) => self.on_event(&event).await?,
+                    None => break,
+                },
+                Some((id, result)) = self.commands.next() => {
+                    self.on_command_end(id, result).await?;
+                }
+            }
+        }
+        Ok(())
     }
 
     async fn on_line(&mut self, line: Result<Line, BadLine>) -> io::Result<()> {

@@ -19,6 +19,10 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
+    pub fn is_empty(&self) -> bool {
+        self.aborts.is_empty() && self.compactions.is_empty()
+    }
+
     /// A requested compaction has ended.
     pub async fn compacted(
         &mut self,
