@@ -1,6 +1,8 @@
 //! Several programs at one session: `tiller attach`, with and without `--mode rpc`.
 
 use std::io::{BufRead, BufReader, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 
 use nix::sys::signal::Signal;
@@ -108,7 +110,8 @@ fn a_screen_is_watched_and_steered_as_text() {
     let read = until(end).join("\n");
     let asked = "> Ask me.\n• ask_user Which?\n? Which?\n  1. red\n  2. blue\n";
     assert!(read.ends_with(&format!("{asked}{end}")), "{read}");
-    stdin.write_all("2\n".as_bytes()).unwrap();
+    // A number this soon might be meant for something else.
+    stdin.write_all("blue\n".as_bytes()).unwrap();
     screen.wait_for("Blue it is.");
     until("Blue it is.");
     // During a run it would ask first.
@@ -230,4 +233,51 @@ fn attaching_fails_with_a_reason() {
     );
     server.release("on");
     assert_eq!(print.wait_with_output().unwrap().status.code(), Some(0));
+}
+
+#[test]
+fn what_is_piped_in_is_answered() {
+    let (_server, sandbox) = job::stage_with(Vec::new());
+    let mut owner = RpcClient::start(&sandbox, &["-m", model()]);
+    owner.data(json!({"type": "get_state"}));
+    RpcClient::attach(&sandbox).close();
+    let ran = sandbox.run_with(&["attach"], Some("/status\n"));
+    assert!(ran.stdout.contains(model()), "{ran:#?}");
+    let status = json!({"type": "prompt", "message": "/status", "id": 1});
+    let ran = sandbox.run_with(&["attach", "--mode", "rpc"], Some(&format!("{status}\n")));
+    assert!(ran.stdout.contains("\"handled\""), "{ran:#?}");
+
+    // A command may come with the request to attach.
+    let status = sandbox.run(&["status", "--json"]).stdout;
+    let status: Value = serde_json::from_str(&status).unwrap();
+    let mut stream = UnixStream::connect(status[0]["socket"].as_str().unwrap()).unwrap();
+    let lines = "{\"type\":\"tiller_attach\"}\n{\"id\":7,\"type\":\"get_state\"}\n";
+    stream.write_all(lines.as_bytes()).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let last = lines.last().unwrap();
+    assert!(last.contains("\"id\":7"), "{last}");
+}
+
+#[test]
+fn a_clients_command_ends_with_it() {
+    let (_server, sandbox) = job::stage_with(Vec::new());
+    let mut owner = RpcClient::start(&sandbox, &["-m", model()]);
+    owner.data(json!({"type": "get_state"}));
+    let mut guest = RpcClient::attach(&sandbox);
+    guest.send(json!({"type": "bash", "command": "echo up; sleep 1000"}));
+    guest.until_type("bash_execution_update");
+    drop(guest);
+    sandbox.wait_no_processes(&[owner.pid()]);
+}
+
+#[test]
+fn a_killed_session_is_a_failure() {
+    let (_server, sandbox) = job::stage_with(Vec::new());
+    let mut owner = RpcClient::start(&sandbox, &["-m", model()]);
+    owner.data(json!({"type": "get_state"}));
+    let mut guest = RpcClient::attach(&sandbox);
+    guest.data(json!({"type": "get_state"}));
+    owner.end_by(Signal::SIGKILL);
+    assert_eq!(guest.close(), Some(1));
 }

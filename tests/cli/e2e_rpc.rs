@@ -321,3 +321,49 @@ fn the_end_of_stdin_ends_the_run() {
     assert_eq!(client.close(), Some(0));
     sandbox.wait_no_processes(&[pid]);
 }
+
+#[test]
+fn an_answer_that_crosses_an_abort_starts_no_run() {
+    let ask = Reply::call(
+        "ask_user",
+        json!({"question": "Which?", "choices": ["a", "b"]}),
+    );
+    let (server, _sandbox, mut client) = start(vec![ask]);
+    client.data(json!({"type": "prompt", "message": "ask"}));
+    let dialog = client.until_type("extension_ui_request");
+    let answer = json!({"type": "extension_ui_response", "id": dialog["id"], "value": "in words"});
+    client.write(&format!(
+        "{}\n{answer}",
+        json!({"type": "abort", "id": "stop"})
+    ));
+    client.response("stop");
+    assert_eq!(
+        client.data(json!({"type": "get_state"}))["isStreaming"],
+        false
+    );
+    assert_eq!(
+        client.data(json!({"type": "get_state"}))["isStreaming"],
+        false
+    );
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn a_slash_command_waits_for_no_run_that_it_did_not_start() {
+    let (server, _sandbox, mut client) = start(vec![Reply::text("a b").gate("on")]);
+    client.data(json!({"type": "prompt", "message": "one"}));
+    server.wait_gate("on");
+    let named = client.data(json!({"type": "prompt", "message": "/name parser"}));
+    assert_eq!(named["text"], "This session is now parser");
+    server.release("on");
+    client.until_type("agent_settled");
+}
+
+#[test]
+fn half_a_surrogate_pair_does_not_lose_the_id() {
+    let (server, _sandbox, mut client) = start(vec![Reply::text("ok")]);
+    client.write(r#"{"id":"s","type":"prompt","message":"a\ud83d"}"#);
+    assert_eq!(client.response("s")["success"], true);
+    client.until_type("agent_settled");
+    assert_eq!(server.request(0).last_user(), "a\u{fffd}");
+}

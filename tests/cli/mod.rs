@@ -22,6 +22,7 @@ mod e2e_print;
 mod e2e_redaction;
 mod e2e_resume;
 mod e2e_acp;
+mod e2e_acp_clients;
 mod e2e_rpc;
 mod e2e_sessions;
 mod e2e_stdout;

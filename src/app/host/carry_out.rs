@@ -63,47 +63,47 @@ impl Host {
 
 /// What the agent has said, or with `waits` what it says until it is idle.
 async fn said(mut events: mpsc::Receiver<Arc<Event>>, waits: bool) -> Result<String, String> {
-        let mut said = Vec::new();
-        loop {
-            let event = if waits {
-                events.recv().await
-            } else {
-                events.try_recv().ok()
-            };
-            let Some(event) = event else { break };
-            match &event.kind {
-                AgentEvent::Notice { level, text } => match level {
-                    NoticeLevel::Info | NoticeLevel::Warning => said.push(text.clone()),
-                    NoticeLevel::Refusal | NoticeLevel::Error => return Err(text.clone()),
-                },
-                AgentEvent::Trial(TrialEvent::Kept(kept)) => {
-                    said.push(kept_trial(kept, None));
-                }
-                AgentEvent::Trial(TrialEvent::Discarded) => {
-                    said.push("Trial discarded".to_owned());
-                }
-                AgentEvent::CompactionEnd {
-                    reason: CompactionReason::Manual,
-                    outcome,
-                } => {
-                    return match outcome {
-                        CompactionOutcome::Done {
-                            tokens_before,
-                            tokens_after,
-                            ..
-                        } => {
-                            let (before, after) = (short(*tokens_before), short(*tokens_after));
-                            Ok(format!("Compacted: {before} tokens became {after}"))
-                        }
-                        CompactionOutcome::Failed { message } => Err(message.clone()),
-                        CompactionOutcome::Aborted => Err("Compaction cancelled".to_owned()),
-                    };
-                }
-                AgentEvent::AgentSettled { .. } => break,
-                _ => {}
+    let mut said = Vec::new();
+    loop {
+        let event = if waits {
+            events.recv().await
+        } else {
+            events.try_recv().ok()
+        };
+        let Some(event) = event else { break };
+        match &event.kind {
+            AgentEvent::Notice { level, text } => match level {
+                NoticeLevel::Info | NoticeLevel::Warning => said.push(text.clone()),
+                NoticeLevel::Refusal | NoticeLevel::Error => return Err(text.clone()),
+            },
+            AgentEvent::Trial(TrialEvent::Kept(kept)) => {
+                said.push(kept_trial(kept, None));
             }
+            AgentEvent::Trial(TrialEvent::Discarded) => {
+                said.push("Trial discarded".to_owned());
+            }
+            AgentEvent::CompactionEnd {
+                reason: CompactionReason::Manual,
+                outcome,
+            } => {
+                return match outcome {
+                    CompactionOutcome::Done {
+                        tokens_before,
+                        tokens_after,
+                        ..
+                    } => {
+                        let (before, after) = (short(*tokens_before), short(*tokens_after));
+                        Ok(format!("Compacted: {before} tokens became {after}"))
+                    }
+                    CompactionOutcome::Failed { message } => Err(message.clone()),
+                    CompactionOutcome::Aborted => Err("Compaction cancelled".to_owned()),
+                };
+            }
+            AgentEvent::AgentSettled { .. } => break,
+            _ => {}
         }
-        Ok(said.join("\n"))
+    }
+    Ok(said.join("\n"))
 }
 
 /// Says what keeping a trial changed in the folder `root`.

@@ -252,7 +252,8 @@ mod tests {
             let (answered, error) = Incoming::parse(line.as_bytes()).unwrap_err();
             assert_eq!((answered, error.code), (id, code), "{line}");
         }
-        let error = params::<ToSession>(&to_raw_value(&json!({"sessionId": 7})).unwrap()).unwrap_err();
+        let error =
+            params::<ToSession>(&to_raw_value(&json!({"sessionId": 7})).unwrap()).unwrap_err();
         assert_eq!(error.code, -32602);
     }
 }

@@ -87,7 +87,10 @@ impl Server {
     }
 
     /// Serves the client to the end of its lines.
-    pub async fn serve(&mut self, mut lines: mpsc::Receiver<Result<Line, BadLine>>) -> io::Result<()> {
+    pub async fn serve(
+        &mut self,
+        mut lines: mpsc::Receiver<Result<Line, BadLine>>,
+    ) -> io::Result<()> {
         loop {
             tokio::select! {
                 line = lines.recv() => match line {
