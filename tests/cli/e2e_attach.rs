@@ -279,5 +279,5 @@ fn a_killed_session_is_a_failure() {
     let mut guest = RpcClient::attach(&sandbox);
     guest.data(json!({"type": "get_state"}));
     owner.end_by(Signal::SIGKILL);
-    assert_eq!(guest.close(), Some(1));
+    assert_eq!(guest.wait_exit(), Some(1));
 }

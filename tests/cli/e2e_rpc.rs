@@ -367,3 +367,35 @@ fn half_a_surrogate_pair_does_not_lose_the_id() {
     client.until_type("agent_settled");
     assert_eq!(server.request(0).last_user(), "a\u{fffd}");
 }
+
+#[test]
+fn a_question_shows_every_file_that_one_yes_would_change() {
+    let patch = "*** Begin Patch\n*** Add File: notes.txt\n+hello\n*** Add File: /opt/profile.txt\n\
+        +harm\n*** End Patch";
+    let replies = vec![
+        Reply::call("apply_patch", json!({"patch": patch})),
+        Reply::text("Denied."),
+    ];
+    let (_server, sandbox) = job::stage_with(replies);
+    let arguments = ["-m", Wire::Anthropic.model(), "--permission", "ask"];
+    let mut client = RpcClient::start(&sandbox, &arguments);
+    client.data(json!({"type": "prompt", "message": "note it"}));
+    let dialog = client.until_type("extension_ui_request");
+    let title = dialog["title"].as_str().unwrap();
+    for part in [
+        "/opt/profile.txt is outside the workspace; ask mode asks",
+        "\nnotes.txt\n+1 hello\n",
+        "/opt/profile.txt\n+1 harm",
+    ] {
+        assert!(title.contains(part), "{part}: {title}");
+    }
+    let rule = dialog["options"][1].as_str().unwrap();
+    assert!(
+        rule.contains("/opt/profile.txt, changes in ./notes.txt"),
+        "{rule}"
+    );
+    let answer = json!({"type": "extension_ui_response", "id": dialog["id"], "value": "No"});
+    client.write(&answer.to_string());
+    client.until_type("agent_settled");
+    assert!(!sandbox.path().join("notes.txt").exists());
+}

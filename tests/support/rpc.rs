@@ -148,6 +148,14 @@ impl RpcClient {
         self.child.wait().unwrap().code()
     }
 
+    /// Waits for the exit code, with stdin open.
+    pub fn wait_exit(mut self) -> Option<i32> {
+        let stdin = self.stdin.take();
+        let status = self.child.wait().unwrap();
+        drop(stdin);
+        status.code()
+    }
+
     /// Sends a signal and waits for the exit code.
     pub fn end_by(mut self, signal: Signal) -> Option<i32> {
         kill(Pid::from_raw(self.pid()), signal).unwrap();

@@ -4,9 +4,10 @@
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -20,6 +21,11 @@ use crate::app::sanitize::for_terminal;
 use crate::app::sessions::short_id;
 use crate::app::steer::{AttachRequest, AttachResponse, ScreenRequest, to_line};
 use crate::app::{commands, out};
+
+/// How long the socket of a session that ends may stay.
+const ENDING: Duration = Duration::from_secs(1);
+/// Between two looks at it.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// A terminal for the session's program to show its screen in, and what waits until it gives it back. That
 /// returns the exit code and what to tell the user.
@@ -64,16 +70,17 @@ pub fn attach(
         }
         return Ok(Outcome::with_code(code));
     }
+    let has_left = Arc::<AtomicBool>::default();
     let ended = if what.mode.is_some() {
-        relay(stream)
+        relay(stream, Arc::clone(&has_left))
     } else {
         out::eprint_line(&format!(
             "Session {session} in {cwd}, {state}. Enter sends · /stop stops the run · Ctrl+C leaves"
         ));
-        talk(stream)
+        talk(stream, Arc::clone(&has_left))
     };
     ended.map_err(|error| StartError::failed(format!("the connection broke: {error}")))?;
-    if was_killed(record) {
+    if was_killed(record, &has_left) {
         return Err(StartError::failed(format!(
             "session {session} ended too early: process {} was killed. tiller --session {session} opens it again",
             record.pid
@@ -83,9 +90,19 @@ pub fn attach(
 }
 
 /// Whether the session's program left its socket behind, where nothing listens any more.
-fn was_killed(record: &PresenceRecord) -> bool {
-    let again = record.socket.as_ref().map(UnixStream::connect);
-    again.is_some_and(|it| it.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused))
+fn was_killed(record: &PresenceRecord, has_left: &AtomicBool) -> bool {
+    let Some(socket) = &record.socket else {
+        return false;
+    };
+    // A program that ends still listens for a moment.
+    let ending = Instant::now() + ENDING;
+    loop {
+        match UnixStream::connect(socket) {
+            Err(error) => return error.kind() == ErrorKind::ConnectionRefused,
+            Ok(_) if has_left.load(Ordering::Relaxed) || Instant::now() > ending => return false,
+            Ok(_) => thread::sleep(PAUSE),
+        }
+    }
 }
 
 /// Asks to attach and reads the answer, and no byte more.
@@ -106,11 +123,12 @@ fn ask(stream: &UnixStream, request: AttachRequest) -> io::Result<AttachResponse
     Ok(serde_json::from_slice(&line)?)
 }
 
-/// Passes lines on in both directions.
-fn relay(stream: UnixStream) -> io::Result<()> {
+/// Passes lines on in both directions. Sets `has_left` at the end of stdin.
+fn relay(stream: UnixStream, has_left: Arc<AtomicBool>) -> io::Result<()> {
     let mut to = stream.try_clone()?;
     thread::spawn(move || {
         let _ = io::copy(&mut io::stdin().lock(), &mut to);
+        has_left.store(true, Ordering::Relaxed);
         let _ = to.shutdown(std::net::Shutdown::Write);
     });
     let mut from = BufReader::new(stream);
@@ -125,8 +143,8 @@ fn relay(stream: UnixStream) -> io::Result<()> {
     }
 }
 
-/// Shows what happens, and sends what the user types.
-fn talk(stream: UnixStream) -> io::Result<()> {
+/// Shows what happens, and sends what the user types. Sets `has_left` at the end of stdin.
+fn talk(stream: UnixStream, has_left: Arc<AtomicBool>) -> io::Result<()> {
     let questions = Arc::<Mutex<Questions>>::default();
     let mut to = stream.try_clone()?;
     send(&mut to, &json!({"type": "get_last_assistant_text"}))?;
@@ -162,6 +180,7 @@ fn talk(stream: UnixStream) -> io::Result<()> {
                 return;
             }
         }
+        has_left.store(true, Ordering::Relaxed);
         let _ = to.shutdown(std::net::Shutdown::Write);
     });
     let mut view = AttachedView::default();

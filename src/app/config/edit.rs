@@ -307,10 +307,6 @@ mod tests {
     #[test]
     fn everything_else_stays_as_it_was() {
         for (before, after) in [
-            (
-                "\u{feff}[ui]\r\ntheme = \"dark\"\r\n",
-                "\u{feff}[ui]\r\ntheme = \"dark\"\r\n\r\n[models]\r\ndefault = \"a/b\"\r\n",
-            ),
             ("", "[models]\ndefault = \"a/b\"\n"),
             (
                 "# mine\n[models]\n  default = \"x\" # why\nfuture = 1\n\n[ui]\ntheme = 'dark'\n",
@@ -341,6 +337,17 @@ mod tests {
             let set = set_value(before, &["models"], "default", "a/b".into());
             assert_eq!(set.unwrap(), after, "{before}");
         }
+    }
+
+    #[test]
+    fn a_file_of_windows_keeps_its_mark_and_line_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        let before = "\u{feff}[ui]\r\ntheme = \"dark\"\r\n";
+        fs::write(&file, before).unwrap();
+        set_default(&file, "a/b").unwrap();
+        let after = format!("{before}\r\n[models]\r\ndefault = \"a/b\"\r\n");
+        assert_eq!(fs::read_to_string(&file).unwrap(), after);
     }
 
     #[test]
@@ -399,7 +406,7 @@ mod tests {
     fn changes_at_the_same_moment_all_land() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             for number in 0..16 {
                 let file = &file;
                 scope.spawn(move || {

@@ -6,8 +6,13 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::command::DialogResponse;
+use crate::agent::tool::DiffDetails;
 use crate::agent::{Answer, Details, PermissionSubject, Question, Subject};
+use crate::app::humanize::plural;
 use crate::app::rule_store::{RuleScope, offer};
+
+/// Most lines of a file's diff in a question.
+const DIFF_LINES: usize = 20;
 
 const ONCE: &str = "Yes, once";
 const NO: &str = "No";
@@ -104,15 +109,34 @@ fn always(subject: &PermissionSubject) -> Option<String> {
 fn what(details: &Details) -> String {
     match details {
         Details::Command(command) => command.command.clone(),
-        Details::Diff(diff) => diff.paths().join("\n"),
+        Details::Diff(first) => {
+            let files = std::iter::once(first).chain(&first.files);
+            files.flat_map(file).collect::<Vec<_>>().join("\n")
+        }
         _ => String::new(),
     }
+}
+
+/// A file's path, and the beginning of its diff.
+fn file(file: &DiffDetails) -> Vec<String> {
+    let mut rows = vec![match &file.moved_from {
+        Some(from) => format!("{from} → {}", file.path),
+        None => file.path.clone(),
+    }];
+    rows.extend(file.diff.lines().take(DIFF_LINES).map(str::to_owned));
+    let more = file.diff.lines().count().saturating_sub(DIFF_LINES);
+    if more > 0 {
+        rows.push(format!(
+            "… {}",
+            plural(more as u64, "more line", "more lines")
+        ));
+    }
+    rows
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::tool::DiffDetails;
 
     /// One yes lets the call change all of them.
     #[test]
@@ -121,8 +145,18 @@ mod tests {
             moved_from: Some("old.txt".to_owned()),
             ..DiffDetails::of("new.txt".to_owned())
         };
-        let files = [DiffDetails::of("notes.txt".to_owned()), moved];
-        let details = Details::Diff(DiffDetails::of_all(files));
-        assert_eq!(what(&details), "notes.txt\nold.txt\nnew.txt");
+        let notes = DiffDetails {
+            diff: format!("+1 hello{}", "\n+2 more".repeat(DIFF_LINES)),
+            ..DiffDetails::of("notes.txt".to_owned())
+        };
+        let asked = what(&Details::Diff(DiffDetails::of_all([notes, moved])));
+        assert!(
+            asked.starts_with("notes.txt\n+1 hello\n+2 more\n"),
+            "{asked}"
+        );
+        assert!(
+            asked.ends_with("\n… 1 more line\nold.txt → new.txt"),
+            "{asked}"
+        );
     }
 }
