@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use crate::support::job;
-use crate::support::model_server::{Reply, Wire};
+use crate::support::model_server::{Failure, Reply, Wire};
 use crate::support::rpc::RpcClient;
 use crate::support::screen::Launch;
 
@@ -280,4 +280,20 @@ fn a_killed_session_is_a_failure() {
     guest.data(json!({"type": "get_state"}));
     owner.end_by(Signal::SIGKILL);
     assert_eq!(guest.wait_exit(), Some(1));
+}
+
+#[test]
+fn retries_that_a_client_turned_off_can_be_turned_on_again() {
+    let replies = vec![Reply::error(Failure::Overloaded), Reply::text("Back.")];
+    let (_server, sandbox) = job::stage_with(replies);
+    let quick = ["-m", model(), "--config", "retry.base_ms=1"];
+    let mut owner = RpcClient::start(&sandbox, &quick);
+    owner.data(json!({"type": "get_state"}));
+    let mut guest = RpcClient::attach(&sandbox);
+    guest.data(json!({"type": "set_auto_retry", "enabled": false}));
+    guest.close();
+    owner.data(json!({"type": "set_auto_retry", "enabled": true}));
+    owner.prompt("hi");
+    let said = owner.data(json!({"type": "get_last_assistant_text"}));
+    assert_eq!(said["text"], "Back.");
 }

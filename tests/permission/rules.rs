@@ -745,7 +745,10 @@ fn the_strictest_verdict_of_several_files_wins_and_unknown_tools_ask() {
         "/etc/x is outside the workspace; ask mode asks before each change"
     );
     let paths = |asked: &Decision| -> Vec<String> {
-        let paths = asked.suggestions.iter().flat_map(|rule| rule.path.clone());
+        let paths = asked
+            .suggestions
+            .iter()
+            .filter_map(|rule| rule.path.clone());
         paths.collect()
     };
     assert_eq!(paths(&asked), ["/etc/x", "./a"]);

@@ -71,10 +71,10 @@ fn files(mut each: Vec<(Zone, Decision)>) -> Option<Decision> {
     }
     let more = reasons.len().saturating_sub(MOST);
     reasons.truncate(MOST);
-    worst.reason = reasons.join("; ");
     if more > 0 {
-        worst.reason += &format!("; and {more} more");
+        reasons.push(format!("and {more} more"));
     }
+    worst.reason = reasons.join("; ");
     Some(worst)
 }
 
