@@ -444,8 +444,10 @@ impl AgentHandle {
 
     /// Labels the entry with this id, or the last one of the conversation. `None` removes the label.
     pub fn label(&self, entry: Option<String>, label: Option<String>) {
-        let command = TreeCommand::Label { entry, label };
-        self.send(Command::Tree(command, self.client));
+        self.send(Command::Tree(
+            TreeCommand::Label { entry, label },
+            self.client,
+        ));
     }
 
     /// Prepares what the next prompt needs, so that it is sent without delay. Reports nothing.

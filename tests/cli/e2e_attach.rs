@@ -237,7 +237,7 @@ fn what_follows_a_killed_inline_screen_is_below_it() {
     assert_eq!(second.leftovers(), Vec::<String>::new());
     let text = second.text();
     let row = |wanted: &str| text.lines().position(|line| line.contains(wanted));
-    let (prompt, after) = (row("Ask for anything"), row("the session has ended"));
+    let (prompt, after) = (row("Ask for anything"), row("lost the connection"));
     assert!(prompt.is_some() && prompt < after, "{text}");
 }
 

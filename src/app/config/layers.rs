@@ -377,15 +377,13 @@ mod tests {
         for (open, told) in [
             (
                 "models.favorites=[a,b",
-                "models.favorites=[\"one\", \"two\"]",
+                r#"models.favorites=["one", "two"]"#,
             ),
             ("permission.rules=[{", "permission.rules=[{tool="),
         ] {
             let why = layers.add_assignment(open).unwrap_err();
-            assert!(
-                why.contains("a bracket isn't closed") && why.contains(told),
-                "{why}"
-            );
+            assert!(why.contains("a bracket isn't closed"), "{why}");
+            assert!(why.contains(told), "{why}");
         }
         layers.add_assignment("ui.theme = \"light\"").unwrap();
         layers
