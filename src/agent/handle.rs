@@ -416,9 +416,8 @@ impl AgentHandle {
         self.ask(Command::ContextUsage).await
     }
 
-    /// Undoes the last compaction if no run is active, which restores the conversation before it.
-    /// Later messages stay in the tree, and the first later prompt comes back in
-    /// [`AgentEvent::Moved`](super::AgentEvent::Moved).
+    /// Undoes the last compaction if no run is active. Later messages stay in the tree, and the first
+    /// later prompt comes back in [`AgentEvent::Moved`](super::AgentEvent::Moved).
     pub fn uncompact(&self) {
         self.send(Command::Uncompact(self.client));
     }
@@ -444,10 +443,8 @@ impl AgentHandle {
 
     /// Labels the entry with this id, or the last one of the conversation. `None` removes the label.
     pub fn label(&self, entry: Option<String>, label: Option<String>) {
-        self.send(Command::Tree(
-            TreeCommand::Label { entry, label },
-            self.client,
-        ));
+        let command = TreeCommand::Label { entry, label };
+        self.send(Command::Tree(command, self.client));
     }
 
     /// Prepares what the next prompt needs, so that it is sent without delay. Reports nothing.

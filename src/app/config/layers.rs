@@ -375,10 +375,7 @@ mod tests {
             .add_assignment("models.default=anthropic/x:high")
             .unwrap();
         for (open, told) in [
-            (
-                "models.favorites=[a,b",
-                r#"models.favorites=["one", "two"]"#,
-            ),
+            ("models.favorites=[a,b", r#"favorites=["one", "two"]"#),
             ("permission.rules=[{", "permission.rules=[{tool="),
         ] {
             let why = layers.add_assignment(open).unwrap_err();
