@@ -78,7 +78,7 @@ fn read(mention: &str, cwd: &Path) -> Result<Option<Content>, String> {
                 None => (None, block.text),
             };
             if text.len() > MAX_BYTES {
-                return Err("larger than 64 KiB".to_owned());
+                return Err("larger than 64 KiB: write its path without @, or name lines, as in @FILE:1-200".to_owned());
             }
             Ok(Some(Content::text(file_block(path, lines, &text))))
         }

@@ -39,6 +39,7 @@ models.thinking: ultrathink alwaysthinking alwaysthinkingenabled thinking reason
 models.servers.ollama: ollama local
 permission.mode: confirm approval approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits stopasking askless fewerprompts dontask readonly skippermission
 permission.rules: allow deny ask allowlist denylist whitelist blacklist allowedtools disallowedtools network stopasking askless askingless fewerprompts lessprompts dontask allowcommand always
+permission.protected: private privatefile hidefile hidefolder hidedata
 permission.writable: additionaldirectories writableroots adddir
 retry.max: attempts maxattempts retries maxretries
 tools.bash.timeout_seconds: timeout
@@ -57,7 +58,7 @@ set the variable NODE_EXTRA_CA_CERTS to the file of the certificate: ssl certifi
 set the variable TILLER_LOG to tiller=debug, and read ~/.local/state/tiller/log: log logs logging loglevel verbose debug
 write api_key = \"!COMMAND\" into models.toml, next to config.toml: apikeyhelper
 keys are in keymap.toml, next to config.toml: shortcut shortcuts hotkey hotkeys keymap keybindings keybinding bindings
-write providers into models.toml, next to config.toml: providers modelproviders baseurl
+write providers into models.toml, next to config.toml: providers modelproviders baseurl endpoint gateway headers
 tiller has no hooks; `tiller docs hooks` says what replaces them: hooks hook autoformat formatter posttooluse pretooluse
 tiller has no MCP; `tiller docs mcp` says what replaces it: mcp mcpservers enableallprojectmcpservers enabledmcpjsonservers
 tiller has no web search; a rule allows curl, see `tiller docs network`: websearch webfetch
@@ -67,6 +68,8 @@ your terminal sets it; `tiller docs font` says more: font fontsize ligatures
 install tiller again, as you did before: update autoupdate upgrade
 tiller has no subagents; /try works in a copy: subagent subagents
 tiller has no skills; mention a file with @, or name it in AGENTS.md: skill skills plugin plugins
+models choose their own temperature; thinking has a level, /thinking: temperature topp
+tiller wraps words at the window's edge; a wide code block continues on the next row: wordwrap wrap
 tiller has no profiles; put flags into a shell alias: profile profiles
 export variables before you start tiller: env environment
 write it into AGENTS.md: language instruction instructions claude.md claudemd agents.md agentsmd
@@ -81,20 +84,21 @@ tiller covers every change; /undo and /rewind bring files back: checkpoint check
 
 /// Rows of a section of the documentation, as a link names it, and other words for its subject.
 const SECTIONS: &str = "\
-scripting#run-one-prompt: headless noninteractive unattended automation automate batch oneshot cron print oneprompt stdin sigterm printmode
+permissions#work-in-a-container: container devcontainer dockerfile nonroot
+scripting#run-one-prompt: saveanswer saveanswertofile saveoutput headless noninteractive unattended automation automate batch oneshot cron print oneprompt stdin sigterm printmode
 scripting#limits-time-cost-and-calls: maxturns timeout timelimit turnlimit
-scripting#many-runs: parallel
+scripting#many-runs: parallel loopoverfiles loopfiles manyfiles
 scripting#json: outputformat jsonoutput outputjson structuredoutput
 scripting#exit-codes: exitcode returncode exitstatus
 permissions#rules: whitelist allowlist blacklist denylist regex wildcard
 permissions#let-it-write-in-another-folder: adddirectory adddir secondfolder anotherdirectory additionaldirectory
-scripting#watch-it-and-answer: attach secondterminal otherterminal anotherterminal twoterminal concurrent
-permissions#keep-it-away-from-something: env protectfile hidefile ignorefile protectenv block forbid prevent disallow denycommand blockcommand excludefile
+scripting#watch-it-and-answer: detach attach secondterminal otherterminal anotherterminal twoterminal concurrent
+permissions#keep-it-away-from-something: private privatedata hidedata hidefolder env protectfile hidefile ignorefile protectenv block forbid prevent disallow denycommand blockcommand excludefile
 permissions#answer-a-request: approve
 permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove skippermission dangerouslyskippermission bypass bypasspermission fullauto planmode acceptedits approveall allowall turnoffsandbox turnoffthesandbox sandboxoff nosandbox disablesandbox
 permissions#recipes: yolo skippermission dangerouslyskippermission bypasspermission
 permissions#stop-asking-for-one-command: askless askingless fewerprompts lessprompts dontask stopprompting allowcommand alwaysallow
-permissions#let-it-use-the-network: internet networkaccess internetaccess online web browse browseweb
+permissions#let-it-use-the-network: database sql postgres postgresql mysql bigquery snowflake internet networkaccess internetaccess online web browse browseweb
 permissions#let-it-push: gitpush push
 permissions#git: githook commit gitcommit gitcommitmessage commitmessage coauthor coauthoredby attribution trailer
 permissions#how-tiller-reads-a-command: sudo root
@@ -112,13 +116,13 @@ sessions#branches: fork branch branching
 sessions#where-sessions-are-stored: wheresession wherearesession wherearemysession sessionfolder sessionfile sessionlocation
 sessions#the-list-of-sessions: rename renamesession namesession
 sessions#search-sessions-and-conversations: history searchhistory chathistory findsession searchchat
-sessions#delete-sessions-and-history: deletehistory deletesession removesession removehistory clearhistory deletechat deleteconversation deletedata incognito cleanup sessioncleanup sessionscleanup cleansession prune cleanupperioddays
+sessions#delete-sessions-and-history: retention sessionretention deletehistory deletesession removesession removehistory clearhistory deletechat deleteconversation deletedata incognito cleanup sessioncleanup sessionscleanup cleansession prune cleanupperioddays
 sessions#export-and-import: exportchat exportsession exportconversation export share sharechat savechat saveconversation
 models#api-keys: token login sign signup auth authentication subscription vault secret 1password keychain
 models#choose-a-model: model switchmodel pickmodel modelname thinking effort reasoning thinkinglevel reasoningeffort switchmodelsession ultrathink thinkharder alwaysthinking alwaysthinkingenabled
 models#prices-and-cheaper-models: price pricing cheap cheaper cheapest cheapermodel cheapmodel savemoney expensive money
 models#local-servers: localmodel locally offline ollama lmstudio llamacpp selfhosted
-models#what-it-may-cost: budget costlimit spendinglimit money limitcost
+models#what-it-may-cost: spendingcap spendinglimit spending budget costlimit money limitcost
 models#recipe-behind-a-corporate-proxy: proxy httpproxy certificate
 troubleshooting#too-many-requests-429-the-server-is-overloaded-the-server-failed-500: ratelimit 429 overloaded throttle
 troubleshooting#a-request-failed-and-tiller-doesnt-retry: retry retries
@@ -134,7 +138,7 @@ troubleshooting#it-flickers-or-is-slow-over-ssh: lag flicker flickering
 context: contextfull
 context#agentsmd: memory instruction rule language init projectrules
 context#compaction-when-the-window-fills-up: compact contextfull contextwindow contextlimit autocompact summarize outofcontext
-context#files-and-pictures-in-your-prompt: screenshot pasteimage pastescreenshot uploadfile uploadimage attachimage attachfile addfile mentionfile includefile dragdrop drag vision
+context#files-and-pictures-in-your-prompt: plot chart screenshot pasteimage pastescreenshot uploadfile uploadimage attachimage attachfile addfile mentionfile includefile dragdrop drag vision
 context#secrets: secret
 context#tables-notebooks-and-pdfs: upload csv excel xlsx spreadsheet ipynb jupyter docx word
 context#files-that-git-ignores: gitignore gitignored
@@ -155,11 +159,11 @@ terminal#copy-text-to-the-clipboard: osc52 copytext selecttext copypaste clipboa
 terminal#vs-code-and-alt-on-a-mac: vscode vscodeterminal
 acp: ide vscode neovim nvim emacs jetbrains intellij editor
 introduction#update-or-uninstall: update upgrade uninstall installtiller
-security#what-leaves-your-machine: privacy telemetry analytics tracking phonehome codesent datasent sendcode uploadcode
+security#what-leaves-your-machine: datago privacy telemetry analytics tracking phonehome codesent datasent sendcode uploadcode
 reference/cli#tiller-completions: autocomplete shellcompletion
 reference/settings#uimotion: spinner
 coming-from: migrate migration movefrom comingfrom switchfrom
-coming-from#your-hooks: hook autoformat formatter formatafteredit prettier posttooluse pretooluse
+coming-from#your-hooks: formatsave formatonsave hook autoformat formatter formatafteredit prettier posttooluse pretooluse
 coming-from#what-tiller-doesnt-have: mcp subagent plugin skill extension websearch webfetch statusline outputstyle customcommand customslashcommand background backgroundtask windows wsl voice dictation customslash prompttemplate
 settings#project-settings: localsetting settingslocal settingslocaljson projectconfig
 coming-from#your-permission-lists: settingsjson

@@ -277,8 +277,8 @@ impl Exchange {
             error.retry_is_futile = !self.http.has_answered(&self.target);
             let provider = model.split('/').next().unwrap_or_default();
             error.hint = Some(format!(
-                "Check base_url of the provider {provider} in models.toml, its *_BASE_URL variable, and the \
-                 network"
+                "Is this machine online? If so, check base_url of the provider {provider} in models.toml, \
+                 or its *_BASE_URL variable"
             ));
         }
         error.message = format!("{model}: {}", error.message);

@@ -242,7 +242,7 @@ fn what_follows_a_killed_inline_screen_is_below_it() {
 }
 
 #[test]
-fn a_screen_that_hangs_up_leaves_its_messages_to_the_first() {
+fn what_came_back_to_a_screen_that_hangs_up_is_kept() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("a b c").gate("on")]);
     let first = Launch::new(&sandbox).args(&["-m", model()]).start();
     first.wait_for("Ask for anything");
@@ -257,7 +257,13 @@ fn a_screen_that_hangs_up_leaves_its_messages_to_the_first() {
     second.wait_for("│ and later");
     first.wait_gone("and later");
     second.signal(Signal::SIGKILL);
-    first.wait_for("│ and later");
+    second.wait_exit();
+    first.signal(Signal::SIGTERM);
+    first.wait_exit();
+    // From the draft of either screen, or the session's queue.
+    let args = ["-c", "-m", model()];
+    let again = Launch::new(&sandbox).args(&args).start();
+    again.wait_for("and later");
 }
 
 #[test]

@@ -450,7 +450,7 @@ async fn a_host_that_does_not_exist_is_not_retried() {
     assert!(unknown.retry_is_futile, "{unknown}");
     for words in [
         &*format!("cannot find the host {host} of http://"),
-        "Check base_url of the provider lab",
+        "check base_url of the provider lab",
     ] {
         assert!(unknown.to_string().contains(words), "{unknown}");
     }
