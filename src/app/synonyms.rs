@@ -84,7 +84,7 @@ tiller covers every change; /undo and /rewind bring files back: checkpoint check
 
 /// Rows of a section of the documentation, as a link names it, and other words for its subject.
 const SECTIONS: &str = "\
-permissions#work-in-a-container: container devcontainer dockerfile nonroot
+permissions#work-in-a-container: devcontainer dockerfile nonroot
 scripting#run-one-prompt: saveanswer saveanswertofile saveoutput headless noninteractive unattended automation automate batch oneshot cron print oneprompt stdin sigterm printmode
 scripting#limits-time-cost-and-calls: maxturns timeout timelimit turnlimit
 scripting#many-runs: parallel loopoverfiles loopfiles manyfiles
