@@ -382,7 +382,7 @@ mod tests {
         let (content, left_out) = attach_mentions(vec![Content::text(typed)], dir.path());
         assert_eq!(content.len(), 1);
         let told = [
-            "@big.txt (larger than 64 KiB)",
+            "@big.txt (larger than 64 KiB: write its path without @, or name lines, as in @FILE:1-200)",
             "@missing.rs:3 (no such file)",
             "@src/mian.rs (no such file; did you mean @src/main.rs?)",
             "@scr/main.rs (no such file)",
