@@ -21,7 +21,8 @@ const QUOTED: usize = 400;
 const BEFORE_TRIAL: &str = "That is before the trial. End it first: /keep or /discard";
 
 impl Actor {
-    /// Notes who may move the conversation. During a run nobody can, and it may end with a move.
+    /// Records which client moves the conversation. During a run the record stays: the run may end with a move
+    /// that was requested before.
     pub(super) fn for_client(&mut self, client: u64) -> &mut Self {
         if matches!(self.activity, Activity::Idle) {
             self.moved_by = client;

@@ -1,5 +1,5 @@
-//! The messages that other clients have got back and not released yet. No file stores the text of their
-//! editors, so when such a client leaves, the client that started the agent gets the messages.
+//! The messages that attached clients got back and haven't released yet. A screen releases them once its draft
+//! is on disk; a client that leaves before that would lose them, so the agent's own front end gets them.
 
 use std::collections::BTreeSet;
 
@@ -38,11 +38,8 @@ impl Actor {
     /// Gives what the client `gone` holds to the client that started the agent.
     pub(super) fn detach(&mut self, gone: u64) {
         self.returned.gone.insert(gone);
-        let (of_gone, held) = std::mem::take(&mut self.returned.held)
-            .into_iter()
-            .partition(|(client, _)| *client == gone);
-        self.returned.held = held;
-        let of_gone: Vec<(u64, Queued)> = of_gone;
-        self.give_back(of_gone.into_iter().map(|(_, queued)| queued).collect(), 0);
+        let of_gone = (self.returned.held).extract_if(.., |(client, _)| *client == gone);
+        let messages: Vec<Queued> = of_gone.map(|(_, queued)| queued).collect();
+        self.give_back(messages, 0);
     }
 }

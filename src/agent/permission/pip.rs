@@ -17,6 +17,10 @@ pub fn in_venv(line: &str) -> Option<String> {
         else {
             return None;
         };
+        // Too much quoting for a suggestion.
+        if rest.iter().any(|it| it.contains('\'')) {
+            return None;
+        }
         // In a virtual environment pip refuses the first, and the second does nothing.
         let kept = rest
             .iter()
@@ -58,6 +62,7 @@ mod tests {
             ),
             (".venv/bin/pip install requests", None),
             (". .venv/bin/activate; pip install requests", None),
+            ("pip install \"it's\"", None),
             ("pip list", None),
             ("npm install x", None),
         ] {

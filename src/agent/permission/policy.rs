@@ -58,8 +58,9 @@ impl Policy {
             .retain(|own| !own.says_same(rule) || matches!(own.origin, Origin::Project(_)));
     }
 
-    /// Replaces the stored rules with `stored`. Answers of this session stay, unless they were stored before
-    /// and aren't anymore: without a sandbox, an answer allows more than the same stored rule. Returns true if that changes what the rules say.
+    /// Replaces the stored rules with `stored`. An answer of this session stays, because without a sandbox it
+    /// allows more than the same stored rule. It goes if it was stored too and the user has removed it there.
+    /// Returns true if the rules say something else now.
     pub fn replace_stored(&mut self, stored: Vec<Rule>) -> bool {
         let mut own: Vec<Arc<Rule>> = stored.into_iter().map(Arc::new).collect();
         let says = |rules: &[Arc<Rule>], rule: &Rule| rules.iter().any(|it| it.says_same(rule));

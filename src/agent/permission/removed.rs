@@ -20,7 +20,7 @@ pub struct Removed {
 /// The operands of every `rm` and `unlink` in `line`, as far as they are known.
 pub fn removed(line: &str) -> Vec<Removed> {
     // Parsing takes longer, and few lines remove anything.
-    if !line.contains("rm") && !line.contains("unlink") && !line.contains("-delete") {
+    if !line.contains("rm") && !line.contains("unlink") {
         return Vec::new();
     }
     let mut removed = Vec::new();

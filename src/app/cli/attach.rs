@@ -1,5 +1,5 @@
 //! `tiller attach`: watches and steers a running session from another terminal, with the full screen, or as
-//! plain text where there is no terminal. `--mode rpc` is for programs.
+//! plain text where there is no terminal. Other programs use `--mode rpc`.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::net::UnixStream;
@@ -89,7 +89,7 @@ pub fn attach(
     Ok(Outcome::Done)
 }
 
-/// Whether the session's program left its socket behind, where nothing listens any more.
+/// Whether the session's program was killed: its socket still exists, and nothing listens on it.
 fn was_killed(record: &PresenceRecord, has_left: &AtomicBool) -> bool {
     let Some(socket) = &record.socket else {
         return false;

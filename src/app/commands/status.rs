@@ -51,7 +51,7 @@ fn run<'a>(host: &'a Host, about: &'a str) -> Running<'a> {
     })
 }
 
-/// The model; without a key, a script stands in for it.
+/// The model, or how to get one: without a key, a script plays the model.
 fn model(model: &Model, thinking: ThinkingLevel) -> String {
     match model.api {
         Api::Scripted => "Model: none. Add a key: tiller auth add PROVIDER".to_owned(),

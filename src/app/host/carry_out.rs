@@ -41,7 +41,7 @@ impl Host {
     /// Returns why the agent refused it or failed.
     pub async fn carry_out(&self, send: impl FnOnce(&AgentHandle)) -> Result<String, String> {
         let events = self.handle.subscribe(SlowReader::Drop);
-        // A run that goes on already isn't the command's.
+        // A run that was already active isn't the command's.
         let was_idle = self.snapshot().await?.state == RunState::Idle;
         send(&self.handle);
         // The agent answers in order: if the command started something, that is running now.

@@ -42,8 +42,8 @@ pub(super) fn read<T: Send + 'static>(
     Ok(lines)
 }
 
-/// Writes to the client at the other end of stdin. If it has closed stdin, and doesn't read either, nobody
-/// waits for the rest.
+/// Waits for a write to the client. Gives up if the client has closed stdin and also stopped reading: then
+/// nobody wants the rest.
 ///
 /// # Errors
 /// Fails as `write` does, or like a closed pipe.

@@ -14,8 +14,8 @@ pub(super) struct Returned {
 }
 
 impl Returned {
-    /// The client has answered a question with this text. If the question is gone by now, the text comes back;
-    /// as a message it would start a run that nobody asked for.
+    /// Notes that the client has answered a question with this text. If the question is gone by now, the text
+    /// comes back. Sending it as a message would start a run that nobody asked for.
     pub fn answered(&mut self, text: &str) {
         self.answers.push(text.to_owned());
     }

@@ -1,6 +1,6 @@
 //! The list of answers to a question. Keys that could be text never answer: arrows and digits
-//! select, and Enter confirms, though not right after another key. A digit after a pause is no accident,
-//! so Enter can follow at once.
+//! select, and Enter confirms, though not right after another key. After a pause a digit is deliberate, so
+//! Enter can follow it at once.
 
 use super::answer_delay::AnswerDelay;
 use crate::app::action::Action;

@@ -160,7 +160,7 @@ pub(super) struct DialogResponse {
     pub cancelled: bool,
 }
 
-/// Most bytes of a line that is read as it is.
+/// Longest line that is parsed whole, in bytes.
 const SHORT: usize = 1024 * 1024;
 /// What to send, for errors.
 const EXAMPLE: &str = "Send one JSON object per line, such as {\"type\":\"get_state\"}";

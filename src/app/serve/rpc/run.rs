@@ -74,7 +74,8 @@ async fn serve_stdio(host: &Host, notices: &[String]) -> io::Result<Outcome> {
     })
 }
 
-/// Serves another client of a session, which has already `sent` this, until it hangs up or doesn't read any more. The session goes on.
+/// Serves an attached client until it hangs up or stops reading. It has already `sent` these bytes. The session
+/// continues without it.
 ///
 /// # Errors
 /// Fails if the connection breaks, or if no thread starts.

@@ -167,7 +167,7 @@ pub fn answer_in_words(app: &mut App, take: impl Fn(&mut App) -> Text) -> Option
     let digit = app.composer.text().trim().parse::<usize>().ok();
     let digit = digit.filter(|digit| *digit < 10 && !(is_choice && answers));
     if let Some(digit) = digit.filter(|it| (1..=count).contains(it) && !app.composer.is_message()) {
-        // Typed just as the question appeared. It is no message for the model, and no answer yet.
+        // Typed just as the question appeared: neither a message for the model nor a deliberate answer.
         take(app);
         app.strip.answers.select(digit - 1);
         app.strip.answers.settle(app.now);

@@ -114,7 +114,7 @@ impl SessionPicker {
         }
         self.found.extend(found);
         self.search = search;
-        // The best match stays selected until the user selects another, or is asked about it.
+        // The best match stays selected, unless the user has chosen a row or tiller asks about one.
         let is_picked = self.picker.selected() > 0 || self.mode != SessionMode::Choosing;
         let chosen = self.chosen_path().filter(|_| is_picked);
         self.arrange(chosen, now);
