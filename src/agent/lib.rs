@@ -93,6 +93,7 @@ pub mod word_list;
 mod lock;
 pub mod process;
 pub mod permission;
+pub mod hooks;
 
 pub use actor::start;
 pub use budget::{Budget, BudgetLimit, BudgetReached};

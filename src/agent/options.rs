@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use super::budget::Budget;
+use super::hooks::Hooks;
 use super::memory::{InstructionSources, Today};
 use super::new_id::new_id;
 use super::permission::{Policy, Rule};
@@ -88,6 +89,8 @@ pub struct AgentOptions {
     pub budget_flags: [bool; 2],
     /// Removes secrets from tool output.
     pub redactor: LazyRedactor,
+    /// The user's hooks.
+    pub hooks: Hooks,
 }
 
 impl AgentOptions {
@@ -127,6 +130,7 @@ impl AgentOptions {
             budget: Budget::default(),
             budget_flags: [false; 2],
             redactor: LazyRedactor::default(),
+            hooks: Hooks::default(),
             cwd,
         }
     }

@@ -112,6 +112,7 @@ paths! {
     auth_file = config / "auth.toml";
     projects_file = config / "projects.toml";
     keymap_file = config / "keymap.toml";
+    hooks_file = config / "hooks.json";
     themes = config / "themes";
     /// The model catalogue fetched last.
     catalogue_file = data / "models.toml";

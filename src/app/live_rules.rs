@@ -14,7 +14,7 @@ use crate::agent::RuleSource;
 use crate::agent::permission::Rule;
 
 /// What differs after a file's change; `None` without a file.
-type Stamp = Option<(u64, u64, (i64, i64), (i64, i64))>;
+pub type Stamp = Option<(u64, u64, (i64, i64), (i64, i64))>;
 
 /// The files with the rules for a folder.
 pub struct LiveRules {
@@ -78,7 +78,8 @@ impl RuleSource for LiveRules {
     }
 }
 
-fn stamp(file: &Path) -> Stamp {
+/// What to compare to find out whether `file` has changed.
+pub fn stamp(file: &Path) -> Stamp {
     let file = fs::metadata(file).ok()?;
     let (modified, changed) = (
         (file.mtime(), file.mtime_nsec()),

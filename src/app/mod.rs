@@ -47,6 +47,7 @@ pub(crate) mod log;
 pub(crate) mod records;
 pub(crate) mod steer;
 pub(crate) mod cli;
+pub mod hook_files;
 pub mod host;
 pub(crate) mod serve;
 pub mod demo;

@@ -273,6 +273,7 @@ impl Conversation {
         let (messages, folders) = self.view.look_at(&self.session, &mut self.prompts);
         let begins = (self.prompts).is_due(model.edit_format, toolbox, true, true);
         Opening {
+            model: Arc::clone(model),
             waits_for_git: begins && self.waits_for_git,
             look: self.look().clone(),
             messages,

@@ -7,6 +7,7 @@ mod settings;
 mod stop;
 mod view;
 mod compaction;
+mod hooks;
 mod messages;
 mod notes;
 mod trial;

@@ -20,6 +20,8 @@ pub(super) struct Queues {
     trial: VecDeque<Queued>,
     /// Ids of the waiting messages that the session has stored.
     stored: BTreeSet<u64>,
+    /// Ids of the messages that hooks let through, if hooks look at messages.
+    checked: Option<BTreeSet<u64>>,
 }
 
 impl Queues {
@@ -59,13 +61,53 @@ impl Queues {
     }
 
     /// Removes and returns what the next turn sends: its opening messages, then the steering
-    /// messages that are due, in the order they were typed.
+    /// messages that are due, in the order they were typed. Those that hooks haven't seen stay.
     pub fn take_for_turn(&mut self, mode: QueueMode) -> Vec<Queued> {
         let due = due(&self.steering, mode);
         let mut taken: Vec<Queued> = self.opening.drain(..).collect();
         taken.extend(self.steering.drain(..due));
+        if let Some(checked) = &mut self.checked {
+            let (seen, unseen): (Vec<_>, Vec<_>) = (taken.into_iter())
+                .partition(|queued| checked.remove(&queued.id));
+            for queued in unseen.into_iter().rev() {
+                self.steering.push_front(queued);
+            }
+            taken = seen;
+        }
         taken.sort_by_key(|queued| queued.id);
         taken
+    }
+
+    /// Returns what the next turn would send and hooks haven't seen.
+    pub fn unchecked(&mut self, mode: QueueMode) -> impl Iterator<Item = &Queued> {
+        let due = due(&self.steering, mode);
+        let checked = &*self.checked.get_or_insert_default();
+        let next = self.opening.iter().chain(self.steering.iter().take(due));
+        next.filter(|queued| !checked.contains(&queued.id))
+    }
+
+    /// Forgets what hooks have seen, for a run in which they may not look at messages.
+    pub fn forget_checks(&mut self) {
+        self.checked = None;
+    }
+
+    /// Lets the next turn send a message.
+    pub fn note_checked(&mut self, id: u64) {
+        self.checked.get_or_insert_default().insert(id);
+    }
+
+    /// How many messages hooks let through.
+    pub fn checked(&self) -> usize {
+        self.checked.as_ref().map_or(0, BTreeSet::len)
+    }
+
+    /// Removes and returns a message that hooks block.
+    pub fn block(&mut self, id: u64) -> Option<Queued> {
+        let opens = self.opening.iter().position(|queued| queued.id == id);
+        match opens {
+            Some(at) => self.opening.remove(at),
+            None => self.take_back(Some(id)).pop(),
+        }
     }
 
     /// Removes and returns one waiting message, or all: steering first, then follow-ups and trials.

@@ -2,7 +2,7 @@
 //! in one place. It handles commands and the run's messages one at a time and never waits for a
 //! model, tool or subscriber, so it always answers at once.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -96,6 +96,8 @@ impl Actor {
             account: Account::new(options.budget, options.budget_flags)
                 .for_session(options.session.usage(), options.session.budget()),
             redactor: options.redactor,
+            hooks: options.hooks,
+            session_file: options.session.path().map(Path::to_owned),
         };
         let mut queues = Queues::default();
         queues.restore(options.session.queued());
@@ -145,6 +147,7 @@ impl Actor {
             }
         }
         tracing::info!("shutdown: no run is under way");
+        self.end_hooks("prompt_input_exit").await;
         self.processes.stop_all();
         tracing::info!("shutdown: commands were told to end");
         self.settle_undo().await;
@@ -266,6 +269,7 @@ impl Actor {
             return Err(OpenRefused::Unsaved(entries, error));
         }
         self.leave_messages();
+        self.tell_hooks_of_end("clear");
         self.returned.forget();
         self.model = open.model.unwrap_or_else(|| Arc::clone(&self.model));
         self.thinking = open.thinking.unwrap_or(self.thinking);
@@ -331,6 +335,7 @@ impl Actor {
         // Not when the session is opened: viewing it must not change its file.
         self.conversation.store_model(&self.model, self.thinking);
         self.conversation.said.clear();
+        self.queues.forget_checks();
         let ((id, cancel), processes) = (self.current.begin(by), self.processes.scope());
         self.conversation.subscribers.run = Some(id);
         self.activity = Activity::Running(Run::start(
@@ -376,6 +381,12 @@ impl Actor {
             Some(RunMessage::CorrectWindow(model)) => self.correct_window(model),
             Some(RunMessage::KeepFallback) => self.keep_fallback(),
             Some(RunMessage::ChangedFiles(files)) => self.conversation.count_files(files),
+            Some(RunMessage::Prompts(reply)) => {
+                let _ = reply.send(self.prompts_to_check());
+            }
+            Some(RunMessage::PromptsLeft(reply)) => drop(reply.send(self.queues.checked())),
+            Some(RunMessage::PromptChecked(id, verdict)) => self.prompt_checked(id, verdict),
+            Some(RunMessage::FromHooks(text)) => self.from_hooks(text),
             Some(RunMessage::SteeringWaits(reply)) => {
                 let _ = reply.send(self.queues.steering_waits());
             }

@@ -32,6 +32,8 @@ pub(super) struct Allowed {
     pub preview: Arc<Details>,
     /// The change shown to the user, see [`ToolContext::shown`].
     pub shown: Option<u64>,
+    /// What hooks say to the model, with the result.
+    pub context: Vec<String>,
 }
 
 pub(super) enum Refusal {

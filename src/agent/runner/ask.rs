@@ -3,8 +3,11 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::allowed::{Allowed, CallScope, Refusal};
 use super::execution::reason;
+use super::hooks;
 use super::redaction;
 use crate::event::AgentEvent;
 use crate::permission::{ByHand, Confinement, Decision, Origin, Rule, Verdict, rules_to_toml};
@@ -60,10 +63,7 @@ pub(super) async fn ask(
             suggestions: decision.suggestions.clone(),
             by_hand: by_hand.clone(),
         });
-        let answer = link
-            .asker
-            .ask(&call.id, &call.name, subject, &turn.interrupt);
-        match answer.await {
+        match answered(scope, subject, &allowed.args).await {
             Some(Answer::Allow { rules }) if rules.is_empty() => agreed = Some(fingerprint),
             // A new rule also allows other changes, so the fingerprint no longer matters.
             Some(Answer::Allow { .. }) => return Ok(()),
@@ -79,6 +79,27 @@ pub(super) async fn ask(
                 let text = nobody_to_ask(decision, by_hand.as_ref());
                 return Err(Refusal::Because(text, decision.rule_text()));
             }
+        }
+    }
+}
+
+/// Asks the user, and hooks beside. Returns the first answer, or `None` without anyone to ask.
+async fn answered(scope: CallScope<'_>, subject: Subject, args: &Value) -> Option<Answer> {
+    let CallScope { link, turn, call } = scope;
+    let withdrawn = turn.interrupt.child_token();
+    let asked = link.asker.ask(&call.id, &call.name, subject, &withdrawn);
+    let mut asked = std::pin::pin!(asked);
+    let by_hook = async {
+        link.notify_hooks("tiller needs your permission", "permission_prompt");
+        hooks::answer_for_user(scope, args).await
+    };
+    tokio::select! {
+        biased;
+        answer = &mut asked => return answer,
+        answer = by_hook => {
+            withdrawn.cancel();
+            asked.await;
+            Some(answer)
         }
     }
 }

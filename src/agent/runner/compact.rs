@@ -156,8 +156,27 @@ pub(super) async fn compact(
     })
     .await;
     let mut spent = Spent::new(COMPACTION, &turn.model);
-    let (failure, outcome) = match summarize(link, turn, (reason, focus), &mut spent).await {
+    let trigger = match reason {
+        CompactionReason::Manual => "manual",
+        _ => "auto",
+    };
+    let by_hooks = link.unless_cancelled(link.pre_compact(trigger, focus)).await;
+    let summary = match by_hooks {
+        None => Err(None),
+        Some(Err(why)) => {
+            let text = format!("a hook cancelled the compaction: {why}");
+            Err(Some(LlmError::new(ErrorClass::Client, text)))
+        }
+        Some(Ok(more)) => {
+            let focus = [focus, more.as_deref()].into_iter().flatten();
+            let focus = focus.collect::<Vec<_>>().join("\n");
+            let focus = Some(focus.as_str()).filter(|focus| !focus.is_empty());
+            summarize(link, turn, (reason, focus), &mut spent).await
+        }
+    };
+    let (failure, outcome) = match summary {
         Ok((kept_from, text, changed)) => {
+            let told = text.clone();
             let summary = Summary {
                 reason,
                 text,
@@ -169,6 +188,7 @@ pub(super) async fn compact(
             match link.next_turn(Step::Compact(summary)).await {
                 Ok(next) => {
                     *turn = next;
+                    link.post_compact(trigger, &told, &turn.model).await;
                     return Ok(());
                 }
                 // The run has ended.

@@ -14,6 +14,7 @@ use super::cover::{cover, note_written};
 use super::env::RunEnv;
 use super::execution::CallOutcome;
 use super::gate;
+use super::hooks;
 use super::link::{RunLink, RunMessage, Turn};
 use super::loop_guard::LoopGuard;
 use super::redaction;
@@ -130,8 +131,11 @@ async fn run_call(scope: CallScope<'_>, details: Arc<Details>) -> CallOutcome {
         Ok(allowed) => match cover(scope, &allowed.effects).await {
             Some(()) => {
                 let writes = allowed.effects.writes.clone();
-                let ended = confined::run(scope, allowed).await;
+                let (args, context) = (allowed.args.clone(), allowed.context.clone());
+                let mut ended = confined::run(scope, allowed).await;
                 note_written(scope, writes, ended.status).await;
+                ended.content.extend(context.into_iter().map(Content::text));
+                hooks::after_call(scope, &args, &mut ended).await;
                 ended
             }
             None => cut_short(link, details),

@@ -2,11 +2,12 @@
 //! holds what may change between turns.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::permissions::Permissions;
 use crate::budget::Account;
+use crate::hooks::{HookSession, Hooks};
 use crate::lock::lock;
 use crate::options::LazyRedactor;
 use crate::session::Session;
@@ -35,6 +36,9 @@ pub(crate) struct RunEnv {
     /// The session's budget and spending.
     pub account: Account,
     pub redactor: LazyRedactor,
+    pub hooks: Hooks,
+    /// The session's file, if it has one.
+    pub session_file: Option<PathBuf>,
 }
 
 impl RunEnv {
@@ -47,6 +51,7 @@ impl RunEnv {
             cwd: self.home.clone(),
             trial: None,
             conversation_id: session.id().to_owned(),
+            session_file: session.path().map(Path::to_owned),
             spill_dir,
             warned: Arc::default(),
             ..self.clone()
@@ -61,6 +66,16 @@ impl RunEnv {
             cwd,
             trial,
             ..self.clone()
+        }
+    }
+
+    /// What hooks learn of the session.
+    pub fn hook_session(&self) -> HookSession<'_> {
+        HookSession {
+            id: &self.conversation_id,
+            file: self.session_file.as_deref(),
+            cwd: &self.cwd,
+            mode: self.permissions.policy.get().mode,
         }
     }
 

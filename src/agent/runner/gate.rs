@@ -10,8 +10,10 @@ use tokio::task::spawn_blocking;
 
 use super::allowed::{Allowed, CallScope, Refusal};
 use super::ask::ask;
+use super::hooks;
 use super::redaction;
 use crate::event::{NOT_PERMITTED, NoticeLevel};
+use crate::hooks::Decision;
 use crate::permission::{Confinement, Verdict};
 use crate::tool::{Details, Effects, Tool};
 use crate::toolbox::Lookup;
@@ -38,6 +40,8 @@ pub(super) async fn judge(
     let invalid = |why: String| format!("error: invalid input: {why}");
     let args = whole_arguments(call).map_err(invalid)?;
     let args = turn.toolbox.check(name, args).map_err(invalid)?;
+    let hooked = hooks::before_call(scope, &*tool, args).await?;
+    let args = hooked.args;
     let effects = effects(&*tool, &args);
     let (trial, writes) = (link.env.trial.clone(), effects.writes.clone());
     let redactor = link.env.redactor.clone();
@@ -48,7 +52,7 @@ pub(super) async fn judge(
     });
     let looked = turn.unless_cut_short(looked).await?;
     looked.map_err(|error| error.to_string())??;
-    if let Some(text) = redaction::refuse_marks(link.env.redactor.get(), call, &effects) {
+    if let Some(text) = redaction::refuse_marks(link.env.redactor.get(), &args, &effects) {
         return Err(text.into());
     }
     let followed = link.env.permissions.policy.follow();
@@ -63,9 +67,18 @@ pub(super) async fn judge(
     if let Some(text) = link.env.permissions.notice(&judged) {
         link.notice(NoticeLevel::Warning, text).await;
     }
-    let (asks, confinement) = match judged.decision.verdict {
+    let mut decision = judged.decision.clone();
+    let (asks, confinement) = match decision.verdict {
+        Verdict::Allow(confinement) if hooked.decision == Some(Decision::Ask) => {
+            decision.verdict = Verdict::Ask(confinement);
+            decision.reason = format!("a hook asks: {}", hooked.reason);
+            (true, confinement)
+        }
         Verdict::Allow(confinement) => (false, confinement),
-        Verdict::Ask(confinement) => (true, confinement),
+        Verdict::Ask(confinement) => {
+            let allows = hooked.decision == Some(Decision::Allow);
+            (!(allows && judged.may_be_allowed_by_hook()), confinement)
+        }
         Verdict::Deny => {
             let text = format!("{NOT_PERMITTED}{}.", judged.decision.reason);
             return Err(Refusal::Because(text, judged.decision.rule_text()));
@@ -81,14 +94,19 @@ pub(super) async fn judge(
         ignored: judged.ignored.clone(),
         reach: judged.reach(),
         mode: judged.mode,
-        preview: Arc::clone(details),
+        preview: if hooked.changed {
+            hooks::shown(&*tool, &args)
+        } else {
+            Arc::clone(details)
+        },
+        context: hooked.context,
         shown: None,
         tool,
         args,
         effects,
     };
     if asks {
-        ask(scope, &judged.decision, &mut allowed).await?;
+        ask(scope, &decision, &mut allowed).await?;
     }
     // Only after the answer, so that files the user creates meanwhile aren't attributed to this command.
     let sandbox = link.env.permissions.sandbox(&judged, confinement);

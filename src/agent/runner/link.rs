@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::allowed::Refusal;
 use super::env::RunEnv;
+use super::hooks::PromptVerdict;
 use super::lookout::Folders;
 use crate::event::{AgentEvent, CompactionReason, NoticeLevel, Phase, RunOutcome};
 use crate::memory::compaction::{Carried, Pruned};
@@ -82,6 +83,13 @@ pub(crate) enum RunMessage {
     /// The session keeps the fallback model that answered.
     KeepFallback,
     SteeringWaits(oneshot::Sender<bool>),
+    /// The prompts that the next turn would send and no hook has seen, by number.
+    Prompts(oneshot::Sender<Vec<(u64, String)>>),
+    /// How many prompts the next turn would send.
+    PromptsLeft(oneshot::Sender<usize>),
+    PromptChecked(u64, PromptVerdict),
+    /// A message of hooks to the model.
+    FromHooks(String),
     ReleaseFollowUps(oneshot::Sender<Result<bool, RunOutcome>>),
 }
 
@@ -101,6 +109,8 @@ pub(crate) struct Undone {
 }
 
 pub(crate) struct Opening {
+    /// The model that the run starts with.
+    pub model: Arc<Model>,
     pub waits_for_git: bool,
     pub look: PlaceLook,
     /// Messages whose calls no run has examined yet.

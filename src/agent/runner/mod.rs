@@ -14,6 +14,7 @@ mod dispatch;
 mod cover;
 mod allowed;
 mod gate;
+mod hooks;
 mod ask;
 mod live_policy;
 mod permissions;
@@ -35,6 +36,7 @@ mod link;
 pub(super) use compact::compact_now;
 pub(super) use cover::{close_turn, cover_home};
 pub(super) use env::RunEnv;
+pub(super) use hooks::PromptVerdict;
 pub use judged_command::{JudgedCommand, judge_command};
 pub(super) use leave_branch::leave_branch;
 pub(super) use link::{

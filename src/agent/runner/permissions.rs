@@ -57,6 +57,19 @@ pub(super) struct RunningCommand {
     has_returned: AtomicBool,
 }
 
+impl Judged {
+    /// Whether a hook may answer the question for the user: nothing but the mode asks, the call stays in
+    /// the workspace, and a command in its sandbox without network.
+    pub fn may_be_allowed_by_hook(&self) -> bool {
+        let decision = &self.decision;
+        let confined = Verdict::Ask(Confinement::Sandboxed { network: false });
+        decision.rule.is_none()
+            && decision.commands.iter().all(|it| it.rule.is_none())
+            && (decision.commands.is_empty() || decision.verdict == confined)
+            && self.paths.iter().all(|used| used.zone == Zone::Inside)
+    }
+}
+
 impl RunningCommand {
     fn count(repositories: Arc<Mutex<Repositories>>, known: &mut Repositories) -> Arc<Self> {
         known.another_command();

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::execution::CallOutcome;
 use crate::tool::{Details, Effects};
 use tiller_llm::auth::Redactor;
-use tiller_llm::{Content, ToolCall};
+use tiller_llm::Content;
 
 pub(super) fn redact(redactor: &Redactor, ended: &mut CallOutcome) {
     if redactor.is_empty() {
@@ -41,13 +43,13 @@ pub(super) fn details(redactor: &Redactor, details: &Arc<Details>) -> Arc<Detail
 /// Returns why a call must not write: it would replace a secret with its placeholder.
 pub(super) fn refuse_marks(
     redactor: &Redactor,
-    call: &ToolCall,
+    args: &Value,
     effects: &Effects,
 ) -> Option<String> {
     if effects.writes.is_empty() || redactor.is_empty() {
         return None;
     }
-    let mark = redactor.mark_in(&call.arguments.to_string())?;
+    let mark = redactor.mark_in(&args.to_string())?;
     Some(format!(
         "Nothing was written: the call contains {mark}, which stands for a secret that you can't see, so \
          the file would lose the secret. Change the other lines with a smaller edit, or ask the user."

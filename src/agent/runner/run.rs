@@ -12,6 +12,8 @@
 //! (`actor::task`) owns conversation, queues and limits, and decides. So this folder holds no conversation,
 //! knows no vendor and draws nothing.
 
+use std::sync::Arc;
+
 use super::compact::SoftCompaction;
 use super::dispatch;
 use super::link::{Opening, RunLink, Step};
@@ -26,11 +28,16 @@ use tiller_llm::{Message, StopReason};
 /// the surroundings, for the prompt and for changes since the last run.
 pub(crate) async fn run(link: &RunLink, opening: Opening) -> RunOutcome {
     link.emit(AgentEvent::AgentStart).await;
+    link.begin_hooks(&opening).await;
     let mut lookout = Lookout::begin(link, opening).await;
     let mut guard = LoopGuard::default();
     let mut compaction = SoftCompaction::default();
+    let mut continued = 0;
     loop {
-        let outcome = turns(link, &mut guard, &mut compaction, &mut lookout).await;
+        if link.check_prompts().await {
+            return RunOutcome::Done;
+        }
+        let outcome = turns(link, &mut guard, &mut compaction, &mut lookout, &mut continued).await;
         if !outcome.has_answer() {
             return outcome;
         }
@@ -48,8 +55,10 @@ async fn turns(
     guard: &mut LoopGuard,
     compaction: &mut SoftCompaction,
     lookout: &mut Lookout,
+    continued: &mut usize,
 ) -> RunOutcome {
     loop {
+        link.check_prompts().await;
         let mut turn = match link.next_turn(Step::Open(guard.advice.take())).await {
             Ok(turn) => turn,
             Err(outcome) => return outcome,
@@ -59,6 +68,7 @@ async fn turns(
         let reply = turn::respond(link, &mut turn).await;
         let tool_results = dispatch::run_calls(link, &turn, &reply, guard).await;
         let Reply { message, calls, .. } = reply;
+        let answer = Arc::clone(&message);
         let paused = matches!(&*message, Message::Assistant(answer) if answer.is_paused());
         link.emit(AgentEvent::TurnEnd {
             message,
@@ -71,7 +81,13 @@ async fn turns(
         if let Some(outcome) = reply.failure {
             return outcome;
         }
+        if link.stopped_by_hook().await {
+            return RunOutcome::Done;
+        }
         if calls.is_empty() && !paused && !link.steering_waits().await {
+            if link.stop_hooks(&answer, continued).await {
+                continue;
+            }
             return match reply.stop {
                 StopReason::Length => RunOutcome::Truncated,
                 _ => RunOutcome::Done,

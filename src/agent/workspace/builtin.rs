@@ -190,6 +190,12 @@ pub(super) const START_UP_IN_PROJECT: &[&str] = &[
     ".nvim.lua",
     ".devcontainer.json",
     ".devcontainer/devcontainer.json",
+    // Hooks of agents, tiller among them, and where people put the scripts.
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".claude/hooks",
+    ".codex/hooks.json",
+    ".codex/hooks",
     // Other version control systems whose settings name programs.
     ".hg/hgrc",
     ".jj/repo/config.toml",

@@ -9,7 +9,8 @@ use tokio::sync::watch;
 
 use crate::agent::memory::InstructionSources;
 use crate::agent::permission::{PermissionMode, Policy};
-use crate::agent::process::Processes;
+use crate::agent::hooks::Hooks;
+use crate::agent::process::{Processes, Secrets};
 use crate::agent::session::{HistoryFacts, Session};
 use crate::agent::undo::Undo;
 use crate::agent::workspace::{Places, PrivateFolders};
@@ -20,6 +21,7 @@ use crate::app::args::OutputMode;
 use crate::app::config::Settings;
 use crate::app::demo::Scratch;
 use crate::app::dirs::Dirs;
+use crate::app::hook_files::{HookFiles, LiveHooks};
 use crate::app::host::Host;
 use crate::app::keys::KnownSecrets;
 use crate::app::live_rules::LiveRules;
@@ -182,7 +184,19 @@ impl RunContext {
             budget: settings.budget,
             budget_flags: [args.budget_usd.is_some(), args.budget_tokens.is_some()],
             redactor: redactor(plan),
+            hooks: self.hooks(plan, dirs, processes),
         }))
+    }
+
+    fn hooks(&self, plan: &Plan, dirs: &Dirs, processes: &Processes) -> Hooks {
+        if self.scratch.is_some() {
+            return Hooks::default();
+        }
+        let Loaded { settings, args, .. } = &plan.loaded;
+        let files = HookFiles::new(dirs, &self.cwd);
+        let source = Box::new(LiveHooks::new(files, args.trust));
+        let environment = Secrets::new(&settings.tools.bash_secret_env).environment();
+        Hooks::new(source, processes, environment, self.cwd.clone())
     }
 
     fn permission(&self, plan: &Plan, dirs: &Dirs) -> PermissionOptions {

@@ -1,0 +1,55 @@
+//! How hooks reach prompts before they are sent.
+
+use super::task::Actor;
+use crate::event::NoticeLevel;
+use crate::hooks::{HOOK_ORIGIN, HookInput};
+use crate::runner::PromptVerdict;
+use tiller_llm::Content;
+use tiller_llm::message::content_text;
+
+impl Actor {
+    /// Returns the prompts that the next turn would send and no hook has seen, by number.
+    pub(super) fn prompts_to_check(&mut self) -> Vec<(u64, String)> {
+        let unchecked = self.queues.unchecked(self.rules.steering_mode);
+        unchecked.map(|it| (it.id, content_text(&it.content))).collect()
+    }
+
+    /// Sends a prompt with what hooks say to it, or gives it back with the reason.
+    pub(super) fn prompt_checked(&mut self, id: u64, verdict: PromptVerdict) {
+        match verdict {
+            PromptVerdict::Sent(texts) => {
+                self.queues.note_checked(id);
+                texts.into_iter().for_each(|text| self.from_hooks(text));
+            }
+            PromptVerdict::Blocked(reason) => {
+                let blocked = self.queues.block(id);
+                self.give_back(blocked.into_iter().collect(), 0);
+                let text = format!("A hook blocked your message: {reason}");
+                self.conversation.notice(NoticeLevel::Warning, &text);
+            }
+        }
+    }
+
+    /// Runs the hooks for the session's end. None runs if no run has begun in it.
+    pub(super) async fn end_hooks(&self, reason: &str) {
+        let hooks = &self.env.hooks;
+        if hooks.ends(&self.env.conversation_id) {
+            let ended = HookInput::session_end(reason);
+            hooks.fire(self.env.hook_session(), ended).await;
+        }
+    }
+
+    /// As [`Self::end_hooks`], while the agent goes on with another session.
+    pub(super) fn tell_hooks_of_end(&self, reason: &str) {
+        let hooks = &self.env.hooks;
+        if hooks.ends(&self.env.conversation_id) {
+            let ended = HookInput::session_end(reason);
+            hooks.fire_and_forget(self.env.hook_session(), ended);
+        }
+    }
+
+    pub(super) fn from_hooks(&mut self, text: String) {
+        let content = vec![Content::text(text)];
+        self.conversation.tell_model(content, HOOK_ORIGIN);
+    }
+}

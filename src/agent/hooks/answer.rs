@@ -1,0 +1,247 @@
+//! What hooks decide: from the exit code and the output of each, one outcome for all.
+
+use serde_json::Value;
+
+use super::command::Ran;
+use super::hook_file::Hook;
+use super::input::HookInput;
+use super::point::HookPoint;
+use crate::process::ExitStatus;
+
+/// Longest text of a hook for the model, in characters.
+const MAX_CHARS: usize = 10_000;
+
+/// What a hook decides about a call, a prompt or an end, from weak to strong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Decision {
+    Allow,
+    Ask,
+    Deny,
+}
+
+/// What all hooks of a point decide together.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// The strongest decision. Blocking a prompt, an end or a compaction is `Deny`.
+    pub decision: Option<Decision>,
+    /// The reason of the decision. The last of equals counts.
+    pub reason: String,
+    /// New arguments for the call, as hooks name them.
+    pub arguments: Option<Value>,
+    /// What the model shall read as the call's output.
+    pub output: Option<String>,
+    /// For the model.
+    pub context: Vec<String>,
+    /// Set if the run ends after this, with the reason for the user.
+    pub stop: Option<String>,
+    /// For the user: what hooks say, and which failed.
+    pub notices: Vec<String>,
+}
+
+impl Outcome {
+    fn decide(&mut self, decision: Decision, reason: String) {
+        if self.decision.is_none_or(|decided| decided <= decision) {
+            self.decision = Some(decision);
+            self.reason = reason;
+        }
+    }
+
+    fn tell(&mut self, text: String) {
+        self.context.push(shortened(text));
+    }
+
+    /// Adds what one hook answered.
+    pub(super) fn add(&mut self, hook: &Hook, input: &HookInput, ran: Result<Ran, String>) {
+        let ran = match ran {
+            Ok(ran) => ran,
+            Err(why) => return self.fail(hook, input, &why),
+        };
+        let code = match ran.exit {
+            ExitStatus::Exited(code) => code,
+            ExitStatus::Killed(signal) => {
+                return self.fail(hook, input, &format!("killed by signal {signal}"));
+            }
+            ExitStatus::NotStarted(why) => return self.fail(hook, input, &why),
+            ExitStatus::Unknown(_) => return self.fail(hook, input, "it was killed"),
+        };
+        if code == 2 {
+            let said = match ran.stderr.as_str() {
+                "" => "No stderr output",
+                stderr => stderr,
+            };
+            let said = format!("[{}]: {said}", hook.command);
+            return self.block(hook, input, said, true);
+        }
+        let stdout = ran.stdout.trim();
+        match serde_json::from_str::<Value>(stdout) {
+            Ok(answer @ Value::Object(_)) => {
+                if let Err(why) = self.read(hook, input, &answer) {
+                    self.fail(hook, input, &why);
+                }
+            }
+            _ if code == 0 => {
+                if input.point.reads_text() && !stdout.is_empty() {
+                    self.tell(format!("{} hook success: {stdout}", input.title()));
+                }
+            }
+            _ => {
+                let why = ran.stderr.lines().next().unwrap_or_default();
+                self.fail(hook, input, format!("exit code {code} {why}").trim_end());
+            }
+        }
+    }
+
+    fn fail(&mut self, hook: &Hook, input: &HookInput, why: &str) {
+        let text = format!("{} hook failed: {}: {why}", input.title(), hook.command);
+        self.notices.push(shortened(text));
+    }
+
+    /// Reads a JSON answer. With an error in it, nothing of it counts.
+    fn read(&mut self, hook: &Hook, input: &HookInput, answer: &Value) -> Result<(), String> {
+        let own = &answer["hookSpecificOutput"];
+        if !own.is_null() && own["hookEventName"] != input.point.name() {
+            return Err(format!(
+                "its answer needs \"hookEventName\": \"{}\"",
+                input.point.name()
+            ));
+        }
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let decided = match (&answer["decision"], input.point) {
+            (Value::Null, _) => None,
+            (Value::String(word), _) if word == "block" => Some(Decision::Deny),
+            (Value::String(word), _) if word == "approve" => Some(Decision::Allow),
+            (other, _) => return Err(format!("decision {other} is not \"block\" or \"approve\"")),
+        };
+        let own_decision = self.own_decision(input, own)?;
+        if answer["continue"] == false {
+            let reason = text(&answer["stopReason"]).unwrap_or_default();
+            self.stop = Some(reason);
+        }
+        self.notices.extend(
+            text(&answer["systemMessage"]).map(|said| format!("{} says: {said}", input.title())),
+        );
+        if let Some(context) = text(&own["additionalContext"]).filter(|it| !it.is_empty()) {
+            let title = match input.point {
+                HookPoint::SessionStart => input.point.name().to_owned(),
+                _ => input.title(),
+            };
+            self.tell(format!("{title} hook additional context: {context}"));
+        }
+        if input.point == HookPoint::PostToolUse && !own["updatedToolOutput"].is_null() {
+            let output = output_text(&input.names[0], &own["updatedToolOutput"])?;
+            self.output = Some(output);
+        }
+        match decided {
+            Some(Decision::Deny) => {
+                let reason = text(&answer["reason"]).filter(|it| !it.is_empty());
+                let reason = reason.unwrap_or_else(|| denied(input));
+                self.block(hook, input, reason, false);
+            }
+            Some(decision) if input.point == HookPoint::PreToolUse => {
+                self.decide(decision, text(&answer["reason"]).unwrap_or_default());
+            }
+            _ => {}
+        }
+        if let Some((decision, reason, arguments)) = own_decision {
+            if let Some(decision) = decision {
+                self.decide(decision, reason);
+            }
+            if arguments.is_some() {
+                self.arguments = arguments;
+            }
+        }
+        Ok(())
+    }
+
+    /// The decision, its reason and the new arguments in `hookSpecificOutput`.
+    fn own_decision(
+        &self,
+        input: &HookInput,
+        own: &Value,
+    ) -> Result<Option<(Option<Decision>, String, Option<Value>)>, String> {
+        let (word, reason, arguments) = match input.point {
+            HookPoint::PreToolUse => (
+                &own["permissionDecision"],
+                &own["permissionDecisionReason"],
+                &own["updatedInput"],
+            ),
+            HookPoint::PermissionRequest => {
+                let decision = &own["decision"];
+                (&decision["behavior"], &decision["message"], &decision["updatedInput"])
+            }
+            _ => return Ok(None),
+        };
+        let decision = match word.as_str() {
+            None if word.is_null() => None,
+            Some("allow") => Some(Decision::Allow),
+            Some("deny") => Some(Decision::Deny),
+            Some("ask" | "defer") if input.point == HookPoint::PreToolUse => Some(Decision::Ask),
+            _ => return Err(format!("its decision {word} is not known")),
+        };
+        let reason = reason.as_str().filter(|reason| !reason.is_empty());
+        let reason = match (reason, decision) {
+            (Some(reason), _) => reason.to_owned(),
+            (None, Some(Decision::Deny)) => denied(input),
+            (None, _) => String::new(),
+        };
+        let arguments = Some(arguments).filter(|it| it.is_object()).cloned();
+        Ok(Some((decision, reason, arguments)))
+    }
+
+    /// A hook says no, by its exit code or in words.
+    fn block(&mut self, hook: &Hook, input: &HookInput, said: String, by_code: bool) {
+        let title = input.title();
+        match input.point {
+            HookPoint::PreToolUse if by_code => {
+                self.decide(Decision::Deny, format!("{title} hook error: {said}"));
+            }
+            HookPoint::SessionStart if by_code => self.fail(hook, input, &said),
+            HookPoint::PostToolUse | HookPoint::PostToolUseFailure | HookPoint::SessionStart => {
+                self.tell(format!(
+                    "{title} hook blocking error from command: \"{}\": {said}",
+                    hook.command
+                ));
+            }
+            HookPoint::Stop => {
+                self.decide(Decision::Deny, String::new());
+                self.tell(format!("Stop hook feedback:\n{said}"));
+            }
+            // The question stays open.
+            HookPoint::PermissionRequest if by_code => self.fail(hook, input, "exit code 2"),
+            HookPoint::SessionEnd | HookPoint::Notification | HookPoint::PostCompact => {
+                self.fail(hook, input, &said);
+            }
+            _ => self.decide(Decision::Deny, said),
+        }
+    }
+}
+
+fn denied(input: &HookInput) -> String {
+    match input.point {
+        HookPoint::PreToolUse => format!("Hook {} denied this tool", input.title()),
+        _ => "Blocked by hook".to_owned(),
+    }
+}
+
+/// The text of an output that a hook wrote for tool `name`. It has the form of the tool's own.
+fn output_text(name: &str, output: &Value) -> Result<String, String> {
+    let text = match output {
+        Value::String(text) if name != "Bash" => Some(text.clone()),
+        Value::Object(fields) if name == "Bash" => {
+            let stream = |key| fields.get(key).and_then(Value::as_str);
+            stream("stdout").map(|stdout| match stream("stderr") {
+                Some(stderr) if !stderr.is_empty() => format!("{stdout}\n{stderr}"),
+                _ => stdout.to_owned(),
+            })
+        }
+        _ => None,
+    };
+    text.ok_or_else(|| format!("updatedToolOutput doesn't have the form of {name}'s output"))
+}
+
+fn shortened(text: String) -> String {
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}… (cut at {MAX_CHARS} characters)", &text[..end]),
+        None => text,
+    }
+}

@@ -1,0 +1,273 @@
+//! Runs the hooks of a point.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use serde_json::{Map, Value, json};
+use tokio::task::spawn_blocking;
+
+use super::answer::Outcome;
+use super::command::{self, Ran};
+use super::hook_file::Hook;
+use super::input::HookInput;
+use super::point::HookPoint;
+use super::source::HookSource;
+use crate::lock::lock;
+use crate::new_id::new_id;
+use crate::permission::PermissionMode;
+use crate::process::{Processes, Spawn};
+
+/// The hooks of an agent. Cheap to clone. Without any, nothing is looked up, started or awaited.
+#[derive(Clone, Default)]
+pub struct Hooks(Option<Arc<Shared>>);
+
+struct Shared {
+    source: Mutex<Box<dyn HookSource>>,
+    hooks: Mutex<Arc<[Hook]>>,
+    processes: Processes,
+    environment: Vec<(OsString, OsString)>,
+    project: PathBuf,
+    /// Why the run shall end after this turn.
+    stop: Mutex<Option<String>>,
+    /// The sessions whose start was announced.
+    begun: Mutex<HashSet<String>>,
+    /// Identifies the run that the last prompt started.
+    prompt: Mutex<Option<String>>,
+}
+
+/// What all points tell about the session.
+pub(crate) struct HookSession<'a> {
+    pub id: &'a str,
+    /// Its file, if it has one.
+    pub file: Option<&'a Path>,
+    pub cwd: &'a Path,
+    pub mode: PermissionMode,
+}
+
+impl Hooks {
+    /// Returns the hooks for an agent in `project`. They are read when the first run begins. Commands run in
+    /// a scope of `processes`.
+    pub fn new(
+        source: Box<dyn HookSource>,
+        processes: &Processes,
+        environment: Vec<(OsString, OsString)>,
+        project: PathBuf,
+    ) -> Self {
+        Self(Some(Arc::new(Shared {
+            source: Mutex::new(source),
+            hooks: Mutex::default(),
+            processes: processes.scope(),
+            environment,
+            project,
+            stop: Mutex::default(),
+            begun: Mutex::default(),
+            prompt: Mutex::default(),
+        })))
+    }
+
+    /// Reads the hooks again if their files have changed. Returns what the user should know.
+    pub(crate) async fn follow(&self) -> Vec<String> {
+        let Some(shared) = self.0.clone() else {
+            return Vec::new();
+        };
+        let read = spawn_blocking(move || {
+            let found = lock(&shared.source).changed()?;
+            *lock(&shared.hooks) = found.hooks.into();
+            Some(found.notices)
+        });
+        read.await.ok().flatten().unwrap_or_default()
+    }
+
+    /// Gives the run that begins an id of its own.
+    pub(crate) fn begin_run(&self) {
+        if let Some(shared) = &self.0 {
+            *lock(&shared.prompt) = Some(new_id().to_string());
+            *lock(&shared.stop) = None;
+        }
+    }
+
+    /// Whether a hook waits for `point`.
+    pub fn has(&self, point: HookPoint) -> bool {
+        let has = |shared: &Arc<Shared>| lock(&shared.hooks).iter().any(|it| it.point == point);
+        self.0.as_ref().is_some_and(has)
+    }
+
+    /// Returns whether the start of session `id` hasn't been announced yet, and notes that it is. The
+    /// second answer is `true` if another session began before it.
+    pub(crate) fn begins(&self, id: &str) -> (bool, bool) {
+        let Some(shared) = &self.0 else {
+            return (false, false);
+        };
+        let mut begun = lock(&shared.begun);
+        (begun.insert(id.to_owned()), begun.len() > 1)
+    }
+
+    /// Returns whether the start of session `id` was announced, and its end not yet. Notes its end.
+    pub(crate) fn ends(&self, id: &str) -> bool {
+        let shared = self.0.as_ref();
+        shared.is_some_and(|shared| lock(&shared.begun).remove(id))
+    }
+
+    /// Ends the run after this turn.
+    pub(crate) fn stop_after_turn(&self, why: Option<String>) {
+        if let (Some(shared), Some(why)) = (&self.0, why) {
+            *lock(&shared.stop) = Some(why);
+        }
+    }
+
+    /// Why the run shall end now. Asked once.
+    pub(crate) fn stops(&self) -> Option<String> {
+        self.0.as_ref().and_then(|it| lock(&it.stop).take())
+    }
+
+    /// Runs the hooks for `input` side by side and waits for all but those in the background. Dropping
+    /// the future kills them.
+    pub(crate) async fn fire(&self, session: HookSession<'_>, input: HookInput) -> Outcome {
+        let mut outcome = Outcome::default();
+        if !self.has(input.point) {
+            return outcome;
+        }
+        // A run may have changed them.
+        outcome.notices = self.follow().await;
+        let Some(shared) = self.0.as_ref().filter(|_| self.has(input.point)) else {
+            return outcome;
+        };
+        let text = Value::Object(shared.message(&session, &input)).to_string();
+        let mut running = FuturesUnordered::new();
+        for hook in shared.matching(&input) {
+            let spawn = shared.spawn(&session, &hook);
+            if hook.in_background {
+                let (processes, text) = (shared.processes.clone(), text.clone());
+                tokio::spawn(async move {
+                    let ran = command::run(&processes, spawn, &hook, &text).await;
+                    log(&hook, &ran);
+                });
+                continue;
+            }
+            let (processes, text) = (&shared.processes, &text);
+            running.push(async move {
+                let ran = command::run(processes, spawn, &hook, text).await;
+                (hook, ran)
+            });
+        }
+        // In the order in which they end: the last of equals counts.
+        while let Some((hook, ran)) = running.next().await {
+            log(&hook, &ran);
+            outcome.add(&hook, &input, ran);
+        }
+        outcome
+    }
+
+    /// Runs the hooks for `input` and waits for none.
+    pub(crate) fn fire_and_forget(&self, session: HookSession<'_>, input: HookInput) {
+        let Some(shared) = self.0.as_ref().filter(|_| self.has(input.point)) else {
+            return;
+        };
+        let text = Value::Object(shared.message(&session, &input)).to_string();
+        for hook in shared.matching(&input) {
+            let spawn = shared.spawn(&session, &hook);
+            let (processes, text) = (shared.processes.clone(), text.clone());
+            tokio::spawn(async move {
+                let ran = command::run(&processes, spawn, &hook, &text).await;
+                log(&hook, &ran);
+            });
+        }
+    }
+}
+
+impl fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Hooks").finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// The hooks for `input`. The same command in two files counts once.
+    fn matching(&self, input: &HookInput) -> Vec<Hook> {
+        let names: Vec<&str> = input.names.iter().map(String::as_str).collect();
+        let hooks = Arc::clone(&lock(&self.hooks));
+        let mut seen = HashSet::new();
+        let mut matching = Vec::new();
+        for hook in hooks.iter().filter(|hook| hook.point == input.point) {
+            let fits = names.is_empty() || hook.accepts.accepts(&names);
+            if fits && seen.insert(&hook.command) {
+                matching.push(hook.clone());
+            }
+        }
+        matching
+    }
+
+    fn spawn(&self, session: &HookSession<'_>, hook: &Hook) -> Spawn {
+        let mut environment = self.environment.clone();
+        let mut set = |name: &str, value: OsString| {
+            environment.retain(|(known, _)| known.as_os_str() != name);
+            environment.push((name.into(), value));
+        };
+        // Of a project's file, the folder that has its `.claude`.
+        let own = hook.file.ancestors().nth(2);
+        let project = own.filter(|own| self.project.starts_with(own) && hook.of_project);
+        set("CLAUDE_PROJECT_DIR", project.unwrap_or(&self.project).into());
+        set("TILLER_SESSION_ID", session.id.into());
+        Spawn {
+            command: String::new(),
+            cwd: session.cwd.to_owned(),
+            environment,
+            sandbox: None,
+        }
+    }
+
+    fn message(&self, session: &HookSession<'_>, input: &HookInput) -> Map<String, Value> {
+        let file = session.file.map(|file| file.to_string_lossy());
+        let mut message = Map::new();
+        let mut add = |name: &str, value: Value| drop(message.insert(name.to_owned(), value));
+        add("session_id", json!(session.id));
+        add("transcript_path", json!(file.unwrap_or_default()));
+        add("cwd", json!(session.cwd.to_string_lossy()));
+        let prompt = lock(&self.prompt).clone();
+        if let Some(prompt) = prompt {
+            add("prompt_id", json!(prompt));
+        }
+        if has_mode(input.point) {
+            add("permission_mode", json!(mode_name(session.mode)));
+        }
+        add("hook_event_name", json!(input.point.name()));
+        for (name, value) in &input.fields {
+            add(name, value.clone());
+        }
+        message
+    }
+}
+
+/// Whether the point's input has the permission mode.
+const fn has_mode(point: HookPoint) -> bool {
+    !matches!(
+        point,
+        HookPoint::SessionStart
+            | HookPoint::SessionEnd
+            | HookPoint::Notification
+            | HookPoint::PreCompact
+            | HookPoint::PostCompact
+    )
+}
+
+/// What Claude Code calls the mode.
+const fn mode_name(mode: PermissionMode) -> &'static str {
+    match mode {
+        PermissionMode::Plan => "plan",
+        PermissionMode::Ask => "default",
+        PermissionMode::Auto => "auto",
+        PermissionMode::Full => "bypassPermissions",
+    }
+}
+
+fn log(hook: &Hook, ran: &Result<Ran, String>) {
+    let point = hook.point.name();
+    match ran {
+        Ok(ran) => tracing::info!("Hook: {point} | {:?} after {}ms", ran.exit, ran.ms),
+        Err(why) => tracing::warn!("Hook: {point} | {why}"),
+    }
+}

@@ -1,0 +1,30 @@
+//! Hooks: the user's own commands that tiller runs at certain points. They learn what happens from
+//! JSON on standard input; with their exit code or JSON on standard output they can refuse a call,
+//! change it, or tell the model something.
+//!
+//! Names, fields and answers are those of Claude Code's hooks, so that people's scripts work
+//! unchanged: <https://docs.claude.com/en/docs/claude-code/hooks>. A hook that fails, hangs or
+//! answers nonsense decides nothing; the user sees which one it was.
+
+mod answer;
+mod claude_names;
+mod command;
+mod fire;
+mod hook_file;
+mod input;
+mod matcher;
+mod point;
+mod source;
+
+pub use fire::Hooks;
+pub use hook_file::{Hook, HookFile, hooks_digest, read_hooks};
+pub use point::HookPoint;
+pub use source::{FoundHooks, HookSource};
+
+pub(crate) use answer::{Decision, Outcome};
+pub(crate) use claude_names::from_input;
+pub(crate) use fire::HookSession;
+pub(crate) use input::HookInput;
+
+/// The origin of messages to the model that hooks wrote.
+pub const HOOK_ORIGIN: &str = "hook";

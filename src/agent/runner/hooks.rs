@@ -1,0 +1,294 @@
+//! How a run uses hooks: what it tells them, and what it does with their answers.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::allowed::{CallScope, Refusal};
+use super::execution::CallOutcome;
+use super::link::{Opening, RunLink, RunMessage};
+use crate::event::{AgentEvent, NoticeLevel, ToolStatus};
+use crate::hooks::{Decision, HookInput, HookPoint, Outcome, from_input};
+use crate::question::Answer;
+use crate::tool::{Details, Tool};
+use tiller_llm::message::content_text;
+use tiller_llm::{Content, Message, Model};
+
+/// Most times in a row that hooks may make the model continue after its answer.
+const MAX_CONTINUATIONS: usize = 8;
+
+/// What hooks decided about a call before it was judged.
+pub(super) struct Hooked {
+    /// The arguments, checked.
+    pub args: Value,
+    /// `true` if a hook has changed them.
+    pub changed: bool,
+    pub decision: Option<Decision>,
+    pub reason: String,
+    /// For the model, with the call's result.
+    pub context: Vec<String>,
+}
+
+/// What hooks said about a prompt.
+pub(crate) enum PromptVerdict {
+    /// It isn't sent, for this reason.
+    Blocked(String),
+    /// It is sent, with these texts for the model.
+    Sent(Vec<String>),
+}
+
+impl RunLink {
+    /// Runs the hooks for `input`, shows the user what they say, and removes secrets.
+    async fn fire(&self, input: HookInput) -> Outcome {
+        let input_ends_run = input.may_end_run();
+        let mut outcome = self.env.hooks.fire(self.env.hook_session(), input).await;
+        let redactor = self.env.redactor.get();
+        let redact = |text: &mut String| *text = redactor.redact(text).into_owned();
+        outcome.context.iter_mut().for_each(redact);
+        outcome.output.iter_mut().for_each(redact);
+        redact(&mut outcome.reason);
+        for mut text in std::mem::take(&mut outcome.notices) {
+            redact(&mut text);
+            self.notice(NoticeLevel::Warning, text).await;
+        }
+        if input_ends_run {
+            self.env.hooks.stop_after_turn(outcome.stop.take());
+        }
+        outcome
+    }
+
+    /// Tells hooks that the user is wanted, and waits for none.
+    pub(super) fn notify_hooks(&self, message: &str, kind: &str) {
+        let input = HookInput::notification(message, kind);
+        self.env.hooks.fire_and_forget(self.env.hook_session(), input);
+    }
+
+    /// Reads the hooks that have changed, and tells those who wait for it that the session begins.
+    pub(super) async fn begin_hooks(&self, opening: &Opening) {
+        let hooks = &self.env.hooks;
+        for text in hooks.follow().await {
+            if self.env.tells_first(&text) {
+                self.notice(NoticeLevel::Warning, text).await;
+            }
+        }
+        if let (true, after_another) = hooks.begins(&self.env.conversation_id) {
+            let source = match (opening.messages.is_empty(), after_another) {
+                (true, false) => "startup",
+                (true, true) => "clear",
+                (false, _) => "resume",
+            };
+            self.session_start(source, &opening.model).await;
+        }
+        hooks.begin_run();
+    }
+
+    /// Tells hooks that the session begins, and the model what they say.
+    pub(super) async fn session_start(&self, source: &str, model: &Model) {
+        if !self.env.hooks.has(HookPoint::SessionStart) {
+            return;
+        }
+        let fired = self.fire(HookInput::session_start(source, &model.id));
+        if let Some(text) = (self.unless_cancelled(fired).await).and_then(|it| joined(it.context)) {
+            self.report(RunMessage::FromHooks(text)).await;
+        }
+    }
+
+    /// Lets hooks judge the prompts that the next turn would send. Returns `true` if none is left of
+    /// those that waited.
+    pub(super) async fn check_prompts(&self) -> bool {
+        if !self.env.hooks.has(HookPoint::UserPromptSubmit) {
+            return false;
+        }
+        let mut blocked = false;
+        loop {
+            let prompts = self.ask(RunMessage::Prompts).await.unwrap_or_default();
+            if prompts.is_empty() {
+                let left = self.ask(RunMessage::PromptsLeft).await.unwrap_or(0);
+                return blocked && left == 0;
+            }
+            for (id, text) in prompts {
+                let fired = self.fire(HookInput::prompt(&text));
+                let Some(outcome) = self.unless_cancelled(fired).await else {
+                    return false;
+                };
+                // For a prompt, "stop" means that nothing is sent.
+                let stop = self.env.hooks.stops();
+                let verdict = match (outcome.decision, stop) {
+                    (Some(Decision::Deny), _) => PromptVerdict::Blocked(outcome.reason),
+                    (_, Some(why)) => PromptVerdict::Blocked(why),
+                    _ => PromptVerdict::Sent(outcome.context),
+                };
+                blocked |= matches!(verdict, PromptVerdict::Blocked(_));
+                self.report(RunMessage::PromptChecked(id, verdict)).await;
+            }
+        }
+    }
+
+    /// Lets hooks look at the model's last answer. Returns `true` if it shall continue. `before` counts
+    /// how often that happened in a row.
+    pub(super) async fn stop_hooks(&self, answer: &Message, before: &mut usize) -> bool {
+        if !self.env.hooks.has(HookPoint::Stop) {
+            return false;
+        }
+        let fired = self.fire(HookInput::stop(&answer.text(), *before > 0));
+        let Some(outcome) = self.unless_cancelled(fired).await else {
+            return false;
+        };
+        let stops = self.stopped_by_hook().await;
+        let Some(text) = joined(outcome.context).filter(|_| !stops) else {
+            return false;
+        };
+        if *before == MAX_CONTINUATIONS {
+            let text = format!(
+                "Stop hooks made the model continue {MAX_CONTINUATIONS} times in a row; it stops now"
+            );
+            self.notice(NoticeLevel::Warning, text).await;
+            return false;
+        }
+        *before += 1;
+        self.report(RunMessage::FromHooks(text)).await;
+        true
+    }
+
+    /// Returns `true` if a hook ends the run after this turn. Tells the user why.
+    pub(super) async fn stopped_by_hook(&self) -> bool {
+        let Some(why) = self.env.hooks.stops() else {
+            return false;
+        };
+        let text = format!("A hook stopped the run: {why}");
+        let text = text.trim_end_matches([':', ' ']);
+        self.notice(NoticeLevel::Warning, text).await;
+        true
+    }
+
+    /// Asks hooks before a compaction. Returns what to keep in mind, or why it shall not happen.
+    pub(super) async fn pre_compact(
+        &self,
+        trigger: &str,
+        focus: Option<&str>,
+    ) -> Result<Option<String>, String> {
+        let outcome = self.fire(HookInput::pre_compact(trigger, focus)).await;
+        if outcome.decision == Some(Decision::Deny) {
+            return Err(outcome.reason);
+        }
+        let prefix = format!("PreCompact:{trigger} hook success: ");
+        let texts = outcome.context.into_iter();
+        Ok(joined(texts.map(|it| it.replace(&prefix, "")).collect()))
+    }
+
+    /// Tells hooks that the conversation was compacted.
+    pub(super) async fn post_compact(&self, trigger: &str, summary: &str, model: &Model) {
+        self.fire(HookInput::post_compact(trigger, summary)).await;
+        self.session_start("compact", model).await;
+    }
+}
+
+fn joined(texts: Vec<String>) -> Option<String> {
+    (!texts.is_empty()).then(|| texts.join("\n\n"))
+}
+
+/// Lets hooks look at a valid call with `args`.
+pub(super) async fn before_call(
+    scope: CallScope<'_>,
+    tool: &dyn Tool,
+    args: Value,
+) -> Result<Hooked, Refusal> {
+    let CallScope { link, turn, call } = scope;
+    let mut hooked = Hooked {
+        args,
+        changed: false,
+        decision: None,
+        reason: String::new(),
+        context: Vec::new(),
+    };
+    if !link.env.hooks.has(HookPoint::PreToolUse) {
+        return Ok(hooked);
+    }
+    let input = HookInput::pre_tool_use(&call.name, &hooked.args, &call.id);
+    let outcome = turn.unless_cut_short(link.fire(input)).await?;
+    if outcome.decision == Some(Decision::Deny) {
+        // A call that doesn't run doesn't end the run.
+        link.env.hooks.stops();
+        let mut texts = vec![outcome.reason];
+        texts.extend(outcome.context);
+        return Err(texts.join("\n\n").into());
+    }
+    if let Some(changed) = outcome.arguments {
+        take_arguments(scope, tool, &mut hooked, &changed).await?;
+    }
+    hooked.decision = outcome.decision;
+    hooked.reason = outcome.reason;
+    hooked.context.extend(outcome.context);
+    Ok(hooked)
+}
+
+/// Replaces the call's arguments, and shows that.
+async fn take_arguments(
+    scope: CallScope<'_>,
+    tool: &dyn Tool,
+    hooked: &mut Hooked,
+    changed: &Value,
+) -> Result<(), Refusal> {
+    let CallScope { link, turn, call } = scope;
+    let args = from_input(&call.name, changed);
+    hooked.args = turn.toolbox.check(&call.name, args).map_err(|why| {
+        format!("A PreToolUse hook changed the arguments, and they are invalid now: {why}")
+    })?;
+    hooked.changed = true;
+    hooked.context.push(format!("A hook changed the arguments to {}", hooked.args));
+    link.emit(AgentEvent::ToolUpdate {
+        call_id: call.id.clone(),
+        details: shown(tool, &hooked.args),
+    })
+    .await;
+    Ok(())
+}
+
+/// What the screen shows for a call with `args`.
+pub(super) fn shown(tool: &dyn Tool, args: &Value) -> Arc<Details> {
+    let shown = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| tool.preview(args)));
+    Arc::new(shown.unwrap_or_else(|_| Details::from_json(args.clone())))
+}
+
+/// Adds what hooks say after a call to its result.
+pub(super) async fn after_call(scope: CallScope<'_>, args: &Value, ended: &mut CallOutcome) {
+    let CallScope { link, turn, call } = scope;
+    let is_error = match ended.status {
+        ToolStatus::Ok => false,
+        ToolStatus::Error => true,
+        ToolStatus::Skipped | ToolStatus::Cancelled => return,
+    };
+    let point = if is_error {
+        HookPoint::PostToolUseFailure
+    } else {
+        HookPoint::PostToolUse
+    };
+    if !link.env.hooks.has(point) {
+        return;
+    }
+    let text = content_text(&ended.content);
+    let took = ended.duration_ms.unwrap_or_default();
+    let input =
+        HookInput::post_tool_use(&call.name, args, &call.id, &text, is_error, took);
+    if let Ok(outcome) = turn.unless_cut_short(link.fire(input)).await {
+        if let Some(output) = outcome.output {
+            ended.content.retain(|content| !matches!(content, Content::Text(_)));
+            ended.content.insert(0, Content::text(output));
+        }
+        ended.content.extend(outcome.context.into_iter().map(Content::text));
+    }
+}
+
+/// What hooks answer to the question whether a call may run, or never.
+pub(super) async fn answer_for_user(scope: CallScope<'_>, args: &Value) -> Answer {
+    let CallScope { link, call, .. } = scope;
+    if !link.env.hooks.has(HookPoint::PermissionRequest) {
+        return std::future::pending().await;
+    }
+    let outcome = link.fire(HookInput::permission_request(&call.name, args)).await;
+    match outcome.decision {
+        Some(Decision::Allow) => Answer::Allow { rules: Vec::new() },
+        Some(Decision::Deny) => Answer::Refuse { reason: Some(outcome.reason) },
+        _ => std::future::pending().await,
+    }
+}
