@@ -3,8 +3,8 @@
 //! them: `projects.toml` holds a digest of their lines and of the scripts in the project that these name.
 
 use std::fs;
-use std::iter;
 use std::io::ErrorKind;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use toml::Table;
@@ -124,8 +124,8 @@ impl HookFiles {
         };
         let table: Table = (text.parse())
             .map_err(|error: toml::de::Error| format!("{}: {error}", file.display()))?;
-        let approved = (table.get(TABLE))
-            .and_then(|hooks| hooks.get(self.root.to_str()?)?.as_str());
+        let approved =
+            (table.get(TABLE)).and_then(|hooks| hooks.get(self.root.to_str()?)?.as_str());
         Ok(match approved == Some(&self.digest(listed)) {
             true => Standing::Approved,
             false => Standing::Waiting,
@@ -136,7 +136,12 @@ impl HookFiles {
     pub fn approve(&self, listed: &[Listed]) -> Result<(), String> {
         let root = (self.root.to_str())
             .ok_or_else(|| format!("{}: its name isn't UTF-8", self.root.display()))?;
-        set_in_file(&self.dirs.projects_file(), TABLE, root, &self.digest(listed))
+        set_in_file(
+            &self.dirs.projects_file(),
+            TABLE,
+            root,
+            &self.digest(listed),
+        )
     }
 
     fn digest(&self, listed: &[Listed]) -> String {
@@ -224,13 +229,18 @@ impl HookSource for LiveHooks {
         self.read = Some([places, self.script_stamps()]);
         let files = &self.files;
         let mut found = FoundHooks::default();
-        if listed.iter().any(|it| it.file.disables_all && !it.of_project) {
+        if listed
+            .iter()
+            .any(|it| it.file.disables_all && !it.of_project)
+        {
             return Some(found);
         }
         for it in listed.iter().filter(|it| it.is_ours) {
             let path = it.path.display();
             let faults = it.file.faults.iter();
-            found.notices.extend(faults.map(|fault| format!("{path}: {fault}")));
+            found
+                .notices
+                .extend(faults.map(|fault| format!("{path}: {fault}")));
         }
         let count = own.len();
         let trust = Trust::load(&files.dirs.projects_file(), &files.cwd);
@@ -247,7 +257,9 @@ impl HookSource for LiveHooks {
                 false
             }
             Err(why) => {
-                found.notices.push(format!("The project's hooks don't run: {why}"));
+                found
+                    .notices
+                    .push(format!("The project's hooks don't run: {why}"));
                 false
             }
         };

@@ -59,7 +59,7 @@ set the variable TILLER_LOG to tiller=debug, and read ~/.local/state/tiller/log:
 write api_key = \"!COMMAND\" into models.toml, next to config.toml: apikeyhelper
 keys are in keymap.toml, next to config.toml: shortcut shortcuts hotkey hotkeys keymap keybindings keybinding bindings
 write providers into models.toml, next to config.toml: providers modelproviders baseurl endpoint gateway headers
-tiller has no hooks; `tiller docs hooks` says what replaces them: hooks hook autoformat formatter posttooluse pretooluse
+hooks are in hooks.json, next to config.toml; /hooks lists them: hooks hook autoformat formatter posttooluse pretooluse
 tiller has no MCP; `tiller docs mcp` says what replaces it: mcp mcpservers enableallprojectmcpservers enabledmcpjsonservers
 tiller has no web search; a rule allows curl, see `tiller docs network`: websearch webfetch
 tiller sends no telemetry; `tiller docs telemetry` says what it sends: telemetry analytics privacy
@@ -163,7 +163,8 @@ security#what-leaves-your-machine: datago privacy telemetry analytics tracking p
 reference/cli#tiller-completions: autocomplete shellcompletion
 reference/settings#uimotion: spinner
 coming-from: migrate migration movefrom comingfrom switchfrom
-coming-from#your-hooks: formatsave formatonsave hook autoformat formatter formatafteredit prettier posttooluse pretooluse
+hooks: formatsave formatonsave hook autoformat formatter formatafteredit prettier
+hooks#events: posttooluse pretooluse sessionstart userpromptsubmit
 coming-from#what-tiller-doesnt-have: mcp subagent plugin skill extension websearch webfetch statusline outputstyle customcommand customslashcommand background backgroundtask windows wsl voice dictation customslash prompttemplate
 settings#project-settings: localsetting settingslocal settingslocaljson projectconfig
 coming-from#your-permission-lists: settingsjson

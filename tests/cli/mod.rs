@@ -13,6 +13,7 @@ mod e2e_errors;
 mod e2e_tls;
 mod e2e_events;
 mod e2e_flags;
+mod e2e_hooks;
 mod e2e_json;
 mod e2e_killed;
 mod e2e_local;

@@ -11,7 +11,9 @@ impl Actor {
     /// Returns the prompts that the next turn would send and no hook has seen, by number.
     pub(super) fn prompts_to_check(&mut self) -> Vec<(u64, String)> {
         let unchecked = self.queues.unchecked(self.rules.steering_mode);
-        unchecked.map(|it| (it.id, content_text(&it.content))).collect()
+        unchecked
+            .map(|it| (it.id, content_text(&it.content)))
+            .collect()
     }
 
     /// Sends a prompt with what hooks say to it, or gives it back with the reason.
@@ -31,8 +33,12 @@ impl Actor {
     }
 
     /// Runs the hooks for the session's end. None runs if no run has begun in it.
-    pub(super) async fn end_hooks(&self, reason: &str) {
+    pub(super) async fn end_hooks(&self) {
         let hooks = &self.env.hooks;
+        let reason = match self.env.permissions.has_user() {
+            true => "prompt_input_exit",
+            false => "other",
+        };
         if hooks.ends(&self.env.conversation_id) {
             let ended = HookInput::session_end(reason);
             hooks.fire(self.env.hook_session(), ended).await;

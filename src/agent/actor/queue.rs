@@ -67,8 +67,8 @@ impl Queues {
         let mut taken: Vec<Queued> = self.opening.drain(..).collect();
         taken.extend(self.steering.drain(..due));
         if let Some(checked) = &mut self.checked {
-            let (seen, unseen): (Vec<_>, Vec<_>) = (taken.into_iter())
-                .partition(|queued| checked.remove(&queued.id));
+            let (seen, unseen): (Vec<_>, Vec<_>) =
+                (taken.into_iter()).partition(|queued| checked.remove(&queued.id));
             for queued in unseen.into_iter().rev() {
                 self.steering.push_front(queued);
             }

@@ -147,7 +147,7 @@ impl Actor {
             }
         }
         tracing::info!("shutdown: no run is under way");
-        self.end_hooks("prompt_input_exit").await;
+        self.end_hooks().await;
         self.processes.stop_all();
         tracing::info!("shutdown: commands were told to end");
         self.settle_undo().await;

@@ -142,6 +142,10 @@ impl Outcome {
             }
             _ => {}
         }
+        if own["decision"]["interrupt"] == true {
+            let message = text(&own["decision"]["message"]);
+            self.stop = Some(message.unwrap_or_default());
+        }
         if let Some((decision, reason, arguments)) = own_decision {
             if let Some(decision) = decision {
                 self.decide(decision, reason);
@@ -167,7 +171,16 @@ impl Outcome {
             ),
             HookPoint::PermissionRequest => {
                 let decision = &own["decision"];
-                (&decision["behavior"], &decision["message"], &decision["updatedInput"])
+                let changed = &decision["updatedInput"];
+                if !changed.is_null() && *changed != input.fields["tool_input"] {
+                    // The user was shown another call.
+                    return Err("it can't change the call here, only at PreToolUse".to_owned());
+                }
+                (
+                    &decision["behavior"],
+                    &decision["message"],
+                    &decision["updatedInput"],
+                )
             }
             _ => return Ok(None),
         };

@@ -52,7 +52,10 @@ pub(super) async fn run(
     let mut output = Vec::new();
     let exit = timeout(hook.timeout, exit(&mut running, &mut output)).await;
     let Ok(exit) = exit else {
-        return Err(format!("it took longer than {} s", hook.timeout.as_secs_f64()));
+        return Err(format!(
+            "it took longer than {} s",
+            hook.timeout.as_secs_f64()
+        ));
     };
     let _ = timeout(DRAIN, collect(&mut running, &mut output)).await;
     running.detach();

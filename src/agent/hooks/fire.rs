@@ -210,7 +210,10 @@ impl Shared {
         // Of a project's file, the folder that has its `.claude`.
         let own = hook.file.ancestors().nth(2);
         let project = own.filter(|own| self.project.starts_with(own) && hook.of_project);
-        set("CLAUDE_PROJECT_DIR", project.unwrap_or(&self.project).into());
+        set(
+            "CLAUDE_PROJECT_DIR",
+            project.unwrap_or(&self.project).into(),
+        );
         set("TILLER_SESSION_ID", session.id.into());
         Spawn {
             command: String::new(),

@@ -89,7 +89,9 @@ pub fn read_hooks(file: &Path, of_project: bool, text: &str) -> HookFile {
     };
     for (name, groups) in points {
         let Some(point) = HookPoint::ALL.into_iter().find(|it| it.name() == name) else {
-            found.faults.push(format!("hooks.{name}: tiller has no such event"));
+            found
+                .faults
+                .push(format!("hooks.{name}: tiller has no such event"));
             continue;
         };
         let Value::Array(groups) = groups else {
@@ -97,7 +99,13 @@ pub fn read_hooks(file: &Path, of_project: bool, text: &str) -> HookFile {
             continue;
         };
         for (at, group) in groups.iter().enumerate() {
-            read_group((file, of_project), point, group, &format!("hooks.{name}[{at}]"), &mut found);
+            read_group(
+                (file, of_project),
+                point,
+                group,
+                &format!("hooks.{name}[{at}]"),
+                &mut found,
+            );
         }
     }
     found
@@ -105,7 +113,11 @@ pub fn read_hooks(file: &Path, of_project: bool, text: &str) -> HookFile {
 
 fn read_group(
     (file, of_project): (&Path, bool),
-    point: HookPoint, group: &Value, place: &str, found: &mut HookFile) {
+    point: HookPoint,
+    group: &Value,
+    place: &str,
+    found: &mut HookFile,
+) {
     let matcher = match group.get("matcher") {
         Some(Value::String(matcher)) if point.has_matcher() => matcher.as_str(),
         None | Some(Value::Null | Value::String(_)) => "",
@@ -151,7 +163,9 @@ fn read_hook(point: HookPoint, hook: &Value) -> Result<(String, Duration), Strin
     match fields.get("type").and_then(Value::as_str) {
         Some("command") => {}
         Some(kind) => {
-            return Err(format!(".type: tiller runs only 'command' hooks, not '{kind}'"));
+            return Err(format!(
+                ".type: tiller runs only 'command' hooks, not '{kind}'"
+            ));
         }
         None => return Err(".type: missing; write \"type\": \"command\"".to_owned()),
     }
@@ -210,7 +224,13 @@ mod tests {
             "Stop": 3}}"#;
         let found = read_hooks(Path::new("settings.json"), false, text);
         let read: Vec<_> = (found.hooks.iter())
-            .map(|it| (it.matcher.as_str(), it.command.as_str(), it.timeout.as_secs()))
+            .map(|it| {
+                (
+                    it.matcher.as_str(),
+                    it.command.as_str(),
+                    it.timeout.as_secs(),
+                )
+            })
             .collect();
         assert_eq!(read, [("Bash", "check", 5), ("", r"'it'\''s' 'a b'", 60)]);
         assert!(found.hooks[1].in_background);
@@ -225,7 +245,10 @@ mod tests {
         for (fault, expected) in found.faults.iter().zip(expected) {
             assert!(fault.starts_with(expected), "{fault}");
         }
-        for (text, fault) in [("{", "not valid JSON"), (r#"{"hooks": 3}"#, "hooks: expected")] {
+        for (text, fault) in [
+            ("{", "not valid JSON"),
+            (r#"{"hooks": 3}"#, "hooks: expected"),
+        ] {
             let faults = read_hooks(Path::new("x"), false, text).faults;
             assert!(faults[0].starts_with(fault), "{faults:?}");
         }

@@ -36,7 +36,9 @@ impl HookInput {
     /// Tool `name` is about to be called.
     pub fn pre_tool_use(name: &str, args: &Value, call_id: &str) -> Self {
         let mut input = Self::of_tool(HookPoint::PreToolUse, name, args);
-        input.fields.insert("tool_use_id".to_owned(), json!(call_id));
+        input
+            .fields
+            .insert("tool_use_id".to_owned(), json!(call_id));
         input
     }
 

@@ -160,7 +160,9 @@ pub(super) async fn compact(
         CompactionReason::Manual => "manual",
         _ => "auto",
     };
-    let by_hooks = link.unless_cancelled(link.pre_compact(trigger, focus)).await;
+    let by_hooks = link
+        .unless_cancelled(link.pre_compact(trigger, focus))
+        .await;
     let summary = match by_hooks {
         None => Err(None),
         Some(Err(why)) => {

@@ -133,9 +133,12 @@ async fn run_call(scope: CallScope<'_>, details: Arc<Details>) -> CallOutcome {
                 let writes = allowed.effects.writes.clone();
                 let (args, context) = (allowed.args.clone(), allowed.context.clone());
                 let mut ended = confined::run(scope, allowed).await;
-                note_written(scope, writes, ended.status).await;
+                note_written(scope, writes.clone(), ended.status).await;
                 ended.content.extend(context.into_iter().map(Content::text));
-                hooks::after_call(scope, &args, &mut ended).await;
+                if hooks::after_call(scope, &args, &mut ended).await {
+                    // A formatter's change is part of the call, for `/undo` too.
+                    note_written(scope, writes, ended.status).await;
+                }
                 ended
             }
             None => cut_short(link, details),

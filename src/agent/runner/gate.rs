@@ -76,6 +76,9 @@ pub(super) async fn judge(
         }
         Verdict::Allow(confinement) => (false, confinement),
         Verdict::Ask(confinement) => {
+            if hooked.decision == Some(Decision::Ask) {
+                decision.reason = format!("a hook asks: {}", hooked.reason);
+            }
             let allows = hooked.decision == Some(Decision::Allow);
             (!(allows && judged.may_be_allowed_by_hook()), confinement)
         }

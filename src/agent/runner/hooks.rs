@@ -60,7 +60,9 @@ impl RunLink {
     /// Tells hooks that the user is wanted, and waits for none.
     pub(super) fn notify_hooks(&self, message: &str, kind: &str) {
         let input = HookInput::notification(message, kind);
-        self.env.hooks.fire_and_forget(self.env.hook_session(), input);
+        self.env
+            .hooks
+            .fire_and_forget(self.env.hook_session(), input);
     }
 
     /// Reads the hooks that have changed, and tells those who wait for it that the session begins.
@@ -235,7 +237,9 @@ async fn take_arguments(
         format!("A PreToolUse hook changed the arguments, and they are invalid now: {why}")
     })?;
     hooked.changed = true;
-    hooked.context.push(format!("A hook changed the arguments to {}", hooked.args));
+    hooked
+        .context
+        .push(format!("A hook changed the arguments to {}", hooked.args));
     link.emit(AgentEvent::ToolUpdate {
         call_id: call.id.clone(),
         details: shown(tool, &hooked.args),
@@ -250,13 +254,18 @@ pub(super) fn shown(tool: &dyn Tool, args: &Value) -> Arc<Details> {
     Arc::new(shown.unwrap_or_else(|_| Details::from_json(args.clone())))
 }
 
-/// Adds what hooks say after a call to its result.
-pub(super) async fn after_call(scope: CallScope<'_>, args: &Value, ended: &mut CallOutcome) {
+/// Adds what hooks say after a call to its result. Returns `true` if there are hooks, which may have changed
+/// files.
+pub(super) async fn after_call(
+    scope: CallScope<'_>,
+    args: &Value,
+    ended: &mut CallOutcome,
+) -> bool {
     let CallScope { link, turn, call } = scope;
     let is_error = match ended.status {
         ToolStatus::Ok => false,
         ToolStatus::Error => true,
-        ToolStatus::Skipped | ToolStatus::Cancelled => return,
+        ToolStatus::Skipped | ToolStatus::Cancelled => return false,
     };
     let point = if is_error {
         HookPoint::PostToolUseFailure
@@ -264,19 +273,23 @@ pub(super) async fn after_call(scope: CallScope<'_>, args: &Value, ended: &mut C
         HookPoint::PostToolUse
     };
     if !link.env.hooks.has(point) {
-        return;
+        return false;
     }
     let text = content_text(&ended.content);
     let took = ended.duration_ms.unwrap_or_default();
-    let input =
-        HookInput::post_tool_use(&call.name, args, &call.id, &text, is_error, took);
+    let input = HookInput::post_tool_use(&call.name, args, &call.id, &text, is_error, took);
     if let Ok(outcome) = turn.unless_cut_short(link.fire(input)).await {
         if let Some(output) = outcome.output {
-            ended.content.retain(|content| !matches!(content, Content::Text(_)));
+            ended
+                .content
+                .retain(|content| !matches!(content, Content::Text(_)));
             ended.content.insert(0, Content::text(output));
         }
-        ended.content.extend(outcome.context.into_iter().map(Content::text));
+        ended
+            .content
+            .extend(outcome.context.into_iter().map(Content::text));
     }
+    true
 }
 
 /// What hooks answer to the question whether a call may run, or never.
@@ -285,10 +298,14 @@ pub(super) async fn answer_for_user(scope: CallScope<'_>, args: &Value) -> Answe
     if !link.env.hooks.has(HookPoint::PermissionRequest) {
         return std::future::pending().await;
     }
-    let outcome = link.fire(HookInput::permission_request(&call.name, args)).await;
+    let outcome = link
+        .fire(HookInput::permission_request(&call.name, args))
+        .await;
     match outcome.decision {
         Some(Decision::Allow) => Answer::Allow { rules: Vec::new() },
-        Some(Decision::Deny) => Answer::Refuse { reason: Some(outcome.reason) },
+        Some(Decision::Deny) => Answer::Refuse {
+            reason: Some(outcome.reason),
+        },
         _ => std::future::pending().await,
     }
 }

@@ -57,6 +57,13 @@ pub(super) struct RunningCommand {
     has_returned: AtomicBool,
 }
 
+impl Permissions {
+    /// Whether there is a user to ask.
+    pub const fn has_user(&self) -> bool {
+        self.has_user
+    }
+}
+
 impl Judged {
     /// Whether a hook may answer the question for the user: nothing but the mode asks, the call stays in
     /// the workspace, and a command in its sandbox without network.

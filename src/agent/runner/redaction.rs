@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::execution::CallOutcome;
 use crate::tool::{Details, Effects};
-use tiller_llm::auth::Redactor;
 use tiller_llm::Content;
+use tiller_llm::auth::Redactor;
 
 pub(super) fn redact(redactor: &Redactor, ended: &mut CallOutcome) {
     if redactor.is_empty() {
@@ -41,11 +41,7 @@ pub(super) fn details(redactor: &Redactor, details: &Arc<Details>) -> Arc<Detail
 }
 
 /// Returns why a call must not write: it would replace a secret with its placeholder.
-pub(super) fn refuse_marks(
-    redactor: &Redactor,
-    args: &Value,
-    effects: &Effects,
-) -> Option<String> {
+pub(super) fn refuse_marks(redactor: &Redactor, args: &Value, effects: &Effects) -> Option<String> {
     if effects.writes.is_empty() || redactor.is_empty() {
         return None;
     }

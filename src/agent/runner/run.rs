@@ -37,7 +37,14 @@ pub(crate) async fn run(link: &RunLink, opening: Opening) -> RunOutcome {
         if link.check_prompts().await {
             return RunOutcome::Done;
         }
-        let outcome = turns(link, &mut guard, &mut compaction, &mut lookout, &mut continued).await;
+        let outcome = turns(
+            link,
+            &mut guard,
+            &mut compaction,
+            &mut lookout,
+            &mut continued,
+        )
+        .await;
         if !outcome.has_answer() {
             return outcome;
         }

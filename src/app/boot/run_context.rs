@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
+use crate::agent::hooks::Hooks;
 use crate::agent::memory::InstructionSources;
 use crate::agent::permission::{PermissionMode, Policy};
-use crate::agent::hooks::Hooks;
 use crate::agent::process::{Processes, Secrets};
 use crate::agent::session::{HistoryFacts, Session};
 use crate::agent::undo::Undo;
