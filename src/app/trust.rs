@@ -11,7 +11,7 @@ use super::config::{Layers, add_project_file, set_in_file};
 use super::outcome::StartError;
 use super::rule_store::{append_project_rules, project_rules};
 use crate::agent::git::project_root;
-use crate::agent::memory::{InstructionSources, PROJECT_FOLDER, SYSTEM_FILES, instruction_files};
+use crate::agent::memory::{InstructionSources, PROJECT_FOLDER, SKILL_FOLDERS, SYSTEM_FILES, instruction_files};
 use crate::agent::permission::Rule;
 use crate::llm::read_small::read_small;
 
@@ -91,6 +91,7 @@ impl Trust {
     pub fn sources(&self, trusted: bool) -> InstructionSources {
         InstructionSources {
             user: self.file.parent().map(Path::to_path_buf),
+            home: std::env::home_dir(),
             project: trusted,
         }
     }
@@ -214,8 +215,11 @@ fn brings(root: &Path, cwd: &Path) -> Vec<String> {
     let own = [SETTINGS].into_iter().chain(SYSTEM_FILES);
     let own = own.map(|name| Path::new(PROJECT_FOLDER).join(name));
     let own = own.filter(|path| root.join(path).is_file());
+    let skills = SKILL_FOLDERS.iter().map(|&name| name.to_owned());
+    let skills = skills.filter(|name| root.join(name).is_dir());
     files
         .chain(own.map(|path| path.display().to_string()))
+        .chain(skills)
         .collect()
 }
 

@@ -22,6 +22,7 @@ fn agent(answers: Vec<Vec<Step>>) -> (TestAgent, TempDir) {
         answers,
         tools: vec![("read", true, Act::Succeed("fine".into()))],
         instructions: InstructionSources {
+            home: None,
             user: Some(user.path().to_owned()),
             project: true,
         },
@@ -91,6 +92,7 @@ fn nested(answers: Vec<Vec<Step>>, project: bool) -> TestAgent {
         answers,
         toolbox: Some(Toolbox::new(tools::builtin(&ToolSettings::default()))),
         instructions: InstructionSources {
+            home: None,
             user: None,
             project,
         },
@@ -169,6 +171,7 @@ async fn a_nested_file_is_sent_once_even_after_a_resume_and_only_if_trusted() {
         answers,
         toolbox: Some(Toolbox::new(tools::builtin(&ToolSettings::default()))),
         instructions: InstructionSources {
+            home: None,
             user: None,
             project,
         },
@@ -237,6 +240,7 @@ async fn a_compacted_file_is_sent_again_when_a_tool_returns_to_its_folder() {
         answers,
         toolbox: Some(Toolbox::new(tools::builtin(&ToolSettings::default()))),
         instructions: InstructionSources {
+            home: None,
             user: None,
             project: true,
         },
@@ -299,6 +303,7 @@ async fn a_file_that_changes_while_tools_run_is_in_the_next_request() {
         answers: vec![call(&[("c1", "look", json!({}))]), say("ok"), say("ok")],
         tools: vec![("look", true, Act::Gate(gate.clone()))],
         instructions: InstructionSources {
+            home: None,
             user: Some(user.path().to_owned()),
             project: true,
         },
@@ -340,6 +345,7 @@ async fn a_fallback_reads_its_vendors_file() {
     let mut agent = Setup {
         answers: vec![vec![Step::Say(StreamEvent::Error(error))], say("ok")],
         instructions: InstructionSources {
+            home: None,
             user: None,
             project: true,
         },
@@ -367,6 +373,7 @@ async fn a_fallback_in_a_resumed_session_gets_the_users_system_prompt() {
     fs::write(user.path().join("SYSTEM.md"), "You are mine.").unwrap();
     fs::write(user.path().join("APPEND_SYSTEM.md"), "And brief.").unwrap();
     let sources = || InstructionSources {
+        home: None,
         user: Some(user.path().to_owned()),
         project: false,
     };

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use super::imports::{imports, is_secret};
 use super::instructions::Instructions;
+use super::skills::{skill_folders, skill_lists};
 use crate::git::project_root;
 use tiller_llm::Model;
 
@@ -39,6 +40,8 @@ const MISSING: &str = "it doesn't exist";
 pub struct InstructionSources {
     /// The user's own folder.
     pub user: Option<PathBuf>,
+    /// The user's home, which has [skills](super::skills).
+    pub home: Option<PathBuf>,
     /// Whether to read the project, because its folder is trusted.
     pub project: bool,
 }
@@ -69,6 +72,8 @@ pub(super) fn collect(
         project.reverse();
         project.extend(folders.iter().map(|it| look(it)));
     }
+    let of_project = scope.is_some().then_some(cwd);
+    let skills = skill_lists(&skill_folders(sources.home.as_deref(), of_project));
     let of_vendor = |vendor| {
         let mut collector = Collector {
             vendor,
@@ -86,6 +91,7 @@ pub(super) fn collect(
                 collector.add(&file, scope.as_slice());
             }
         }
+        collector.found.files.extend(skills.iter().cloned());
         (vendor, collector.found)
     };
     VENDOR_FILES.map(of_vendor).into()
@@ -310,6 +316,7 @@ mod tests {
         std::os::unix::fs::symlink(base.join("outside.md"), base.join("repo/link.md")).ok();
         std::os::unix::fs::symlink(base.join("repo/.env"), base.join("repo/plain.md")).ok();
         let sources = InstructionSources {
+            home: None,
             user: Some(base.join("user")),
             project: true,
         };
@@ -440,6 +447,7 @@ mod tests {
         let cwd = dir.path().canonicalize().unwrap();
         fs::create_dir(cwd.join(".git")).unwrap();
         let sources = InstructionSources {
+            home: None,
             user: None,
             project: true,
         };

@@ -7,6 +7,7 @@ mod imports;
 mod instructions;
 pub mod prompt;
 pub mod session_prompt;
+mod skills;
 mod surroundings;
 pub mod system_files;
 
@@ -19,5 +20,6 @@ pub use session_prompt::Today;
 pub use session_prompt::{InstructionNote, NOTE_ORIGIN, SessionPrompt};
 pub(super) use session_prompt::{PromptOptions, SessionPrompts};
 pub(super) use surroundings::{FILES_LIMIT, PlaceLook, Surroundings};
+pub use skills::{FrontMatter, SKILL_FOLDERS, Skill, skill_folders, skills_in};
 pub use system_files::SystemFiles;
 pub use system_files::{PROJECT_FOLDER, SYSTEM_FILES};

@@ -212,6 +212,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("SYSTEM.md"), "You are mine.").unwrap();
         let sources = InstructionSources {
+            home: None,
             user: Some(dir.path().to_owned()),
             project: false,
         };

@@ -8,10 +8,10 @@ mod command;
 mod prompts;
 mod table;
 mod unknown;
-mod command_file;
+mod custom;
 
 pub use command::{Run, Running, SlashCommand};
-pub(crate) use command_file::instead_of_command;
+pub use custom::{CustomCommand, CustomCommands};
 pub use prompts::{expand, message_as_typed};
 pub use table::{all, find};
 pub(crate) use unknown::{Unknown, known, word_of};

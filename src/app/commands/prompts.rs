@@ -1,5 +1,6 @@
 //! Commands that only send a prompt to the model.
 
+use super::custom::as_typed;
 use super::{Run, SlashCommand, find};
 use crate::app::attachments::typed_text;
 use crate::llm::Content;
@@ -27,7 +28,8 @@ pub fn message_as_typed(content: &[Content]) -> String {
         let added = behind.strip_prefix(ADDED).unwrap_or_default();
         Some(format!("/{} {added}", command.name()))
     });
-    typed.map_or(text, |typed| typed.trim_end().to_owned())
+    let typed = typed.map(|typed| typed.trim_end().to_owned());
+    typed.or_else(|| as_typed(content)).unwrap_or(text)
 }
 
 #[cfg(test)]
