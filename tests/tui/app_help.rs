@@ -256,7 +256,12 @@ conda -> troubleshooting › A command uses the wrong Python
 how to exit -> /quit
 quit vim -> troubleshooting › I'm in vi and can't leave it
 recover -> /undo
-where are my sessions -> /resume";
+where are my sessions -> /resume
+see the diff -> /diff
+show diff -> /diff
+find in chat -> /find
+allow always -> permissions › Stop asking for one command
+word wrap -> Not a setting: tiller wraps words";
 
 #[test]
 fn the_first_row_answers_a_stranger() {

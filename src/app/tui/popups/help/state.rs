@@ -75,10 +75,11 @@ impl HelpEntry {
             .filter(|_| self.spec.is_none())
     }
 
-    /// What other words are for: its action or setting.
+    /// What other words are for: its action, its setting or another agent's command.
     fn subject(&self) -> &str {
         let action = self.spec.map(|spec| spec.name);
-        action.or(self.setting()).unwrap_or_default()
+        let subject = action.or(self.setting());
+        subject.unwrap_or_else(|| self.command.trim_start_matches('/'))
     }
 
     /// How well it fits, 0 best; `None` if a word is missing.

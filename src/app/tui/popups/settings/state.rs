@@ -238,6 +238,8 @@ mod tests {
             ("dark mode", "ui.theme"),
             ("max_iter", "agent.max_iterations"),
             ("v", "ui.vim"),
+            ("hide files", "permission.protected"),
+            ("private", "permission.protected"),
         ] {
             let mut list = SettingsPicker::default();
             list.picker.type_text(typed);
@@ -258,6 +260,14 @@ mod tests {
             ("shortcut", "keymap.toml"),
             ("git push", "/permissions"),
             ("json", "--mode json"),
+            ("endpoint", "models.toml"),
+            ("keys", "keymap.toml"),
+            ("docker", "docs docker"),
+            ("clipboard", "docs clipboard"),
+            ("password", "docs secrets"),
+            ("python", "environment"),
+            ("temperature", "/thinking"),
+            ("editor", "VISUAL"),
         ] {
             let mut list = SettingsPicker::default();
             list.picker.type_text(typed);
