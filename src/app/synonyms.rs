@@ -54,7 +54,7 @@ ui.theme: dark light darkmode lightmode color colors colour colours colorscheme
 ui.title: tmux
 `tiller auth add PROVIDER` stores API keys, and so does /login: apikey apikeys token login signin
 tiller's status line can't be changed; ui.title sets the window title: statusline status
-/login stores API keys; keymap.toml, next to config.toml, changes keys of the keyboard: key keys
+/login stores API keys; keymap.toml, next to config.toml, has shortcuts: key keys
 set the variable VISUAL or EDITOR instead: editor visual
 set the variable HTTPS_PROXY instead: proxy httpproxy httpsproxy
 set the variable NODE_EXTRA_CA_CERTS to the file of the certificate: ssl certificate certificates sslcertificate sslcertificates cacert

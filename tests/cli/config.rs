@@ -541,8 +541,13 @@ fn completions_and_man_pages_include_subcommands() {
         }
     }
     for (arguments, word) in [
-        (&["man"][..], "\n.SH \"EXIT STATUS\"\n  0 "),
-        (&["man"], "\n.SH EXAMPLES\n"),
+        (
+            &["man"][..],
+            "\n.SH \"EXIT STATUS\"\n.TP\n\\fB0\\fR\ndone\n",
+        ),
+        (&["man"], "\n.SH EXAMPLES\n.TP\n\\fBtiller\\fR\nopen the "),
+        (&["man"], "\n.IP \\(bu 2\nplan: reads only"),
+        (&["man"], "\n.SH FILES\n"),
         (&["man", "config"], "tiller\\-config\\-set(1)"),
         (&["man", "config", "set"], "tiller config set"),
     ] {

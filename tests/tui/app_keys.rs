@@ -428,7 +428,8 @@ fn an_unknown_command_stays_in_the_editor() {
                 let effects = tui.key(key);
                 let is_look_up = |it: &Effect| matches!(it, Effect::FindCommandFile(_));
                 assert!(effects.iter().all(is_look_up), "{text}: {effects:?}");
-                let is_answered = ["/memory", "/doctor", "/security-review", "/mcp"].contains(&text);
+                let is_answered =
+                    ["/memory", "/doctor", "/security-review", "/mcp"].contains(&text);
                 assert_eq!(tui.text(), if is_answered { "" } else { text });
                 let frame = tui.frame();
                 assert!(frame.contains(words), "{text}: {frame}");

@@ -7,7 +7,7 @@ use crate::app::action::{ALIASES, Action, ActionSpec, ELSEWHERE, Group, Scope, a
 use crate::app::config::documented;
 use crate::app::manual::{PAGES, Section, begins_word, parts, search, search_words};
 use crate::app::synonyms::{begins_one, instead_of, is_one, plain, words_for};
-use crate::app::tui::keymap::{Keymap, label};
+use crate::app::tui::keymap::{Chord, Keymap, label};
 use crate::app::tui::popups::Picker;
 use crate::llm::nearest::typo_of;
 
@@ -157,9 +157,17 @@ const OTHERS: [(Group, &str, &str); 9] = [
     (Group::Looking, "Shift+drag", "Let the terminal select text"),
 ];
 
-/// Whether a word of `text` is `word` or begins so; signs match anywhere.
+/// Whether the query is a key with its modifiers: `ctrl+b`.
+fn is_key(typed: &str) -> bool {
+    typed.contains('+') && typed.parse::<Chord>().is_ok()
+}
+
+/// Whether a word of `text` is `word` or begins so. A key matches as a whole, other signs anywhere.
 fn has_word(text: &str, word: &str) -> bool {
-    if word.chars().all(char::is_alphanumeric) {
+    if is_key(word) {
+        let mut words = text.split(|c: char| c.is_whitespace() || "`,;:()|".contains(c));
+        words.any(|it| it == word)
+    } else if word.chars().all(char::is_alphanumeric) {
         parts(text).any(|part| begins_word(part, word))
     } else {
         text.contains(word)
@@ -225,7 +233,12 @@ impl HelpList {
     }
 
     fn find(&mut self, typed: &str) -> Vec<usize> {
-        let docs = search(typed);
+        let mut docs = search(typed);
+        let is_key = is_key(typed);
+        if is_key {
+            let has = |section: &Section| has_word(&section.text.to_lowercase(), typed);
+            docs.sections.retain(has);
+        }
         let words = query_words(typed);
         let heading = docs.sections.first().map(Section::heading);
         let heading = heading.unwrap_or_default().to_lowercase();
@@ -236,7 +249,7 @@ impl HelpList {
         let tier = |entry: &HelpEntry| entry.tier(typed, &words);
         let mut found = self.entries(|entry| tier(entry).filter(|tier| is_main(entry, *tier)));
         let mut settings = self.entries(|entry| tier(entry).filter(|tier| !is_main(entry, *tier)));
-        if found.is_empty() && settings.is_empty() && !docs.is_exact {
+        if found.is_empty() && settings.is_empty() && !docs.is_exact && !is_key {
             found = self.entries(|entry| typo_of(typed, entry.names.lines()).map(|_| 0));
             if found.is_empty() && words.len() > 1 {
                 let least = words.len().div_ceil(2);
