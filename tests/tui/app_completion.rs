@@ -461,7 +461,7 @@ fn an_empty_list_says_why() {
     assert!(tui.frame().contains("No files here"));
     tui.write("x");
     files(&mut tui, "x", &[]);
-    let told = "No match. Files that git ignores aren't listed: type the path, Tab completes it";
+    let told = "No match. Files that git ignores aren't listed: type the path, Tab completes";
     assert!(tui.frame().contains(told), "{}", tui.frame());
     assert_eq!(tui.key("enter"), [prompt("@x")]);
 }

@@ -92,10 +92,8 @@ pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (R
 /// The same, and what to do, as far as there is room.
 fn no_match(tab: &str, columns: usize) -> String {
     let texts = [
-        format!(
-            "{NO_MATCH}. Files that git ignores aren't listed: type the path, {tab} completes it"
-        ),
-        format!("{NO_MATCH}. Type the path, {tab} completes it"),
+        format!("{NO_MATCH}. Files that git ignores aren't listed: type the path, {tab} completes"),
+        format!("{NO_MATCH}. Type the path, {tab} completes"),
     ];
     let fitting = texts.into_iter().find(|text| width(text) <= columns);
     fitting.unwrap_or_else(|| NO_MATCH.to_owned())

@@ -249,7 +249,10 @@ impl HelpList {
         let tier = |entry: &HelpEntry| entry.tier(typed, &words);
         let mut found = self.entries(|entry| tier(entry).filter(|tier| is_main(entry, *tier)));
         let mut settings = self.entries(|entry| tier(entry).filter(|tier| !is_main(entry, *tier)));
-        if found.is_empty() && settings.is_empty() && !docs.is_exact && !is_key {
+        let advice = instead_of(&words.concat());
+        // A key has no typo, and an advice is the answer.
+        let is_final = is_key || advice.is_some() || docs.is_exact;
+        if found.is_empty() && settings.is_empty() && !is_final {
             found = self.entries(|entry| typo_of(typed, entry.names.lines()).map(|_| 0));
             if found.is_empty() && words.len() > 1 {
                 let least = words.len().div_ceil(2);
@@ -274,8 +277,7 @@ impl HelpList {
             found.retain(|at| !is_told(&self.rows[*at]));
         }
         let is_told = found.iter().any(|at| is_told(&self.rows[*at]));
-        let advice = instead_of(&words.concat()).filter(|_| !is_told);
-        let advice = advice.map(|advice| {
+        let advice = advice.filter(|_| !is_told).map(|advice| {
             self.rows.push(HelpRow::Entry(HelpEntry {
                 text: format!("Not a setting: {advice}").into(),
                 ..HelpEntry::default()
