@@ -225,8 +225,8 @@ mod tests {
         assert!(wide.contains("off,minimal,low,medium,high"), "{wide}");
         let columns = wide.lines().map(str::len).max();
         assert_eq!(table(&list, None, columns), wide);
-        let narrow = table(&list, None, Some(80));
+        let narrow = table(&list, None, Some(70));
         assert!(narrow.contains("  off-high  "), "{narrow}");
-        assert!(narrow.lines().all(|line| line.len() <= 80), "{narrow}");
+        assert!(narrow.lines().all(|line| line.len() <= 70), "{narrow}");
     }
 }
