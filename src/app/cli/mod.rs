@@ -16,7 +16,6 @@ mod docs;
 mod policy;
 mod running_session;
 mod policy_notes;
-mod typed_rule;
 mod rules;
 mod steer;
 mod attached_questions;
