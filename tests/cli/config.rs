@@ -591,14 +591,12 @@ fn config_set_names_tillers_own_setting_and_warns_of_what_it_means() {
         assert_eq!(ran.code, Some(2), "{ran:#?}");
         assert!(ran.stderr.contains(part), "{ran:#?}");
     }
-    for (words, part) in [
-        (["permission.writable", "/nope"], "no folder /nope yet"),
-        (["permission.mode", "full"], "without a sandbox"),
-    ] {
-        let ran = sandbox.run(&[&["config", "set"], &words[..]].concat());
-        assert_eq!(ran.code, Some(0), "{ran:#?}");
-        assert!(ran.stderr.contains(part), "{ran:#?}");
-    }
+    let ran = sandbox.run(&["config", "set", "permission.writable", "/nope"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert!(ran.stderr.contains("/nope: No such file"), "{ran:#?}");
+    let ran = sandbox.run(&["config", "set", "permission.mode", "full"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert!(ran.stderr.contains("without a sandbox"), "{ran:#?}");
 }
 
 #[test]

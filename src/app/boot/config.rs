@@ -61,7 +61,7 @@ pub(super) fn config(
             let saved = with_names(&own, dirs, env, |names| names.save(&file, key, &value));
             saved.map_err(StartError::usage)?;
             let is_set = cli::config_is_set(&file, key, &value, check);
-            for warning in cli::setting_warnings(key, &value, dirs.home.as_deref()) {
+            if let Some(warning) = cli::setting_warning(key, &value) {
                 out::eprint_line(&format!("tiller: {warning}"));
             }
             Ok(is_set)

@@ -25,6 +25,7 @@ pub use layers::{Layers, Origin, TYPED};
 pub use manual::{
     SettingOverride, SettingRow, documented, entries_of, overrides, setting_rows, words_of,
 };
+pub use places::WRITABLE;
 pub use project::add_project_file;
 pub use rules::parse_checked_rules;
 pub use settings::Settings;
