@@ -441,6 +441,11 @@ fn a_nonsensical_rule_is_rejected_with_its_line() {
             "it can never match",
         ),
         (
+            "tool = 'bash'\naction = 'ask'\npattern = ['git']",
+            6,
+            "unknown key 'pattern': write prefix = [",
+        ),
+        (
             "tool = 'edit'\naction = 'deny'\npath = 'a[b'",
             3,
             "is not a valid pattern",
