@@ -343,6 +343,7 @@ mod tests {
                 "no sub-command 'permissions': `tiller docs permissions` shows its page",
             ),
             ("help rpc", "`tiller docs rpc` shows its page"),
+            ("help hooks", "tiller docs hooks says what replaces them"),
             (
                 "policy check --permission acceptEdits make",
                 "tiller has no --permission acceptEdits; use --permission auto",
