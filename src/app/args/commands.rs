@@ -387,4 +387,6 @@ pub enum ConfigCommand {
     Edit,
     /// Print the path of your config.toml.
     Path,
+    /// Print the JSON schema of config.toml, for editors that complete and check TOML.
+    Schema,
 }

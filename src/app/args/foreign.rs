@@ -353,7 +353,7 @@ mod tests {
             ("config add x", "use tiller config set KEY VALUE"),
             (
                 "config what",
-                "tiller config has show, get, list, set, unset, edit, path",
+                "tiller config has show, get, list, set, unset, edit, path, schema",
             ),
             ("help steer", "Send a message to a running session"),
             (

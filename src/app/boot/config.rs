@@ -10,7 +10,7 @@ use super::screen;
 use super::sub_command::{discover, layers, layers_in};
 use crate::app::args::{ConfigCommand, of_value};
 use crate::app::cli;
-use crate::app::config::{Layers, Origin, Settings, typed_value};
+use crate::app::config::{Layers, Origin, Settings, schema, typed_value};
 use crate::app::dirs::Dirs;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::setting_names::SettingNames;
@@ -79,6 +79,7 @@ pub(super) fn config(
             let open = || runtime.block_on(external_editor::open(file.clone(), None));
             cli::edit_config(&file, open, check)
         }
+        ConfigCommand::Schema => Ok(out::print(&format!("{:#}\n", schema()))),
         // Users need it most when the file is broken.
         ConfigCommand::Path => Ok(cli::config_path(&file)),
     }

@@ -16,6 +16,7 @@ mod settings;
 mod edit;
 mod manual;
 mod answered_rules;
+mod schema;
 
 pub use answered_rules::{append_rules, read_answer, remove_older, remove_rule};
 pub use edit::{
@@ -28,4 +29,5 @@ pub use manual::{
 pub use places::WRITABLE;
 pub use project::add_project_file;
 pub use rules::parse_checked_rules;
+pub use schema::schema;
 pub use settings::Settings;
