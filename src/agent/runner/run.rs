@@ -27,6 +27,10 @@ use tiller_llm::{Message, StopReason};
 pub(crate) async fn run(link: &RunLink, opening: Opening) -> RunOutcome {
     link.emit(AgentEvent::AgentStart).await;
     let mut lookout = Lookout::begin(link, opening).await;
+    let followed = link.env.permissions.policy.follow();
+    if let Some(Some((level, text))) = link.unless_cancelled(followed).await {
+        link.notice(level, text).await;
+    }
     let mut guard = LoopGuard::default();
     let mut compaction = SoftCompaction::default();
     loop {
