@@ -140,6 +140,9 @@ impl AgentOptions {
 pub trait RuleSource: Send {
     /// Returns the rules if they may have changed since the last call, or why it can't read them.
     fn changed(&mut self) -> Option<Result<Vec<Rule>, String>>;
+
+    /// Returns what the user should know about other settings that have changed since the last call.
+    fn other_changes(&mut self) -> Option<String>;
 }
 
 /// The initial permissions of an agent's calls.

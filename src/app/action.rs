@@ -206,7 +206,7 @@ pub(crate) const ALIASES: [(&str, &str); 36] = [
 
 /// Commands that other agents have and tiller doesn't, and what to do instead.
 pub(crate) const ELSEWHERE: &str = "memory: edit AGENTS.md; /init writes one
-allow: answer a request with a rule, or run `tiller policy allow COMMAND` in a shell; /permissions lists rules
+allow: answer a request with a rule, or type /permissions allow COMMAND
 network: allow it for a command with a rule; see `tiller docs permissions#let-it-use-the-network`
 ollama: choose its model with /model
 docs tutorial: type /help WORDS, or run `tiller docs tutorial` in a shell

@@ -1,9 +1,12 @@
 //! The stored permission rules of a running session: reads them again after their files have changed. The other
-//! settings in these files apply to new sessions.
+//! settings need a restart, and it says so if `config.toml` changes.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
 
 use super::config::Settings;
 use super::dirs::Dirs;
@@ -12,6 +15,10 @@ use super::plan;
 use super::trust::{Trust, Verdict};
 use crate::agent::RuleSource;
 use crate::agent::permission::Rule;
+use crate::llm::read_small::read_small;
+
+/// Settings whose change needs no restart: rules apply at once, and a session has its own model.
+const NEED_NO_RESTART: [&str; 2] = ["permission.rules", "models.default"];
 
 /// What differs after a file's change; `None` without a file.
 pub type Stamp = Option<(u64, u64, (i64, i64), (i64, i64))>;
@@ -25,6 +32,8 @@ pub struct LiveRules {
     /// The values of `--config`.
     config: Vec<String>,
     read: [Stamp; 3],
+    /// The user's settings file.
+    own: Table,
 }
 
 impl LiveRules {
@@ -36,8 +45,10 @@ impl LiveRules {
             trusts,
             config,
             read: [None; 3],
+            own: Table::new(),
         };
         rules.read = rules.stamps();
+        rules.own = rules.own_settings().unwrap_or_default();
         rules
     }
 
@@ -48,6 +59,14 @@ impl LiveRules {
             stamp(&self.dirs.projects_file()),
             stamp(&of_project),
         ]
+    }
+
+    /// The user's settings; `None` if the file isn't valid.
+    fn own_settings(&self) -> Option<Table> {
+        match read_small(&self.dirs.config_file()) {
+            Ok(text) => text.parse().ok(),
+            Err(error) => (error.kind() == std::io::ErrorKind::NotFound).then(Table::new),
+        }
     }
 
     fn rules(&self) -> Result<Vec<Rule>, StartError> {
@@ -75,6 +94,34 @@ impl RuleSource for LiveRules {
         }
         self.read = now;
         Some(self.rules().map_err(|error| error.message))
+    }
+
+    fn other_changes(&mut self) -> Option<String> {
+        let now = self.own_settings()?;
+        let mut keys = BTreeSet::new();
+        differing(&self.own, &now, "", &mut keys);
+        self.own = now;
+        keys.retain(|key| !NEED_NO_RESTART.contains(&&**key));
+        let keys: Vec<String> = keys.into_iter().collect();
+        (!keys.is_empty()).then(|| {
+            let keys = keys.join(", ");
+            format!("config.toml has changed: {keys}. Restart tiller to use it")
+        })
+    }
+}
+
+/// Collects the dotted keys whose values differ.
+fn differing(one: &Table, other: &Table, prefix: &str, keys: &mut BTreeSet<String>) {
+    let none = Value::Table(Table::new());
+    for name in one.keys().chain(other.keys()) {
+        let [before, after] = [one, other].map(|it| it.get(name));
+        let tables = [before, after].map(|it| it.unwrap_or(&none).as_table());
+        let key = format!("{prefix}{name}");
+        if let [Some(before), Some(after)] = tables {
+            differing(before, after, &format!("{key}."), keys);
+        } else if before != after {
+            keys.insert(key);
+        }
     }
 }
 
@@ -136,6 +183,30 @@ mod tests {
             let is_broken = text != ALLOWS;
             assert_eq!(changed().map(|it| it.is_err()), Some(is_broken), "{text}");
             assert_eq!(changed(), None);
+        }
+    }
+
+    #[test]
+    fn changed_settings_that_need_a_restart_are_named_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().to_string_lossy().into_owned();
+        let env = HashMap::from([("HOME".to_owned(), home)]);
+        let dirs = Dirs::from_env(&env, || None).unwrap();
+        fs::create_dir_all(&dirs.config).unwrap();
+        fs::write(dirs.config_file(), "[ui]\nvim = true\n").unwrap();
+        let mut source = LiveRules::new(dirs.clone(), folder.path(), false, Vec::new());
+        let own = "[budget]\nusd = 2.0\n[models]\ndefault = \"a/b\"\n";
+        for (text, told) in [
+            (format!("{own}{ALLOWS}"), Some("budget.usd, ui.vim")),
+            (own.to_owned(), None),
+            ("[ui\n".to_owned(), None),
+            (own.replace('2', "3"), Some("budget.usd")),
+        ] {
+            fs::write(dirs.config_file(), &text).unwrap();
+            let told = told
+                .map(|keys| format!("config.toml has changed: {keys}. Restart tiller to use it"));
+            assert_eq!(source.other_changes(), told, "{text}");
+            assert_eq!(source.other_changes(), None);
         }
     }
 }

@@ -27,6 +27,7 @@ pub mod branches;
 pub(crate) mod keys;
 pub mod rule_store;
 pub mod stored_rules;
+pub(crate) mod typed_rule;
 mod one_liner;
 mod from_word;
 pub(crate) mod out;

@@ -17,6 +17,12 @@ use crate::llm::os_error::plain;
 /// Texts that may wait for a slow reader.
 const WAITING: usize = 64;
 
+/// The columns of the terminal on stdout, if it is one.
+pub fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
 /// Writes one line to stderr, with control characters made visible.
 pub fn eprint_line(text: &str) {
     let _ = io::stderr().lock().write_all(line(&plain(text)).as_bytes());

@@ -10,7 +10,7 @@ use toml::Value;
 
 use super::args::{OutputMode, RunArgs, existing_folder};
 pub use super::chosen_model::{Chosen, default_model};
-use super::config::{Layers, Origin, Settings};
+use super::config::{Layers, Origin, Settings, WRITABLE};
 use super::dirs::Dirs;
 use super::models::Models;
 use super::outcome::StartError;
@@ -134,7 +134,9 @@ impl Loaded {
     pub fn faults(&self) -> impl Iterator<Item = String> {
         let own = self.layers.left_out.iter();
         let own = own.map(|fault| format!("ignored: {fault}"));
-        own.chain(self.project_fault())
+        let folders = self.settings.places.missing_folders();
+        let folders = folders.map(|why| format!("{WRITABLE}: {why}"));
+        own.chain(self.project_fault()).chain(folders)
     }
 
     /// What's wrong with the user's `models.default`, if no other setting names a model.

@@ -6,7 +6,7 @@ use std::slice;
 
 use toml::Value;
 
-use super::config::{Layers, Origin, TYPED, set_checked};
+use super::config::{Layers, Origin, Settings, TYPED, WRITABLE, set_checked};
 use crate::agent::{ToolSettings, Toolbox, tools};
 use crate::llm::local::LocalServer;
 use crate::llm::nearest::nearest;
@@ -56,7 +56,13 @@ impl SettingNames<'_> {
         let mut layers = Layers::defaults();
         let _ = layers.add_user_file(file);
         layers.add_value(TYPED, key, value)?;
-        match self.unknown(&layers, |it| *it == TYPED).pop() {
+        let missing = || {
+            let places = Settings::resolve(&layers).ok()?.places;
+            let why = places.missing_folders().next()?;
+            (key == WRITABLE).then(|| layers.fault(key, &why))
+        };
+        let unknown = self.unknown(&layers, |it| *it == TYPED).pop();
+        match unknown.or_else(missing) {
             Some(fault) => Err(fault),
             None => set_checked(file, key, value),
         }
@@ -108,6 +114,11 @@ mod tests {
             ("tools.set", "reed".into(), "did you mean 'read'?"),
             ("ui.theme", "nrod".into(), "did you mean 'nord'?"),
             ("ui.mouse", 3.into(), "expected true or false"),
+            (
+                "permission.writable",
+                list(&["/", "/nope"]),
+                "/nope: No such file or directory; check the path, or make the folder first",
+            ),
         ] {
             let fault = names.save(&file, key, &value).unwrap_err();
             assert!(fault.contains(told), "{fault}");

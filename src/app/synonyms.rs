@@ -27,6 +27,8 @@ resume: continue previous lastsession
 submit: resume continue retry
 newline: newline linebreak multiline shiftenter return
 init: memory instructions
+search: findchat findinchat findconversation searchchat searchconversation
+diff: seediff showdiff viewdiff gitdiff
 commit: gitcommit gitcommitmessage commitmessage
 cancel: abort interrupt kill
 budget.tokens: tokenlimit maxtokens tokenbudget tokens limit
@@ -50,8 +52,9 @@ ui.notify: notification notifications sound bell
 ui.vim: vi vimmode modal editormode editingmode keybindingmode
 ui.theme: dark light darkmode lightmode color colors colour colours colorscheme
 ui.title: tmux
-`tiller auth add PROVIDER` stores API keys, and so does /login: key keys apikey apikeys token login signin
+`tiller auth add PROVIDER` stores API keys, and so does /login: apikey apikeys token login signin
 tiller's status line can't be changed; ui.title sets the window title: statusline status
+/login stores API keys; keymap.toml, next to config.toml, has shortcuts: key keys
 set the variable VISUAL or EDITOR instead: editor visual
 set the variable HTTPS_PROXY instead: proxy httpproxy httpsproxy
 set the variable NODE_EXTRA_CA_CERTS to the file of the certificate: ssl certificate certificates sslcertificate sslcertificates cacert
@@ -68,6 +71,10 @@ your terminal sets it; `tiller docs font` says more: font fontsize ligatures
 install tiller again, as you did before: update autoupdate upgrade
 tiller has no subagents; /try works in a copy: subagent subagents
 tiller has no skills; mention a file with @, or name it in AGENTS.md: skill skills plugin plugins
+tiller asks before docker; `tiller docs docker` has a rule for it: docker
+selected text is copied at once; `tiller docs clipboard` says more: clipboard
+tiller hides secrets that it knows; `tiller docs secrets` says more: password passwords
+activate the environment before you start tiller: python virtualenv venv conda
 models choose their own temperature; thinking has a level, /thinking: temperature topp
 tiller wraps words at the window's edge; a wide code block continues on the next row: wordwrap wrap
 tiller has no profiles; put flags into a shell alias: profile profiles
@@ -85,20 +92,25 @@ tiller covers every change; /undo and /rewind bring files back: checkpoint check
 /// Rows of a section of the documentation, as a link names it, and other words for its subject.
 const SECTIONS: &str = "\
 permissions#work-in-a-container: devcontainer dockerfile nonroot
+permissions#keep-my-data-private: private privatedata hidedata
+permissions#connect-to-a-database: database sql postgres postgresql mysql bigquery snowflake
+permissions#let-it-install-packages-npm-pip-cargo: pipinstall pipinstallpandas installpackage cannotinstallpackage
+models#gateways-litellm-openrouter-azure-bedrock: endpoint
 scripting#run-one-prompt: saveanswer saveanswertofile saveoutput headless noninteractive unattended automation automate batch oneshot cron print oneprompt stdin sigterm printmode
 scripting#limits-time-cost-and-calls: maxturns timeout timelimit turnlimit
 scripting#many-runs: parallel loopoverfiles loopfiles manyfiles
+scripting#sessions: resumescript continuescript
 scripting#json: outputformat jsonoutput outputjson structuredoutput
 scripting#exit-codes: exitcode returncode exitstatus
 permissions#rules: whitelist allowlist blacklist denylist regex wildcard
 permissions#let-it-write-in-another-folder: adddirectory adddir secondfolder anotherdirectory additionaldirectory
 scripting#watch-it-and-answer: detach attach secondterminal otherterminal anotherterminal twoterminal concurrent
-permissions#keep-it-away-from-something: private privatedata hidedata hidefolder env protectfile hidefile ignorefile protectenv block forbid prevent disallow denycommand blockcommand excludefile
+permissions#keep-it-away-from-something: hidefolder env protectfile hidefile ignorefile protectenv block forbid prevent disallow denycommand blockcommand excludefile
 permissions#answer-a-request: approve
 permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove skippermission dangerouslyskippermission bypass bypasspermission fullauto planmode acceptedits approveall allowall turnoffsandbox turnoffthesandbox sandboxoff nosandbox disablesandbox
 permissions#recipes: yolo skippermission dangerouslyskippermission bypasspermission
-permissions#stop-asking-for-one-command: askless askingless fewerprompts lessprompts dontask stopprompting allowcommand alwaysallow
-permissions#let-it-use-the-network: database sql postgres postgresql mysql bigquery snowflake internet networkaccess internetaccess online web browse browseweb
+permissions#stop-asking-for-one-command: askless askingless fewerprompts lessprompts dontask stopprompting allowcommand alwaysallow allowalways
+permissions#let-it-use-the-network: internet networkaccess internetaccess online web browse browseweb
 permissions#let-it-push: gitpush push
 permissions#git: githook commit gitcommit gitcommitmessage commitmessage coauthor coauthoredby attribution trailer
 permissions#how-tiller-reads-a-command: sudo root
@@ -110,7 +122,7 @@ keys#the-first-character-of-a-message: bashmode shellmode shellcommand runcomman
 keys: shortcut keyboard hotkey
 keys#change-keys-keymaptoml: keybinding rebind remap customkey
 tutorial#9-leave-and-come-back: quit leave exit close
-sessions#see-cost-context-and-model-calls: cost money spending token usage bill stats costsofar
+sessions#see-cost-context-and-model-calls: cost money token usage bill stats costsofar
 sessions#continue-a-session: resume continue resumesession lastsession continuelastsession newchat newsession newconversation clear clearchat clearconversation resumename
 sessions#branches: fork branch branching
 sessions#where-sessions-are-stored: wheresession wherearesession wherearemysession sessionfolder sessionfile sessionlocation

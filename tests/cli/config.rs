@@ -456,7 +456,14 @@ fn an_unknown_setting_leads_to_the_right_one_or_to_the_list() {
     for (key, told) in [
         ("permissions.mode", "did you mean permission.mode?"),
         ("permissions.defaultMode", "did you mean permission.mode?"),
-        ("permission.allow", "did you mean permission.rules?"),
+        (
+            "permission.allow",
+            "instead, run: tiller policy allow COMMAND",
+        ),
+        (
+            "permissions.deny",
+            "instead, run: tiller policy deny COMMAND",
+        ),
         ("permission.mood", "did you mean permission.mode?"),
         ("permission.folder", "`tiller config get permission` lists"),
         ("retry.max_attempts", "did you mean retry.max?"),
@@ -541,8 +548,13 @@ fn completions_and_man_pages_include_subcommands() {
         }
     }
     for (arguments, word) in [
-        (&["man"][..], "\n.SH \"EXIT STATUS\"\n  0 "),
-        (&["man"], "\n.SH EXAMPLES\n"),
+        (
+            &["man"][..],
+            "\n.SH \"EXIT STATUS\"\n.TP\n\\fB0\\fR\ndone\n",
+        ),
+        (&["man"], "\n.SH EXAMPLES\n.TP\n\\fBtiller\\fR\nopen the "),
+        (&["man"], "\n.IP \\(bu 2\nplan: reads only"),
+        (&["man"], "\n.SH FILES\n"),
         (&["man", "config"], "tiller\\-config\\-set(1)"),
         (&["man", "config", "set"], "tiller config set"),
     ] {
@@ -591,13 +603,36 @@ fn config_set_names_tillers_own_setting_and_warns_of_what_it_means() {
         assert_eq!(ran.code, Some(2), "{ran:#?}");
         assert!(ran.stderr.contains(part), "{ran:#?}");
     }
-    for (words, part) in [
-        (["permission.writable", "/nope"], "no folder /nope yet"),
-        (["permission.mode", "full"], "without a sandbox"),
+    let ran = sandbox.run(&["config", "set", "permission.writable", "/nope"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert!(ran.stderr.contains("/nope: No such file"), "{ran:#?}");
+    let ran = sandbox.run(&["config", "set", "permission.mode", "full"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert!(ran.stderr.contains("without a sandbox"), "{ran:#?}");
+}
+
+#[test]
+fn a_list_of_rules_as_other_agents_have_it_leads_to_the_command_for_one() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir_all(sandbox.config()).unwrap();
+    for (text, told) in [
+        (
+            "[permission]\nallow = [\"Bash(npm test:*)\", \"Bash(ls)\"]\n",
+            "config.toml:2): remove it, then run: tiller policy allow npm test\n",
+        ),
+        (
+            "[permissions]\ndeny = [\"Read(./.env)\", \"Bash(git push *)\"]\n",
+            "config.toml:2): remove it, then run: tiller policy deny git push\n",
+        ),
+        (
+            "[permissions]\nask = [\"WebFetch(*)\"]\n",
+            "remove it, then run: tiller policy ask COMMAND\n",
+        ),
     ] {
-        let ran = sandbox.run(&[&["config", "set"], &words[..]].concat());
-        assert_eq!(ran.code, Some(0), "{ran:#?}");
-        assert!(ran.stderr.contains(part), "{ran:#?}");
+        std::fs::write(sandbox.config().join("config.toml"), text).unwrap();
+        let ran = sandbox.run(&["policy", "list"]);
+        assert_eq!(ran.code, Some(2), "{ran:#?}");
+        assert!(ran.stderr.contains(told), "{ran:#?}");
     }
 }
 

@@ -73,9 +73,18 @@ fn words_list_the_sections_and_how_to_open_them() {
 #[test]
 fn unknown_words_get_the_nearest_sections_or_all_pages() {
     let sandbox = Sandbox::new();
+    let ran = sandbox.run(&["docs", "netwrk"]);
+    let nearest = "No exact match for 'netwrk'. The nearest sections:\n\n  permissions › Let it use the network";
+    assert!(
+        ran.code == Some(0) && ran.stdout.starts_with(nearest),
+        "{ran:#?}"
+    );
     for (word, told) in [
-        ("netwrk", "tiller docs permissions#let-it-use-the-network"),
-        ("netwrk", "`tiller docs` lists all pages"),
+        (
+            "network zzqqj",
+            "tiller docs permissions#let-it-use-the-network",
+        ),
+        ("network zzqqj", "`tiller docs` lists all pages"),
         ("zzqqj", "troubleshooting"),
     ] {
         let ran = sandbox.run(&["docs", word]);

@@ -172,6 +172,33 @@ fn rules_are_added_listed_and_removed() {
 }
 
 #[test]
+fn permissions_adds_a_rule_as_policy_does() {
+    let sandbox = Sandbox::new();
+    for (typed, code, told) in [
+        (
+            "allow --network npm install",
+            0,
+            "allow bash \"npm install\", with the network",
+        ),
+        ("deny rm '-r|-R'", 0, "deny bash \"rm -r|-R\""),
+        ("", 0, "  1  allow bash \"npm install\""),
+        ("allow sudo", 1, "sudo"),
+        ("deny Bash(rm:*)", 1, "write: /permissions deny rm"),
+        (
+            "deny --exact rm",
+            1,
+            "/permissions deny has no option --exact",
+        ),
+        ("allow", 1, "/permissions allow COMMAND (or ask, deny)"),
+    ] {
+        let ran = sandbox.run(&["-p", &format!("/permissions {typed}")]);
+        assert_eq!(ran.code, Some(code), "{ran:#?}");
+        let text = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(text.contains(told), "{typed}: {ran:#?}");
+    }
+}
+
+#[test]
 fn a_rule_can_be_for_one_project_only() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run(&["policy", "deny", "--project", "make", "deploy"]);
@@ -412,6 +439,11 @@ fn a_nonsensical_rule_is_rejected_with_its_line() {
             "tool = 'edit'\naction = 'deny'\npath = '../x'",
             3,
             "it can never match",
+        ),
+        (
+            "tool = 'bash'\naction = 'ask'\npattern = ['git']",
+            6,
+            "unknown key 'pattern': write prefix = [",
         ),
         (
             "tool = 'edit'\naction = 'deny'\npath = 'a[b'",

@@ -95,6 +95,12 @@ fn typing_finds_an_entry_by_its_command_alias_key_or_words() {
     let mut tui = opened("zzqqj");
     let none = "No match. Try another word, or `tiller docs` in a shell for all pages";
     assert!(tui.frame().contains(none), "{}", tui.frame());
+    // A key is that key, and no longer one.
+    for (key, action) in [("ctrl+b", Some(Action::TreeLabel)), ("alt+9", None)] {
+        let mut tui = opened(key);
+        assert_eq!(chosen(&tui), action, "{key}");
+        assert!(!tui.frame().contains("Backspace"), "{}", tui.frame());
+    }
     // Letters scattered over a text or in the middle of a word don't match.
     for query in ["ndo", "sdbx", "ark"] {
         assert_eq!(chosen(&opened(query)), None, "{query}");
@@ -256,7 +262,12 @@ conda -> troubleshooting › A command uses the wrong Python
 how to exit -> /quit
 quit vim -> troubleshooting › I'm in vi and can't leave it
 recover -> /undo
-where are my sessions -> /resume";
+where are my sessions -> /resume
+see the diff -> /diff
+show diff -> /diff
+find in chat -> /find
+allow always -> permissions › Stop asking for one command
+word wrap -> Not a setting: tiller wraps words";
 
 #[test]
 fn the_first_row_answers_a_stranger() {

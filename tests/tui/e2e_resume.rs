@@ -100,7 +100,7 @@ fn viewing_another_session_does_not_change_its_file() {
     let id = anthropic.rsplit('/').next().unwrap();
     screen.wait_until("the session in the status line", |view| {
         let line = view.lines().pop().unwrap();
-        line.contains(id) && line.contains("low") && line.contains("first")
+        line.contains(id) && line.contains("low") && line.contains("\"first\"")
     });
     assert_eq!(std::fs::read(&file).unwrap(), before);
     screen.keys("second<enter>");
@@ -125,7 +125,7 @@ fn viewing_another_session_does_not_change_its_file() {
     // From now on the exit names the session, and the status line shows its name.
     let screen = open_with(&sandbox, &["--session", new.to_str().unwrap()]);
     screen.wait_until("its title", |view| {
-        view.lines().pop().unwrap().contains("third")
+        view.lines().pop().unwrap().contains("\"third\"")
     });
     leave(&screen);
 }

@@ -120,6 +120,35 @@ fn a_saved_rule_applies_in_the_next_process() {
     }
 }
 
+#[test]
+fn a_rule_that_the_user_types_applies_at_once() {
+    let (_server, sandbox) = job::stage_with(vec![run("mkdir one"), Reply::text("Made.")]);
+    let screen = open(&sandbox);
+    screen.keys("/permissions allow mkdir<enter>");
+    screen.wait_for("allow bash \"mkdir\", in the sandbox");
+    screen.keys("go<enter>");
+    screen.wait_for("Made.");
+    assert!(
+        !screen.text().contains("rules have changed"),
+        "{}",
+        screen.text()
+    );
+    assert!(sandbox.path().join("one").exists());
+    leave(&screen);
+}
+
+#[test]
+fn a_setting_that_changes_elsewhere_is_named_at_the_next_prompt() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("Done.")]);
+    let screen = open(&sandbox);
+    let ran = sandbox.run(&["config", "set", "ui.title", "off"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    screen.keys("go<enter>");
+    screen.wait_for("config.toml has changed: ui.title. Restart tiller to use it");
+    screen.wait_for("Done.");
+    leave(&screen);
+}
+
 /// Rules that change in another terminal apply from the next call, and a broken file changes nothing.
 #[test]
 fn a_running_session_follows_changed_rules() {

@@ -35,7 +35,7 @@ pub fn parse_rules(text: &str, origin: impl Fn(usize) -> Origin) -> Result<Vec<R
     let line = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
     let file: File = toml::from_str(text).map_err(|error| RuleFault {
         line: error.span().map_or(1, |span| line(span.start)),
-        what: reworded(text, &error),
+        what: without_pattern(reworded(text, &error)),
     })?;
     let rules = file.permission.map(|permission| permission.rules);
     let rules = rules.into_iter().flatten().map(|rule| Rule {
@@ -43,6 +43,15 @@ pub fn parse_rules(text: &str, origin: impl Fn(usize) -> Origin) -> Result<Vec<R
         ..rule.into_inner()
     });
     Ok(rules.collect())
+}
+
+/// Names `prefix` in an error about a key that means it elsewhere.
+fn without_pattern(what: String) -> String {
+    let mut others = ["pattern", "command", "commands"].into_iter();
+    match others.find(|word| what.starts_with(&format!("unknown key '{word}'"))) {
+        Some(word) => format!("unknown key '{word}': write prefix = [\"npm\", \"test\"]"),
+        None => what,
+    }
 }
 
 /// The rules, written as in a settings file.

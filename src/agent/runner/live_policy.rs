@@ -41,11 +41,15 @@ impl LivePolicy {
             // Held until they apply, so that a call judged at the same time waits for them.
             let mut source = lock(&source);
             match source.changed()? {
-                Ok(rules) => policy.change(|it| it.replace_stored(rules)).then(|| {
-                    let text = "Your permission rules have changed, and apply from now on. To list \
-                                them: /permissions";
-                    (NoticeLevel::Info, text.to_owned())
-                }),
+                Ok(rules) => {
+                    let of_rules = policy.change(|it| it.replace_stored(rules)).then(|| {
+                        "Your permission rules have changed, and apply from now on. To list them: \
+                         /permissions"
+                            .to_owned()
+                    });
+                    let told: Vec<_> = of_rules.into_iter().chain(source.other_changes()).collect();
+                    (!told.is_empty()).then(|| (NoticeLevel::Info, told.join("\n")))
+                }
                 Err(why) => Some((
                     NoticeLevel::Warning,
                     format!("Can't read the changed permission rules, so the old ones stay: {why}"),

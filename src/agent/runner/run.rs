@@ -30,6 +30,10 @@ pub(crate) async fn run(link: &RunLink, opening: Opening) -> RunOutcome {
     link.emit(AgentEvent::AgentStart).await;
     link.begin_hooks(&opening).await;
     let mut lookout = Lookout::begin(link, opening).await;
+    let followed = link.env.permissions.policy.follow();
+    if let Some(Some((level, text))) = link.unless_cancelled(followed).await {
+        link.notice(level, text).await;
+    }
     let mut guard = LoopGuard::default();
     let mut compaction = SoftCompaction::default();
     let mut continued = 0;

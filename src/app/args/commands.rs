@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Command, FromArgMatches as _, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::run::{OutputMode, RunArgs};
@@ -189,6 +189,14 @@ pub enum PolicyCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+impl PolicyCommand {
+    /// What the user typed after `tiller policy`.
+    pub fn typed<'a>(words: impl Iterator<Item = &'a str>) -> Result<Self, clap::Error> {
+        let parser = Self::augment_subcommands(Command::new("policy").no_binary_name(true));
+        Self::from_arg_matches(&parser.try_get_matches_from(words)?)
+    }
 }
 
 /// The commands of a rule to add, and where it applies.
@@ -379,4 +387,6 @@ pub enum ConfigCommand {
     Edit,
     /// Print the path of your config.toml.
     Path,
+    /// Print the JSON schema of config.toml, for editors that complete and check TOML.
+    Schema,
 }

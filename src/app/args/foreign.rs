@@ -343,6 +343,7 @@ mod tests {
                 "no sub-command 'permissions': `tiller docs permissions` shows its page",
             ),
             ("help rpc", "`tiller docs rpc` shows its page"),
+            ("help hooks", "tiller docs hooks says what replaces them"),
             (
                 "policy check --permission acceptEdits make",
                 "tiller has no --permission acceptEdits; use --permission auto",
@@ -352,7 +353,7 @@ mod tests {
             ("config add x", "use tiller config set KEY VALUE"),
             (
                 "config what",
-                "tiller config has show, get, list, set, unset, edit, path",
+                "tiller config has show, get, list, set, unset, edit, path, schema",
             ),
             ("help steer", "Send a message to a running session"),
             (

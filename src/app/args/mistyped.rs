@@ -184,6 +184,7 @@ mod tests {
             (&["setings"], "use tiller config"),
             (&["config-set"], "try tiller config."),
             (&["undo"], "tiller -p -c /undo"),
+            (&["hooks"], "tiller docs hooks says"),
             (&["permissions"], "tiller policy list"),
             (&["rules"], "tiller policy list"),
             (&["allow", "git", "push"], "tiller policy allow COMMAND"),

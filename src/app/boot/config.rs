@@ -10,7 +10,7 @@ use super::screen;
 use super::sub_command::{discover, layers, layers_in};
 use crate::app::args::{ConfigCommand, of_value};
 use crate::app::cli;
-use crate::app::config::{Layers, Origin, Settings, typed_value};
+use crate::app::config::{Layers, Origin, Settings, schema, typed_value};
 use crate::app::dirs::Dirs;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::setting_names::SettingNames;
@@ -61,7 +61,7 @@ pub(super) fn config(
             let saved = with_names(&own, dirs, env, |names| names.save(&file, key, &value));
             saved.map_err(StartError::usage)?;
             let is_set = cli::config_is_set(&file, key, &value, check);
-            for warning in cli::setting_warnings(key, &value, dirs.home.as_deref()) {
+            if let Some(warning) = cli::setting_warning(key, &value) {
                 out::eprint_line(&format!("tiller: {warning}"));
             }
             Ok(is_set)
@@ -79,6 +79,7 @@ pub(super) fn config(
             let open = || runtime.block_on(external_editor::open(file.clone(), None));
             cli::edit_config(&file, open, check)
         }
+        ConfigCommand::Schema => Ok(out::print(&format!("{:#}\n", schema()))),
         // Users need it most when the file is broken.
         ConfigCommand::Path => Ok(cli::config_path(&file)),
     }

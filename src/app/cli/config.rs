@@ -1,7 +1,7 @@
 //! `tiller config`: prints, changes and checks settings.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::slice;
 
 use toml::Value;
@@ -54,32 +54,15 @@ pub fn config_is_set(
     printed
 }
 
-/// What a valid new value means, where that may surprise.
-pub fn setting_warnings(key: &str, value: &Value, home: Option<&Path>) -> Vec<String> {
-    let folder = |text: &str| match (text.strip_prefix('~'), home) {
-        (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
-        _ => PathBuf::from(text),
-    };
-    match key {
-        "permission.writable" => {
-            let folders = value
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str);
-            let missing = folders.filter(|it| !folder(it).is_dir());
-            missing
-                .map(|it| format!("no folder {it} yet: create it, or correct the setting"))
-                .collect()
-        }
-        "permission.mode" if value.as_str() == Some(PermissionMode::Full.name()) => {
-            vec![format!(
-                "every new session runs commands without questions and without a sandbox. Use full only in a \
-                 container or VM; to go back: tiller config set {key} auto"
-            )]
-        }
-        _ => Vec::new(),
-    }
+/// What a valid new value means, if that may surprise.
+pub fn setting_warning(key: &str, value: &Value) -> Option<String> {
+    let is_full = key == "permission.mode" && value.as_str() == Some(PermissionMode::Full.name());
+    is_full.then(|| {
+        format!(
+            "every new session runs commands without questions and without a sandbox. Use full only in a \
+             container or VM; to go back: tiller config set {key} auto"
+        )
+    })
 }
 
 /// `tiller config unset`: restores the default.

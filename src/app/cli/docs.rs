@@ -26,8 +26,7 @@ pub struct DocsTerminal {
 }
 
 /// Prints a page, or the only section if the words are its subject. Otherwise lists the sections that
-/// have them. Without
-/// words it lists all pages.
+/// have them, or those nearest to them. Without words it lists all pages.
 pub fn docs(words: &[String], terminal: Option<&DocsTerminal>) -> Result<Outcome, StartError> {
     let query = words.join(" ");
     if query.trim().is_empty() {
@@ -35,7 +34,7 @@ pub fn docs(words: &[String], terminal: Option<&DocsTerminal>) -> Result<Outcome
             "Pages, each for `tiller docs PAGE`:\n\n{}\n`tiller docs WORDS` searches them.\n",
             pages()
         );
-        return Ok(out::print(&text));
+        return Ok(print_list(&text, terminal));
     }
     if let Some((page, anchor)) = query.split_once('#')
         && let Some(page) = find_page(page)
@@ -82,7 +81,14 @@ pub fn docs(words: &[String], terminal: Option<&DocsTerminal>) -> Result<Outcome
                 let near = list(&hits.near, MAX_NEAR);
                 let _ = write!(text, "\nThe nearest headings:\n\n{near}");
             }
-            Ok(out::print(&text))
+            Ok(print_list(&text, terminal))
+        }
+        sections if hits.is_close => {
+            let text = format!(
+                "No exact match for '{query}'. The nearest sections:\n\n{}",
+                list(sections, MAX_NEAR)
+            );
+            Ok(print_list(&text, terminal))
         }
         [] => Err(StartError::usage(format!(
             "no page or section about '{query}'. The pages are:\n{}",
@@ -139,29 +145,38 @@ fn list(sections: &[Section], most: usize) -> String {
     lines.collect()
 }
 
+fn print_list(text: &str, terminal: Option<&DocsTerminal>) -> Outcome {
+    match terminal {
+        Some(terminal) => terminal.show(text),
+        None => out::print(text),
+    }
+}
+
 fn print_page(page: &Page, terminal: Option<&DocsTerminal>) -> Outcome {
     match terminal {
-        Some(terminal) => terminal.show(&page.readable()),
+        Some(terminal) => terminal.show(&(terminal.lay_out)(&page.readable())),
         None => out::print(page.text),
     }
 }
 
 fn print_section(section: Section, terminal: Option<&DocsTerminal>) -> Outcome {
     match terminal {
-        Some(terminal) => terminal.show(section.whole(&section.page.readable())),
+        Some(terminal) => {
+            let text = section.page.readable();
+            terminal.show(&(terminal.lay_out)(section.whole(&text)))
+        }
         None => out::print(section.whole(section.page.text)),
     }
 }
 
 impl DocsTerminal {
     /// Shows a text, in the pager if it is longer than the screen.
-    fn show(&self, markdown: &str) -> Outcome {
-        let text = (self.lay_out)(markdown);
+    fn show(&self, text: &str) -> Outcome {
         let is_long = text.lines().count() + 1 > self.rows;
-        if is_long && !self.pager.trim().is_empty() && self.page(&text) {
+        if is_long && !self.pager.trim().is_empty() && self.page(text) {
             return Outcome::Done;
         }
-        out::print(&text)
+        out::print(text)
     }
 
     /// Runs the pager on a text. Returns whether it could start.
@@ -201,17 +216,24 @@ mod tests {
     }
 
     #[test]
-    fn a_long_page_goes_through_the_pager_if_there_is_one() {
+    fn a_long_page_or_list_goes_through_the_pager_if_there_is_one() {
         let folder = tempfile::tempdir().unwrap();
         let shown = folder.path().join("shown");
-        let save = format!("cat > '{}'", shown.display());
-        terminal(save).show("one\ntwo\nthree\n");
-        assert_eq!(
-            std::fs::read_to_string(&shown).unwrap(),
-            "ONE\nTWO\nTHREE\n"
-        );
+        let terminal = |pager: &str| terminal(pager.to_owned());
+        let save = terminal(&format!("cat > '{}'", shown.display()));
+        for (words, first) in [
+            ("permissions", "# PERMISSIONS"),
+            ("permissions#git", "## GIT"),
+            ("network", "Sections about 'network':"),
+            ("netwrk", "No exact match for 'netwrk'"),
+            ("", "Pages, each for `tiller docs PAGE`:"),
+        ] {
+            docs(&[words.to_owned()], Some(&save)).unwrap();
+            let shown = std::fs::read_to_string(&shown).unwrap();
+            assert!(shown.starts_with(first), "{words}: {shown}");
+        }
         // One that ends early is no failure, one that isn't there is.
-        assert!(terminal("true".to_owned()).page("one\n"));
-        assert!(!terminal("/no/such/pager -R".to_owned()).page("one\n"));
+        assert!(terminal("true").page("one\n"));
+        assert!(!terminal("/no/such/pager -R").page("one\n"));
     }
 }

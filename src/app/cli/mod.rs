@@ -16,7 +16,6 @@ mod docs;
 mod policy;
 mod running_session;
 mod policy_notes;
-mod typed_rule;
 mod rules;
 mod steer;
 mod attached_questions;
@@ -27,7 +26,7 @@ pub use self::print::{Output, Print};
 pub use attach::{ScreenOffer, attach};
 pub use auth::AuthContext;
 pub use config::{
-    config_is_set, config_path, edit_config, setting_warnings, show_config, unset_config,
+    config_is_set, config_path, edit_config, setting_warning, show_config, unset_config,
 };
 pub use demo_project::demo_project;
 pub use docs::{DocsTerminal, docs};

@@ -61,7 +61,8 @@ pub fn models(
         });
     }
     out::eprint_line(&format!("Built-in models as of {as_of}"));
-    Ok(out::print(&for_terminal(&table(&list, default))))
+    let table = table(&list, default, out::columns());
+    Ok(out::print(&for_terminal(&table)))
 }
 
 fn nothing(what: &ModelsArgs, pattern: &str) -> String {
@@ -98,18 +99,36 @@ const HEAD: [&str; 8] = [
     "MODEL", "WINDOW", "OUTPUT", "$ IN", "$ OUT", "INPUT", "THINKING", "KEY",
 ];
 
-/// The table, one line per model, as wide as necessary.
-fn table(list: &[ModelEntry], default: Option<&str>) -> String {
+/// The table, one line per model, as wide as necessary. If that is more than `columns`, of the levels
+/// of thinking only the first and the last.
+fn table(list: &[ModelEntry], default: Option<&str>, columns: Option<usize>) -> String {
     let mut rows = vec![HEAD.map(str::to_owned)];
     rows.extend(list.iter().map(|it| row(it, default)));
+    let whole = aligned(&rows);
+    let is_wide = |columns| whole.lines().any(|line| line.chars().count() > columns);
+    if !columns.is_some_and(is_wide) {
+        return whole;
+    }
+    for row in &mut rows {
+        if let [first, _, .., last] = row[THINKING].split(',').collect::<Vec<_>>()[..] {
+            row[THINKING] = format!("{first}-{last}");
+        }
+    }
+    aligned(&rows)
+}
+
+/// The column of the levels.
+const THINKING: usize = 6;
+
+fn aligned(rows: &[[String; HEAD.len()]]) -> String {
     let mut widths = [0; HEAD.len()];
-    for row in &rows {
+    for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count());
         }
     }
     let mut text = String::new();
-    for row in &rows {
+    for row in rows {
         let start = text.len();
         for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
             let _ = match column {
@@ -184,4 +203,30 @@ fn inputs(model: &Model) -> Vec<&'static str> {
 fn levels(model: &Model) -> Vec<&'static str> {
     let levels = model.supported_thinking().into_iter();
     levels.map(ThinkingLevel::as_str).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::llm::Api;
+
+    #[test]
+    fn a_narrow_terminal_gets_the_first_and_the_last_level() {
+        let mut model = Model::new("lab", "quick", Api::OpenAiChat, "https://api.example/v1");
+        model.reasoning = true;
+        let list = [ModelEntry {
+            model: Arc::new(model),
+            key: KeyState::Ready,
+            origin: String::new(),
+        }];
+        let wide = table(&list, None, None);
+        assert!(wide.contains("off,minimal,low,medium,high"), "{wide}");
+        let columns = wide.lines().map(str::len).max();
+        assert_eq!(table(&list, None, columns), wide);
+        let narrow = table(&list, None, Some(70));
+        assert!(narrow.contains("  off-high  "), "{narrow}");
+        assert!(narrow.lines().all(|line| line.len() <= 70), "{narrow}");
+    }
 }

@@ -1,9 +1,9 @@
 //! Why rules of the user that seem to allow a command don't, and where the documentation helps.
 
-use super::typed_rule::cannot_work;
 use crate::agent::JudgedCommand;
 use crate::agent::permission::{Action, Judged, Origin, Rule, Verdict, option_to_name};
 use crate::agent::word_list::WordList;
+use crate::app::typed_rule::cannot_work;
 
 /// Programs that have a recipe in the documentation.
 const HAVE_RECIPES: WordList = WordList("ssh scp docker podman gh curl wget git npm");

@@ -5,18 +5,15 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::typed_rule::{cannot_work, check_words, warning};
-use crate::agent::git::project_root;
-use crate::agent::permission::{Action, Origin, Rule, rules_to_toml};
+use crate::agent::permission::Rule;
 use crate::agent::session::live_sessions;
 use crate::app::args::PolicyCommand;
-use crate::app::config::{append_rules, parse_checked_rules, remove_older};
 use crate::app::dirs::Dirs;
 use crate::app::out;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
-use crate::app::stored_rules::{StoredRules, listed, named, place_of};
-use crate::app::trust::Trust;
+use crate::app::stored_rules::{StoredRules, listed, named};
+use crate::app::typed_rule::add_typed;
 
 /// Prints the rules in force.
 pub fn list_rules(rules: &[Rule], json: bool) -> Outcome {
@@ -28,72 +25,10 @@ pub fn list_rules(rules: &[Rule], json: bool) -> Outcome {
     out::print(&for_terminal(&listed(rules)))
 }
 
-/// Adds a rule about commands to a file of the user, for every project or for the one around `cwd`.
+/// Adds a rule about commands to a file of the user.
 pub fn add_rule(dirs: &Dirs, cwd: &Path, what: &PolicyCommand) -> Result<Outcome, StartError> {
-    let (action, words, free, exact) = match what {
-        PolicyCommand::Allow(what) => (
-            Action::Allow,
-            &what.rule.words,
-            Some(&what.rule),
-            what.exact,
-        ),
-        PolicyCommand::Ask(what) => (Action::Ask, &what.words, Some(what), false),
-        PolicyCommand::Deny(words) => (Action::Deny, words, None, false),
-        _ => return Ok(Outcome::Done),
-    };
-    let typed = &words.command;
-    check_words(action, typed).map_err(StartError::usage)?;
-    let prefix: Vec<String> = if exact && typed.len() > 1 {
-        typed.clone()
-    } else {
-        let words = typed.iter().flat_map(|word| word.split_whitespace());
-        words.map(str::to_owned).collect()
-    };
-    let rule = Rule {
-        prefix,
-        exact,
-        network: free.is_some_and(|it| it.network),
-        sandbox: !free.is_some_and(|it| it.no_sandbox),
-        ..Rule::of_tool("bash", action, Origin::Session)
-    };
-    let rules = rules_to_toml(std::slice::from_ref(&rule));
-    let checked = parse_checked_rules(&rules, |_| Origin::Session);
-    checked.map_err(|(_, why)| StartError::usage(why))?;
-    if let Some(why) = cannot_work(&rule) {
-        return Err(StartError::usage(format!("not added: {why}")));
-    }
-    let added = std::slice::from_ref(&rule);
-    let (file, place) = if words.project {
-        let trust = Trust::load(&dirs.projects_file(), cwd)?;
-        let file = trust
-            .keep_rules(added)
-            .map_err(StartError::usage)?
-            .to_owned();
-        (file, format!(", only in {}", project_root(cwd).display()))
-    } else {
-        let file = dirs.config_file();
-        append_rules(&file, added).map_err(StartError::usage)?;
-        remove_older(&file, &rule).map_err(StartError::usage)?;
-        (file, String::new())
-    };
-    let mut text = format!(
-        "Added to {}: {}{}{place}\n",
-        file.display(),
-        rule.what(),
-        place_of(&rule)
-    );
-    let running = of_running_sessions(&dirs.sessions()).map(str::to_owned);
-    let is_bundle = |word: &String| {
-        let letters = word.strip_prefix('-').unwrap_or_default();
-        letters.len() > 1 && letters.chars().all(|c| c.is_ascii_alphabetic())
-    };
-    let spelled = (rule.action != Action::Allow && rule.prefix.iter().any(is_bundle)).then(|| {
-        "The same options in another order or one by one still pass. Name one of them with all its \
-         spellings, as in: tiller policy deny rm '-r|-R|--recursive'"
-            .to_owned()
-    });
-    let notes = [warning(&rule), spelled, running];
-    for note in notes.into_iter().flatten() {
+    let mut text = add_typed(dirs, cwd, what)?;
+    if let Some(note) = of_running_sessions(&dirs.sessions()) {
         let _ = writeln!(text, "{note}");
     }
     Ok(out::print(&for_terminal(&text)))

@@ -1,6 +1,8 @@
 //! Checks that settings exist and have the right type. The defaults are the schema: they have every key,
 //! and values of the right type. A table that is empty there takes any names, with strings.
 
+use std::slice;
+
 use strsim::jaro_winkler;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
@@ -180,11 +182,31 @@ fn unknown(root: &Table, key: String, value: &Value, place: &dyn Fn(&str) -> Str
         .into_iter()
         .find(|key| meant(root, key).is_some())
         .unwrap_or(key);
-    format!(
-        "unknown setting {key} ({}): {}",
-        place(&key),
-        hint(root, &key)
-    )
+    let (action, mut hint) = (last(&key), hint(root, &key));
+    let given = value.get(action).unwrap_or(value);
+    if given.is_array() {
+        // The file must be valid before the command can add to it.
+        hint = hint.replace("instead, run:", "remove it, then run:");
+    }
+    if let Some(command) = command_of(given) {
+        hint = hint.replace(&format!("{action} COMMAND"), &format!("{action} {command}"));
+    }
+    format!("unknown setting {key} ({}): {hint}", place(&key))
+}
+
+/// The first command in another agent's list of rules, such as `["Bash(npm test:*)"]`.
+fn command_of(value: &Value) -> Option<String> {
+    let items = value
+        .as_array()
+        .map_or(slice::from_ref(value), Vec::as_slice);
+    items.iter().filter_map(Value::as_str).find_map(|text| {
+        let inner = text
+            .strip_prefix("Bash(")
+            .map_or(text, |rest| rest.trim_end_matches(')'));
+        let words = inner.trim_end_matches('*').trim_end_matches([':', ' ']);
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || " ._-/".contains(c);
+        (!words.is_empty() && words.chars().all(is_plain)).then(|| words.to_owned())
+    })
 }
 
 /// A suggestion for an unknown key.
@@ -195,12 +217,19 @@ pub(super) fn hint(root: &Table, key: &str) -> String {
             "`tiller config get {name}` lists the servers there; describe any other in models.toml, as \
              [providers.NAME]"
         ),
+        Some(name) if name == RULES && matches!(last(key), "allow" | "ask" | "deny") => {
+            format!("instead, run: tiller policy {} COMMAND", last(key))
+        }
         Some(name) if get(root, &name).is_some_and(Value::is_table) => {
             format!("`tiller config get {name}` lists the settings there")
         }
         Some(name) => format!("did you mean {name}?"),
         None => "`tiller config list` lists all settings".to_owned(),
     }
+}
+
+fn last(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or_default()
 }
 
 /// The setting that `key` probably means, else its section, or what to do instead.

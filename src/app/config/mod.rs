@@ -16,6 +16,7 @@ mod settings;
 mod edit;
 mod manual;
 mod answered_rules;
+mod schema;
 
 pub use answered_rules::{append_rules, read_answer, remove_older, remove_rule};
 pub use edit::{
@@ -25,6 +26,8 @@ pub use layers::{Layers, Origin, TYPED};
 pub use manual::{
     SettingOverride, SettingRow, documented, entries_of, overrides, setting_rows, words_of,
 };
+pub use places::WRITABLE;
 pub use project::add_project_file;
 pub use rules::parse_checked_rules;
+pub use schema::schema;
 pub use settings::Settings;

@@ -3,9 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use super::layers::{Layer, Layers, Origin};
+use crate::app::args::existing_folder;
 
 /// Paths that a project may add to.
 pub(super) const PROTECTED: &str = "permission.protected";
+/// Folders that must exist.
+pub const WRITABLE: &str = "permission.writable";
 
 /// Absolute paths, which need not exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,7 +22,15 @@ pub struct PlaceSettings {
 }
 
 impl PlaceSettings {
-    /// Warnings about protected paths that don't exist. They may be misspelled.
+    /// What's wrong with writable folders that aren't there, as `--add-dir` says it.
+    pub fn missing_folders(&self) -> impl Iterator<Item = String> {
+        self.writable.iter().filter_map(|folder| {
+            let why = existing_folder(folder).err()?;
+            Some(format!("{}: {why}", folder.display()))
+        })
+    }
+
+    /// Warnings about paths that don't exist. They may be misspelled.
     pub fn missing(&self) -> Vec<String> {
         let missing = self
             .protected
@@ -31,7 +42,9 @@ impl PlaceSettings {
                 path.display()
             )
         });
-        told.collect()
+        let folders = self.missing_folders();
+        told.chain(folders.map(|why| format!("{WRITABLE}: {why}")))
+            .collect()
     }
 }
 
@@ -47,7 +60,7 @@ pub(super) fn place_settings(layers: &Layers) -> Result<PlaceSettings, String> {
     let protected = layers.with(PROTECTED).map(|layer| paths(layer, PROTECTED));
     let protected: Vec<Vec<PathBuf>> = protected.collect::<Result<_, _>>()?;
     Ok(PlaceSettings {
-        writable: strongest("permission.writable")?,
+        writable: strongest(WRITABLE)?,
         protected: protected.concat(),
         caches: strongest("permission.caches")?,
     })
@@ -112,8 +125,10 @@ mod tests {
         assert_eq!(places.protected, protected);
         assert!(places.caches.is_empty());
         let missing = places.missing();
-        assert_eq!(missing.len(), 3, "{missing:?}");
+        assert_eq!(missing.len(), 5, "{missing:?}");
         assert!(missing[2].contains("/mine doesn't exist"), "{missing:?}");
+        let told = "permission.writable: /w: ";
+        assert!(missing[4].starts_with(told), "{missing:?}");
     }
 
     #[test]

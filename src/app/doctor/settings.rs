@@ -30,7 +30,7 @@ pub fn left_out(name: &'static str, fault: &str) -> Check {
 /// A setting that may not do what the user wants.
 pub fn doubtful(why: &str) -> Check {
     Check::hint(
-        "protected",
+        "folders",
         why,
         "Compare it with your files: tiller config edit",
     )

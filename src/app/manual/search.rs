@@ -28,6 +28,8 @@ pub(crate) struct Hits {
     pub sections: Vec<Section>,
     /// Whether they have all the words, as typed.
     pub is_exact: bool,
+    /// If they haven't: whether the first is about most of them, or about what they are a typo of.
+    pub is_close: bool,
     /// Whether the first is about the words: its heading or a synonym has them, not only its text.
     pub is_titled: bool,
     /// If it isn't: other sections whose headings have some of the words.
@@ -57,7 +59,8 @@ pub(crate) fn search(query: &str) -> Hits {
         let near = near().into_iter().filter(|it| !it.page.is_about_others());
         sections.splice(..0, near.take(MAX_NEAR));
     }
-    if sections.is_empty() && !words.is_empty() {
+    let is_typo = sections.is_empty();
+    if is_typo && !words.is_empty() {
         let known: Vec<&str> = Index::get().known_words().collect();
         let typo = |word: &String| {
             let is_long = word.chars().count() >= MIN_TYPO;
@@ -69,7 +72,10 @@ pub(crate) fn search(query: &str) -> Hits {
         sections = best(&self::scores(&meant), meant.len());
     }
     let of = |section: &Section| scores.iter().find(|it| it.section == *section);
-    let is_titled = sections.first().and_then(of).is_some_and(|it| it.is_titled);
+    let first = sections.first().and_then(of);
+    let is_titled = first.is_some_and(|it| it.is_titled);
+    let is_most = |it: &Score| it.has_heading && 2 * it.fitting > words.len();
+    let is_close = !is_exact && !sections.is_empty() && (is_typo || first.is_some_and(is_most));
     let mut near = Vec::new();
     if is_exact && !is_titled {
         near = best(&scores, 1);
@@ -79,6 +85,7 @@ pub(crate) fn search(query: &str) -> Hits {
     Hits {
         sections,
         is_exact,
+        is_close,
         is_titled,
         near,
     }
@@ -275,7 +282,9 @@ mod tests {
         }
         // One of the words is nowhere.
         let some = search("network zzqqj");
-        assert!(!some.is_exact && !some.sections.is_empty());
+        assert!(!some.is_exact && !some.is_close && !some.sections.is_empty());
+        let most = search("pip install zzqqj");
+        assert!(!most.is_exact && most.is_close);
         assert_eq!(names("zzqqj"), Vec::<String>::new());
     }
 

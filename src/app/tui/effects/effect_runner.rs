@@ -217,7 +217,7 @@ impl EffectRunner {
             | Effect::ReadSettings
             | Effect::SaveSetting(..)
             | Effect::UnsetSetting(_)) => {
-                self.user.run(effect, &self.models, &self.results);
+                self.user.run(effect, &self.host, &self.results);
             }
             Effect::SaveDefault(full_id) => {
                 let models = Arc::clone(&self.models);

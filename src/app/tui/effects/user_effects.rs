@@ -10,6 +10,7 @@ use super::effect::Effect;
 use crate::app::config::SettingOverride;
 use crate::app::config::{Layers, setting_rows, unset_checked};
 use crate::app::dirs::Dirs;
+use crate::app::host::Host;
 use crate::app::models::Models;
 use crate::app::setting_names::SettingNames;
 use crate::app::tui::msg::EffectResult;
@@ -36,13 +37,10 @@ impl UserEffects {
         }
     }
 
-    pub fn run(
-        &mut self,
-        effect: Effect,
-        models: &Arc<Models>,
-        results: &UnboundedSender<EffectResult>,
-    ) {
-        let (models, results) = (Arc::clone(models), results.clone());
+    pub fn run(&mut self, effect: Effect, host: &Host, results: &UnboundedSender<EffectResult>) {
+        let (models, handle) = (Arc::clone(&host.models), host.handle.clone());
+        let saves = matches!(effect, Effect::SaveSetting(..) | Effect::UnsetSetting(_));
+        let results = results.clone();
         let (dirs, overrides) = (self.dirs.clone(), Arc::clone(&self.overrides));
         let (done, next) = channel();
         let before = self.last.replace(next);
@@ -50,6 +48,10 @@ impl UserEffects {
             before.map(|before| before.recv());
             perform(effect, &dirs, &overrides, &models, &results);
             drop(done);
+            if saves {
+                // The agent reads the file now, so that it later reports only the changes of others.
+                tokio::spawn(async move { handle.permission_rules().await });
+            }
         });
     }
 }

@@ -15,6 +15,8 @@ pub(super) enum Command {
     Unknown(String),
     /// The same, but another agent may have a file for it.
     OfOthers(String),
+    /// Another agent's command, alone. The message is all there is to say.
+    Answered(String),
 }
 
 /// The command in the editor, or `None` if the text is a message. `//` starts a message with a
@@ -44,6 +46,9 @@ pub(super) fn parse(app: &App) -> Option<Command> {
             _ => format!("/{word} takes no argument; nothing was sent"),
         }),
         None => match Unknown::of(word) {
+            Unknown::Elsewhere(instead) if word == command && !word.contains(':') => {
+                Command::Answered(format!("/{word}: {instead}"))
+            }
             Unknown::Elsewhere(instead) => Command::OfOthers(format!("/{word}: {instead}")),
             Unknown::Typo(near) => Command::OfOthers(format!(
                 "No command /{word}: did you mean /{near}? {help} lists all"

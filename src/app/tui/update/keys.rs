@@ -309,6 +309,11 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
                     app.say_for(text, 5000);
                     vec![Effect::FindCommandFile(app.composer.text())]
                 }
+                // What the user types next isn't a part of it.
+                Some(Command::Answered(text)) => {
+                    app.say_for(text, 5000);
+                    vec![Effect::FindCommandFile(app.composer.take())]
+                }
             };
         }
         Action::TakeBack => return queue::take_back(app),

@@ -162,7 +162,9 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         }
         EffectResult::Picture(file) => shell::picture(app, file),
         EffectResult::Files(found) => completion::files_found(app, found),
-        EffectResult::CommandFile(typed, instead) if app.composer.text() == typed => {
+        EffectResult::CommandFile(typed, instead)
+            if app.composer.is_empty() || app.composer.text() == typed =>
+        {
             let text = format!("tiller has no command files yet. Type {instead}");
             return app.say_for(text, 10_000);
         }

@@ -9,9 +9,10 @@ use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::completion::{Candidate, Completion, CompletionKind};
 use crate::app::tui::popups::{Popup, list_top, on_row, row_style, split};
-use crate::app::tui::text::width::ellipsis_middle;
+use crate::app::tui::text::width::{ellipsis_middle, width};
 
 const MAX_ROWS: usize = 10;
+const NO_MATCH: &str = "No match";
 
 pub fn height(list: &Completion) -> u16 {
     let count = list.candidates.len();
@@ -28,7 +29,7 @@ pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (R
     let said = match list.kind {
         CompletionKind::File if list.waits => "Reading the folder …",
         CompletionKind::File if list.typed == "@" => "No files here",
-        CompletionKind::File => "No match",
+        CompletionKind::File => NO_MATCH,
         _ => "",
     };
     if count == 0 && said.is_empty() {
@@ -67,6 +68,10 @@ pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (R
         return (Rect::ZERO, 0);
     };
     if count == 0 {
+        let said = match said {
+            NO_MATCH => no_match(&tab, usize::from(inside.width)),
+            said => said.to_owned(),
+        };
         popup.line(&StyledLine::of(said, popup.quiet()), inside);
         return (Rect::ZERO, 0);
     }
@@ -82,6 +87,16 @@ pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (R
     }
     inside.height = count.saturating_sub(top).min(shown) as u16;
     (inside, top)
+}
+
+/// The same, and what to do, as far as there is room.
+fn no_match(tab: &str, columns: usize) -> String {
+    let texts = [
+        format!("{NO_MATCH}. Files that git ignores aren't listed: type the path, {tab} completes"),
+        format!("{NO_MATCH}. Type the path, {tab} completes"),
+    ];
+    let fitting = texts.into_iter().find(|text| width(text) <= columns);
+    fitting.unwrap_or_else(|| NO_MATCH.to_owned())
 }
 
 fn draw_row(

@@ -91,8 +91,9 @@ fn left(
     let session = status.session.as_ref().and_then(|session| session.label());
     if let Some(name) = session.filter(|_| most >= Detail::Session) {
         let room = columns.saturating_sub(left.width() + right.width() + 2 * GAP);
-        let name = ellipsis(name, room.clamp(MIN_NAME, MAX_NAME));
-        left.push(format!("   {name}"), theme.status);
+        let name = ellipsis(name, room.clamp(MIN_NAME, MAX_NAME) - 2);
+        // In quotes, so that a name such as `fail` doesn't read like a state.
+        left.push(format!("   \"{name}\""), theme.status);
     }
     left
 }

@@ -7,7 +7,7 @@ use crate::app::action::{ALIASES, Action, ActionSpec, ELSEWHERE, Group, Scope, a
 use crate::app::config::documented;
 use crate::app::manual::{PAGES, Section, begins_word, parts, search, search_words};
 use crate::app::synonyms::{begins_one, instead_of, is_one, plain, words_for};
-use crate::app::tui::keymap::{Keymap, label};
+use crate::app::tui::keymap::{Chord, Keymap, label};
 use crate::app::tui::popups::Picker;
 use crate::llm::nearest::typo_of;
 
@@ -75,10 +75,11 @@ impl HelpEntry {
             .filter(|_| self.spec.is_none())
     }
 
-    /// What other words are for: its action or setting.
+    /// What other words are for: its action, its setting or another agent's command.
     fn subject(&self) -> &str {
         let action = self.spec.map(|spec| spec.name);
-        action.or(self.setting()).unwrap_or_default()
+        let subject = action.or(self.setting());
+        subject.unwrap_or_else(|| self.command.trim_start_matches('/'))
     }
 
     /// How well it fits, 0 best; `None` if a word is missing.
@@ -156,9 +157,17 @@ const OTHERS: [(Group, &str, &str); 9] = [
     (Group::Looking, "Shift+drag", "Let the terminal select text"),
 ];
 
-/// Whether a word of `text` is `word` or begins so; signs match anywhere.
+/// Whether the query is a key with its modifiers: `ctrl+b`.
+fn is_key(typed: &str) -> bool {
+    typed.contains('+') && typed.parse::<Chord>().is_ok()
+}
+
+/// Whether a word of `text` is `word` or begins so. A key matches as a whole, other signs anywhere.
 fn has_word(text: &str, word: &str) -> bool {
-    if word.chars().all(char::is_alphanumeric) {
+    if is_key(word) {
+        let mut words = text.split(|c: char| c.is_whitespace() || "`,;:()|".contains(c));
+        words.any(|it| it == word)
+    } else if word.chars().all(char::is_alphanumeric) {
         parts(text).any(|part| begins_word(part, word))
     } else {
         text.contains(word)
@@ -224,7 +233,12 @@ impl HelpList {
     }
 
     fn find(&mut self, typed: &str) -> Vec<usize> {
-        let docs = search(typed);
+        let mut docs = search(typed);
+        let is_key = is_key(typed);
+        if is_key {
+            let has = |section: &Section| has_word(&section.text.to_lowercase(), typed);
+            docs.sections.retain(has);
+        }
         let words = query_words(typed);
         let heading = docs.sections.first().map(Section::heading);
         let heading = heading.unwrap_or_default().to_lowercase();
@@ -235,7 +249,10 @@ impl HelpList {
         let tier = |entry: &HelpEntry| entry.tier(typed, &words);
         let mut found = self.entries(|entry| tier(entry).filter(|tier| is_main(entry, *tier)));
         let mut settings = self.entries(|entry| tier(entry).filter(|tier| !is_main(entry, *tier)));
-        if found.is_empty() && settings.is_empty() && !docs.is_exact {
+        let advice = instead_of(&words.concat());
+        // A key has no typo, and an advice is the answer.
+        let is_final = is_key || advice.is_some() || docs.is_exact;
+        if found.is_empty() && settings.is_empty() && !is_final {
             found = self.entries(|entry| typo_of(typed, entry.names.lines()).map(|_| 0));
             if found.is_empty() && words.len() > 1 {
                 let least = words.len().div_ceil(2);
@@ -260,8 +277,7 @@ impl HelpList {
             found.retain(|at| !is_told(&self.rows[*at]));
         }
         let is_told = found.iter().any(|at| is_told(&self.rows[*at]));
-        let advice = instead_of(&words.concat()).filter(|_| !is_told);
-        let advice = advice.map(|advice| {
+        let advice = advice.filter(|_| !is_told).map(|advice| {
             self.rows.push(HelpRow::Entry(HelpEntry {
                 text: format!("Not a setting: {advice}").into(),
                 ..HelpEntry::default()

@@ -90,14 +90,23 @@ impl SettingsPicker {
     }
 
     /// What to do instead if the query names no setting.
-    pub fn advice(&self) -> Option<&'static str> {
-        let typed = self.picker.query().to_lowercase();
+    pub fn advice(&self) -> Option<String> {
+        let typed = self.picker.query();
+        let is_rule = |verb| matches!(verb, "allow" | "ask" | "deny");
+        if typed
+            .split_once(' ')
+            .is_some_and(|(verb, command)| is_rule(verb) && !command.is_empty())
+        {
+            return Some(format!("/permissions {typed} adds this rule"));
+        }
+        let typed = typed.to_lowercase();
         let words = telling_words(&typed);
         let first = self.picker.matches().first();
         let first = first.and_then(|at| self.rows.as_ref()?.get(*at));
         let found = first.and_then(|row| fit(row, &typed, &words));
         let is_named = found.is_some_and(|fit| fit <= Fit::Name);
-        instead_of(&words.concat()).filter(|_| !is_named)
+        let advice = instead_of(&words.concat()).filter(|_| !is_named);
+        advice.map(str::to_owned)
     }
 
     pub fn chosen(&self) -> Option<&SettingRow> {
@@ -238,6 +247,8 @@ mod tests {
             ("dark mode", "ui.theme"),
             ("max_iter", "agent.max_iterations"),
             ("v", "ui.vim"),
+            ("hide files", "permission.protected"),
+            ("private", "permission.protected"),
         ] {
             let mut list = SettingsPicker::default();
             list.picker.type_text(typed);
@@ -258,6 +269,18 @@ mod tests {
             ("shortcut", "keymap.toml"),
             ("git push", "/permissions"),
             ("json", "--mode json"),
+            ("endpoint", "models.toml"),
+            ("keys", "keymap.toml"),
+            ("docker", "docs docker"),
+            ("clipboard", "docs clipboard"),
+            ("password", "docs secrets"),
+            ("python", "environment"),
+            ("temperature", "/thinking"),
+            ("editor", "VISUAL"),
+            (
+                "allow npm test",
+                "/permissions allow npm test adds this rule",
+            ),
         ] {
             let mut list = SettingsPicker::default();
             list.picker.type_text(typed);

@@ -1,11 +1,19 @@
-//! The words that users type for a rule. Refuses those that can't begin a command, and warns about a rule
-//! that likely does nothing.
+//! Adds the rule that a user types, for `tiller policy` and `/permissions`. Refuses words that can't begin a
+//! command, and warns about a rule that likely does nothing.
 
+use std::fmt::Write;
 use std::path::Path;
 
-use crate::agent::permission::{Action, Rule, Unmet, unmet};
+use super::args::PolicyCommand;
+use super::config::{append_rules, parse_checked_rules, remove_older};
+use super::dirs::Dirs;
+use super::humanize::shell_word;
+use super::outcome::StartError;
+use super::stored_rules::place_of;
+use super::trust::Trust;
+use crate::agent::git::project_root;
+use crate::agent::permission::{Action, Origin, Rule, Unmet, rules_to_toml, unmet};
 use crate::agent::word_list::WordList;
-use crate::app::humanize::shell_word;
 
 /// Options that only count before the words.
 const OPTIONS: WordList = WordList("--network --no-sandbox --exact --project");
@@ -19,8 +27,78 @@ const TOOLS: WordList = WordList(
      read_file write_file web_fetch mcp__*",
 );
 
+/// Adds a rule about commands to a file of the user, for every project or for the one around `cwd`. Returns
+/// what to tell the user.
+pub fn add_typed(dirs: &Dirs, cwd: &Path, what: &PolicyCommand) -> Result<String, StartError> {
+    let (action, words, free, exact) = match what {
+        PolicyCommand::Allow(what) => (
+            Action::Allow,
+            &what.rule.words,
+            Some(&what.rule),
+            what.exact,
+        ),
+        PolicyCommand::Ask(what) => (Action::Ask, &what.words, Some(what), false),
+        PolicyCommand::Deny(words) => (Action::Deny, words, None, false),
+        _ => return Ok(String::new()),
+    };
+    let typed = &words.command;
+    check_words(action, typed).map_err(StartError::usage)?;
+    let prefix: Vec<String> = if exact && typed.len() > 1 {
+        typed.clone()
+    } else {
+        let words = typed.iter().flat_map(|word| word.split_whitespace());
+        words.map(str::to_owned).collect()
+    };
+    let rule = Rule {
+        prefix,
+        exact,
+        network: free.is_some_and(|it| it.network),
+        sandbox: !free.is_some_and(|it| it.no_sandbox),
+        ..Rule::of_tool("bash", action, Origin::Session)
+    };
+    let rules = rules_to_toml(std::slice::from_ref(&rule));
+    let checked = parse_checked_rules(&rules, |_| Origin::Session);
+    checked.map_err(|(_, why)| StartError::usage(why))?;
+    if let Some(why) = cannot_work(&rule) {
+        return Err(StartError::usage(format!("not added: {why}")));
+    }
+    let added = std::slice::from_ref(&rule);
+    let (file, place) = if words.project {
+        let trust = Trust::load(&dirs.projects_file(), cwd)?;
+        let file = trust
+            .keep_rules(added)
+            .map_err(StartError::usage)?
+            .to_owned();
+        (file, format!(", only in {}", project_root(cwd).display()))
+    } else {
+        let file = dirs.config_file();
+        append_rules(&file, added).map_err(StartError::usage)?;
+        remove_older(&file, &rule).map_err(StartError::usage)?;
+        (file, String::new())
+    };
+    let mut text = format!(
+        "Added to {}: {}{}{place}\n",
+        file.display(),
+        rule.what(),
+        place_of(&rule)
+    );
+    let is_bundle = |word: &String| {
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        letters.len() > 1 && letters.chars().all(|c| c.is_ascii_alphabetic())
+    };
+    let spelled = (rule.action != Action::Allow && rule.prefix.iter().any(is_bundle)).then(|| {
+        "The same options in another order or one by one still pass. Name one of them with all its \
+         spellings, as in: tiller policy deny rm '-r|-R|--recursive'"
+            .to_owned()
+    });
+    for note in [warning(&rule), spelled].into_iter().flatten() {
+        let _ = writeln!(text, "{note}");
+    }
+    Ok(text)
+}
+
 /// Checks that `typed` can be the first words of commands.
-pub(super) fn check_words(action: Action, typed: &[String]) -> Result<(), String> {
+fn check_words(action: Action, typed: &[String]) -> Result<(), String> {
     let verb = action.name();
     let form = |words: &[&str]| {
         let words = words.iter().map(|word| shell_word(Path::new(word)));
@@ -85,7 +163,7 @@ pub(super) fn cannot_work(rule: &Rule) -> Option<String> {
 }
 
 /// A warning if `rule` likely doesn't allow what its author wants.
-pub(super) fn warning(rule: &Rule) -> Option<String> {
+fn warning(rule: &Rule) -> Option<String> {
     let words = rule.prefix.join(" ");
     Some(match unmet(rule)? {
         Unmet::Freedom(built_in) => {
