@@ -245,10 +245,10 @@ import: quit, then run `tiller sessions import FILE` and `tiller -c`
 label: open /tree; Alt+L labels the entry
 terminal-setup: nothing to set up; Ctrl+J starts a new line everywhere
 sandbox: commands run in a sandbox, except in full mode; see /permission
-hooks: tiller has no hooks; `tiller docs hooks` says what replaces them
 mcp: tiller has no MCP; it can run any command-line tool
 agents: tiller has no subagents; /try works in a copy
-plugin plugins skills prompts extensions: tiller has none; @FILE adds a file to a prompt
+skills prompts: type / to see them; `tiller docs skills` says where they are
+plugin plugins extensions: tiller has none; `tiller docs skills` says what it reads
 tasks bashes background: tiller runs nothing in the background
 ps: tiller runs nothing in the background; `tiller status` lists the open sessions
 search web-search: tiller has no web search; /find searches this conversation

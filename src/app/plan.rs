@@ -10,6 +10,7 @@ use toml::Value;
 
 use super::args::{OutputMode, RunArgs, existing_folder};
 pub use super::chosen_model::{Chosen, default_model};
+use super::commands::CustomCommands;
 use super::config::{Layers, Origin, Settings, WRITABLE};
 use super::dirs::Dirs;
 use super::models::Models;
@@ -285,7 +286,7 @@ impl Plan {
         let mut chosen = chosen?;
         let model = chosen.model.as_ref();
         let args = &loaded.args;
-        let prompt = read_prompt(&loaded, stdio, model.is_some())?;
+        let prompt = read_prompt(&loaded, dirs, stdio, model.is_some())?;
         let front_end = front_end(args, stdio, model.is_some(), !prompt.is_empty());
         let silent = !matches!(front_end, FrontEnd::Screen | FrontEnd::PlainDemo) && !args.demo;
         let needs_model = args
@@ -429,7 +430,12 @@ pub fn working_folder(cd: Option<&Path>) -> Result<PathBuf, StartError> {
     existing_folder(folder).map_err(fault)
 }
 
-fn read_prompt(loaded: &Loaded, stdio: Stdio, has_model: bool) -> Result<Vec<Content>, StartError> {
+fn read_prompt(
+    loaded: &Loaded,
+    dirs: &Dirs,
+    stdio: Stdio,
+    has_model: bool,
+) -> Result<Vec<Content>, StartError> {
     let Loaded { args, cwd, .. } = loaded;
     if args.demo {
         return Ok(Vec::new());
@@ -443,7 +449,8 @@ fn read_prompt(loaded: &Loaded, stdio: Stdio, has_model: bool) -> Result<Vec<Con
         let silence = if idle { Silence::Empty } else { Silence::Said };
         prompt::piped_stdin(silence, loaded.deadline)?
     };
-    prompt::build(&args.prompt, stdin.as_deref(), cwd)
+    let custom = CustomCommands::new(dirs, cwd);
+    prompt::build(&args.prompt, stdin.as_deref(), cwd, &custom)
 }
 
 fn front_end(args: &RunArgs, stdio: Stdio, has_model: bool, has_prompt: bool) -> FrontEnd {

@@ -11,7 +11,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::attachments::{has_lines, mention, near_miss};
-use super::commands;
+use super::commands::{self, CustomCommands};
 use super::outcome::StartError;
 use crate::agent::tools;
 use crate::llm::Content;
@@ -27,6 +27,7 @@ pub fn build(
     words: &[String],
     stdin: Option<&str>,
     cwd: &Path,
+    custom: &CustomCommands,
 ) -> Result<Vec<Content>, StartError> {
     let mut paragraphs = Vec::new();
     let (mut files, mut images) = (Vec::new(), Vec::new());
@@ -51,7 +52,11 @@ pub fn build(
     }
     let typed = typed.join(" ");
     if !typed.trim().is_empty() {
-        paragraphs.push(commands::expand(&typed).unwrap_or(typed));
+        let prompt = match commands::expand(&typed) {
+            Some(prompt) => Some(prompt),
+            None => custom.prompt(&typed).map_err(StartError::usage)?,
+        };
+        paragraphs.push(prompt.unwrap_or(typed));
     }
     let mut content = Vec::new();
     if !paragraphs.is_empty() {
@@ -192,6 +197,18 @@ pub(super) fn resolve(name: &str, cwd: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::dirs::Dirs;
+
+    fn build(
+        words: &[String],
+        stdin: Option<&str>,
+        cwd: &Path,
+    ) -> Result<Vec<Content>, StartError> {
+        let home = ("HOME".to_owned(), cwd.display().to_string());
+        let dirs = Dirs::from_env(&[home].into(), || None).unwrap();
+        super::build(words, stdin, cwd, &CustomCommands::new(&dirs, cwd))
+    }
+
     use crate::llm::message::content_text;
 
     fn words(words: &[&str]) -> Vec<String> {

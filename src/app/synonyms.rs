@@ -70,7 +70,8 @@ write it into AGENTS.md, or into APPEND_SYSTEM.md next to config.toml: outputsty
 your terminal sets it; `tiller docs font` says more: font fontsize ligatures
 install tiller again, as you did before: update autoupdate upgrade
 tiller has no subagents; /try works in a copy: subagent subagents
-tiller has no skills; mention a file with @, or name it in AGENTS.md: skill skills plugin plugins
+skills and your own commands are files; `tiller docs skills` says where: skill skills customcommand slashcommand
+tiller has no plugins; `tiller docs skills` says what it reads: plugin plugins
 tiller asks before docker; `tiller docs docker` has a rule for it: docker
 selected text is copied at once; `tiller docs clipboard` says more: clipboard
 tiller hides secrets that it knows; `tiller docs secrets` says more: password passwords
@@ -177,7 +178,9 @@ reference/settings#uimotion: spinner
 coming-from: migrate migration movefrom comingfrom switchfrom
 hooks: formatsave formatonsave hook autoformat formatter formatafteredit prettier
 hooks#events: posttooluse pretooluse sessionstart userpromptsubmit
-coming-from#what-tiller-doesnt-have: mcp subagent plugin skill extension websearch webfetch statusline outputstyle customcommand customslashcommand background backgroundtask windows wsl voice dictation customslash prompttemplate
+skills: skill skills
+skills#your-own-slash-commands: customcommand customslashcommand customslash prompttemplate
+coming-from#what-tiller-doesnt-have: mcp subagent plugin extension websearch webfetch statusline outputstyle background backgroundtask windows wsl voice dictation
 settings#project-settings: localsetting settingslocal settingslocaljson projectconfig
 coming-from#your-permission-lists: settingsjson
 coming-from#your-claudemd: claudemd";

@@ -11,7 +11,9 @@ use super::config::{Layers, add_project_file, set_in_file};
 use super::outcome::StartError;
 use super::rule_store::{append_project_rules, project_rules};
 use crate::agent::git::project_root;
-use crate::agent::memory::{InstructionSources, PROJECT_FOLDER, SKILL_FOLDERS, SYSTEM_FILES, instruction_files};
+use crate::agent::memory::{
+    InstructionSources, PROJECT_FOLDER, SKILL_FOLDERS, SYSTEM_FILES, instruction_files,
+};
 use crate::agent::permission::Rule;
 use crate::llm::read_small::read_small;
 

@@ -539,7 +539,7 @@ impl Setup {
             budget: self.budget,
             budget_flags: self.budget_flags,
             redactor: self.redactor,
-            hooks: tiller::agent::hooks::Hooks::default(),
+            hooks: agent::hooks::Hooks::default(),
         });
         TestAgent {
             events: handle.subscribe(SlowReader::Drop),

@@ -110,7 +110,7 @@ async fn a_disk_error_is_reported_once_and_the_run_continues() {
         budget: agent::Budget::default(),
         budget_flags: [false; 2],
         redactor: agent::LazyRedactor::default(),
-        hooks: tiller::agent::hooks::Hooks::default(),
+        hooks: agent::hooks::Hooks::default(),
     });
     let mut events = handle.subscribe(SlowReader::Drop);
     let mut notices = Vec::new();

@@ -6,6 +6,7 @@ mod e2e_attach;
 mod e2e_bad_sessions;
 mod e2e_budget;
 mod e2e_commands;
+mod e2e_custom;
 mod e2e_demo;
 mod e2e_docs;
 mod e2e_doctor;

@@ -74,14 +74,18 @@ impl FrontMatter {
     /// The value of `key`, if it isn't empty.
     pub fn get(&self, key: &str) -> Option<&str> {
         let mut fields = self.0.iter();
-        let found = fields.find(|(name, _)| name == key).map(|(_, value)| &**value);
+        let found = fields
+            .find(|(name, _)| name == key)
+            .map(|(_, value)| &**value);
         found.filter(|value| !value.is_empty())
     }
 }
 
 fn unquoted(value: &str) -> String {
     for quote in ['"', '\''] {
-        let inner = value.strip_prefix(quote).and_then(|it| it.strip_suffix(quote));
+        let inner = value
+            .strip_prefix(quote)
+            .and_then(|it| it.strip_suffix(quote));
         if let Some(inner) = inner {
             return inner.to_owned();
         }
@@ -110,7 +114,11 @@ pub fn skills_in(folder: &Path) -> Vec<Skill> {
         let mut head = String::new();
         // A cut in the middle of a character ends the text there.
         let mut bytes = Vec::new();
-        File::open(&file).ok()?.take(HEAD).read_to_end(&mut bytes).ok()?;
+        File::open(&file)
+            .ok()?
+            .take(HEAD)
+            .read_to_end(&mut bytes)
+            .ok()?;
         head.push_str(&String::from_utf8_lossy(&bytes));
         let (front, text) = FrontMatter::split(&head);
         let described = front.get("description").map(str::to_owned).or_else(|| {
@@ -153,7 +161,9 @@ pub(super) fn skill_lists(folders: &[PathBuf]) -> Vec<Instructions> {
     for folder in folders {
         let mut text = String::new();
         for skill in skills_in(folder).iter().filter(|skill| !skill.by_user_only) {
-            let Skill { name, description, .. } = skill;
+            let Skill {
+                name, description, ..
+            } = skill;
             let line = format!("\n- {name}: {description} ({name}/{FILE})");
             if line.len() > room {
                 let _ = write!(text, "\n[more skills in this folder]");
@@ -179,9 +189,17 @@ mod tests {
     #[test]
     fn front_matter_is_split_from_the_text() {
         for (text, fields, rest) in [
-            ("---\nname: a\ndescription: \"x: y\"\n---\n\nBody\n", "name=a description=x: y", "Body\n"),
+            (
+                "---\nname: a\ndescription: \"x: y\"\n---\n\nBody\n",
+                "name=a description=x: y",
+                "Body\n",
+            ),
             ("---\r\nname: 'b'\r\n---\r\nBody", "name=b", "Body"),
-            ("---\ndescription: >-\n  one\n  two\nname: c\n---\n", "description=one two name=c", ""),
+            (
+                "---\ndescription: >-\n  one\n  two\nname: c\n---\n",
+                "description=one two name=c",
+                "",
+            ),
             ("---\nname: d\n", "", "---\nname: d\n"),
             ("no front matter\n---\n", "", "no front matter\n---\n"),
         ] {
@@ -201,19 +219,25 @@ mod tests {
         };
         write("pdf", "---\ndescription: Fills forms\n---\nSECRET BODY");
         write("bare", "# First line\n\nmore");
-        write("hidden", "---\ndescription: x\ndisable-model-invocation: true\n---\n");
+        write(
+            "hidden",
+            "---\ndescription: x\ndisable-model-invocation: true\n---\n",
+        );
         fs::create_dir_all(home.path().join(".claude/skills/empty")).unwrap();
-        std::os::unix::fs::symlink(
-            home.path().join(".claude"),
-            home.path().join(".agents"),
-        )
-        .unwrap();
+        std::os::unix::fs::symlink(home.path().join(".claude"), home.path().join(".agents"))
+            .unwrap();
         let folders = skill_folders(Some(home.path()), None);
         let lists = skill_lists(&folders);
         assert_eq!(lists.len(), 1, "{lists:?}");
         let list = lists[0].text.strip_prefix(INTRODUCTION).unwrap();
-        assert_eq!(list, "\n- bare: First line (bare/SKILL.md)\n- pdf: Fills forms (pdf/SKILL.md)");
-        let all: Vec<String> = skills_in(&folders[0]).into_iter().map(|it| it.name).collect();
+        assert_eq!(
+            list,
+            "\n- bare: First line (bare/SKILL.md)\n- pdf: Fills forms (pdf/SKILL.md)"
+        );
+        let all: Vec<String> = skills_in(&folders[0])
+            .into_iter()
+            .map(|it| it.name)
+            .collect();
         assert_eq!(all, ["bare", "hidden", "pdf"]);
     }
 }

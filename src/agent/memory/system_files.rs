@@ -83,7 +83,14 @@ mod tests {
         }
         let files = |user: &Path, project| {
             let user = Some(user.to_owned());
-            let read = SystemFiles::read(&InstructionSources { user, home: None, project }, &cwd);
+            let read = SystemFiles::read(
+                &InstructionSources {
+                    user,
+                    home: None,
+                    project,
+                },
+                &cwd,
+            );
             (read.base.unwrap_or_default(), read.append.join(" "))
         };
         let pair = |base: &str, append: &str| (base.to_owned(), append.to_owned());

@@ -2,7 +2,6 @@
 //! mistyped. As prompts they would start a paid run.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Command, CommandFactory};
@@ -10,7 +9,7 @@ use clap::{Command, CommandFactory};
 use super::run::Separator;
 use super::{Args, OutputMode, RunArgs};
 use crate::app::action::Action;
-use crate::app::commands::{self, Run, SlashCommand, Unknown, known, word_of};
+use crate::app::commands::{self, CustomCommands, Run, SlashCommand, Unknown, known, word_of};
 use crate::app::manual::find_page;
 use crate::llm::nearest::{nearest_few, typo_of};
 
@@ -249,7 +248,7 @@ impl RunArgs {
 
     /// Why tiller doesn't send the prompt: it is a command of the screen or of other agents, with its slash or
     /// alone, or begins like one.
-    pub fn slash_command(&self, cwd: &Path) -> Option<String> {
+    pub fn slash_command(&self, custom: &dyn Fn() -> Option<CustomCommands>) -> Option<String> {
         if self.separator == Separator::Before {
             return None;
         }
@@ -269,18 +268,19 @@ impl RunArgs {
                 // `/etc/hosts is wrong` isn't a command.
                 let word = word_of(command)?;
                 let has_slash = typed.trim().starts_with('/');
+                let is_custom = |custom: CustomCommands| !matches!(custom.prompt(&typed), Ok(None));
+                if has_slash && custom().is_some_and(is_custom) {
+                    return None;
+                }
                 match Unknown::of(word) {
                     Unknown::Elsewhere(hint) if has_slash || command == word => {
                         format!("/{word}: {hint}")
                     }
                     _ if !has_slash => return None,
                     meaning => {
-                        let instead = match (commands::instead_of_command(&typed, cwd), meaning) {
-                            (Some(mention), _) => {
-                                format!("to send its file: tiller {print}'{mention}'")
-                            }
-                            (None, Unknown::Typo(near)) => format!("the nearest is /{near}"),
-                            (None, _) => nearest_commands(word),
+                        let instead = match meaning {
+                            Unknown::Typo(near) => format!("the nearest is /{near}"),
+                            _ => nearest_commands(word),
                         };
                         format!("no command /{word}; {instead}")
                     }
@@ -311,6 +311,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
+    use crate::app::dirs::Dirs;
 
     #[test]
     fn a_flag_of_others_is_answered_by_its_value() {
@@ -409,6 +410,9 @@ mod tests {
         let commands = dir.path().join(".claude/commands");
         fs::create_dir_all(&commands).unwrap();
         fs::write(commands.join("deploy.md"), "").unwrap();
+        let home = ("HOME".to_owned(), dir.path().display().to_string());
+        let dirs = Dirs::from_env(&[home].into(), || None).unwrap();
+        let custom = || Some(CustomCommands::new(&dirs, dir.path()));
         for (line, flag) in [
             ("/model opus", Some("-m PROVIDER/MODEL")),
             ("/compact", Some("start tiller, then type it")),
@@ -417,12 +421,7 @@ mod tests {
             ("/etc/hosts is wrong", None),
             ("-p /fix 12", Some("no command /fix; the nearest is /find")),
             ("-p /permit", Some("the nearest are /permission")),
-            (
-                "-p /deploy 12",
-                Some(
-                    "no command /deploy; to send its file: tiller -p '@.claude/commands/deploy.md 12'",
-                ),
-            ),
+            ("-p /deploy 12", None),
             ("/modelling is fun", Some("no command /modelling")),
             ("/qqq", Some("no command /qqq; start tiller")),
             ("undo", Some("/undo only works inside tiller")),
@@ -443,7 +442,7 @@ mod tests {
             ("explain /model", None),
         ] {
             let args = Args::parse_from(["tiller"].into_iter().chain(line.split(' ')));
-            match (args.run.slash_command(dir.path()), flag) {
+            match (args.run.slash_command(&custom), flag) {
                 (None, None) => {}
                 (Some(told), Some(flag)) => assert!(told.contains(flag), "{told}"),
                 (told, _) => panic!("{line}: {told:?}"),

@@ -24,6 +24,7 @@ use crate::agent::session::Header;
 use crate::app::args::{self, Args, OutputMode, SubCommand};
 use crate::app::attachments::attach_mentions_of;
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink, Task};
+use crate::app::commands::CustomCommands;
 use crate::app::dirs::Dirs;
 use crate::app::host::Host;
 use crate::app::outcome::{Outcome, StartError};
@@ -78,7 +79,10 @@ pub fn run() -> ExitCode {
     let refusal = args.run.mistyped_command();
     let refusal = refusal.or_else(|| {
         let cwd = working_folder(args.run.cd.as_deref()).unwrap_or_default();
-        args.run.slash_command(&cwd)
+        args.run.slash_command(&|| {
+            let dirs = Dirs::from_env(&environment(), Dirs::account_home).ok()?;
+            Some(CustomCommands::new(&dirs, &cwd))
+        })
     });
     let started = match refusal {
         Some(why) => Err(StartError::usage(why)),
@@ -90,10 +94,15 @@ pub fn run() -> ExitCode {
     })
 }
 
+fn environment() -> HashMap<String, String> {
+    let named = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    std::env::vars_os().filter_map(named).collect()
+}
+
 fn start(mut args: Args) -> Result<ExitCode, StartError> {
-    let env: HashMap<String, String> = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
+    let env = environment();
     let dirs = Dirs::from_env(&env, Dirs::account_home)?;
     if let Some(SubCommand::Demo { project: None }) = &args.command {
         args.run.demo = true;

@@ -44,7 +44,10 @@ pub struct CustomCommand {
     pub help: String,
     /// What to type behind it.
     pub argument: Option<String>,
-    file: PathBuf,
+    /// Its Markdown file.
+    pub file: PathBuf,
+    /// Whether that belongs to the project.
+    pub of_project: bool,
     kind: Kind,
 }
 
@@ -76,16 +79,20 @@ impl CustomCommands {
     /// All commands, the user's first. Of equal names the first counts. Blocks.
     pub fn list(&self) -> Vec<CustomCommand> {
         let mut all: Vec<CustomCommand> = Vec::new();
-        let mut add = |command: CustomCommand| {
+        let root = project_root(&self.cwd);
+        let mut add = |mut command: CustomCommand| {
+            command.of_project = command.file.starts_with(root);
             if !all.iter().any(|it| it.name == command.name) {
                 all.push(command);
             }
         };
-        let root = project_root(&self.cwd);
         let below = (self.cwd != root).then_some(&*self.cwd);
         let places = self.home.as_deref().into_iter().chain([root]).chain(below);
         let folders = places.flat_map(|place| FOLDERS.map(|(name, zero)| (place.join(name), zero)));
-        for (folder, from_zero) in [(self.config.join("prompts"), false)].into_iter().chain(folders) {
+        for (folder, from_zero) in [(self.config.join("prompts"), false)]
+            .into_iter()
+            .chain(folders)
+        {
             let mut files = Vec::new();
             command_files(&folder, "", 0, &mut files);
             files.sort();
@@ -100,6 +107,7 @@ impl CustomCommands {
                     help: skill.description,
                     argument: None,
                     file: skill.file,
+                    of_project: false,
                     kind: Kind::Skill,
                 });
             }
@@ -119,10 +127,14 @@ impl CustomCommands {
         let Some(word) = word_of(command) else {
             return Ok(None);
         };
-        let names = [Some(word)].into_iter().chain(PREFIXES.map(|it| word.strip_prefix(it)));
+        let names = [Some(word)]
+            .into_iter()
+            .chain(PREFIXES.map(|it| word.strip_prefix(it)));
         let names: Vec<&str> = names.flatten().collect();
         let all = self.list();
-        let mut found = names.iter().filter_map(|name| all.iter().find(|it| it.name == *name));
+        let mut found = names
+            .iter()
+            .filter_map(|name| all.iter().find(|it| it.name == *name));
         let Some(found) = found.next() else {
             return Ok(None);
         };
@@ -134,6 +146,11 @@ impl CustomCommands {
 }
 
 impl CustomCommand {
+    /// Whether it is a skill, which the model may also use by itself.
+    pub fn is_skill(&self) -> bool {
+        self.kind == Kind::Skill
+    }
+
     /// The text of its file, with `arguments`.
     fn expand(&self, text: &str, arguments: &str) -> String {
         let (_, body) = FrontMatter::split(text);
@@ -143,7 +160,12 @@ impl CustomCommand {
         };
         let (mut body, used) = with_arguments(body.trim_end(), arguments, first);
         if self.kind == Kind::Skill {
-            let folder = self.file.parent().unwrap_or(&self.file).display().to_string();
+            let folder = self
+                .file
+                .parent()
+                .unwrap_or(&self.file)
+                .display()
+                .to_string();
             body = body.replace("${CLAUDE_SKILL_DIR}", &folder);
             body = format!("Base directory for this skill: {folder}\n\n{body}");
         }
@@ -190,6 +212,7 @@ fn prompt_file(name: String, file: PathBuf, first: usize) -> CustomCommand {
         help: help.to_owned(),
         argument: front.get("argument-hint").map(str::to_owned),
         file,
+        of_project: false,
         kind: Kind::Prompt(first),
     }
 }
@@ -278,16 +301,28 @@ mod tests {
     fn a_command_of_a_file_sends_its_text_with_the_arguments() {
         let (_dir, commands) = commands(&[
             ("work/.git/HEAD", ""),
-            ("work/.claude/commands/fix.md", "---\ndescription: Fix it\n---\nFix $0, then $1. All: $ARGUMENTS\n"),
+            (
+                "work/.claude/commands/fix.md",
+                "---\ndescription: Fix it\n---\nFix $0, then $1. All: $ARGUMENTS\n",
+            ),
             ("work/.claude/commands/web/page.md", "Page"),
-            ("config/prompts/plain.md", "Do $1 for $2; it costs $5.20 or $ 3\n"),
+            (
+                "config/prompts/plain.md",
+                "Do $1 for $2; it costs $5.20 or $ 3\n",
+            ),
             ("home/.claude/commands/same.md", "user"),
             ("work/.claude/commands/same.md", "project"),
-            ("work/.agents/skills/pdf/SKILL.md", "---\ndescription: Forms\n---\nIn ${CLAUDE_SKILL_DIR}: $0"),
+            (
+                "work/.agents/skills/pdf/SKILL.md",
+                "---\ndescription: Forms\n---\nIn ${CLAUDE_SKILL_DIR}: $0",
+            ),
         ]);
         let body = |typed: &str| {
             let prompt = commands.prompt(typed).unwrap()?;
-            assert_eq!(as_typed(&[Content::text(prompt.clone())]).as_deref(), Some(typed.trim()));
+            assert_eq!(
+                as_typed(&[Content::text(prompt.clone())]).as_deref(),
+                Some(typed.trim())
+            );
             Some(prompt.split_once("]\n\n").unwrap().1.to_owned())
         };
         for (typed, expected) in [
@@ -304,7 +339,10 @@ mod tests {
             assert_eq!(body(typed).as_deref(), expected, "{typed}");
         }
         let skill = body("/skill:pdf form").unwrap();
-        assert!(skill.starts_with("Base directory for this skill: /"), "{skill}");
+        assert!(
+            skill.starts_with("Base directory for this skill: /"),
+            "{skill}"
+        );
         assert!(skill.ends_with("/pdf: form"), "{skill}");
         assert_eq!(body("/pdf form"), Some(skill));
         let listed = commands.list();

@@ -14,7 +14,7 @@ pub(crate) enum Unknown {
 }
 
 /// Other agents' commands from files, such as `/prompts:fix`, have these.
-const FILES: &str = "type @ and the path of the file; tiller has no command files";
+const FILES: &str = "no such file; `tiller docs skills` says where your own commands are";
 
 impl Unknown {
     /// The meaning of `/word`.

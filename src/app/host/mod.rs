@@ -3,6 +3,7 @@
 
 mod carry_out;
 mod command;
+mod custom;
 mod models;
 mod running_commands;
 mod sessions;

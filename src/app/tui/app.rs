@@ -35,6 +35,7 @@ use crate::agent::{
     Budget, Phase, Question, QueueKind, Queued, RunState, SessionWork, TodoDetails,
 };
 use crate::app::action::{Action, Scope};
+use crate::app::commands::CustomCommand;
 use crate::app::commands::message_as_typed;
 use crate::app::humanize::abbreviate_home;
 use crate::app::notify::Notify;
@@ -68,6 +69,8 @@ pub struct App {
     pub completion: Option<Completion>,
     /// Whether the user closed it, so that it stays closed for this token.
     pub(crate) dismissed: bool,
+    /// The user's own commands, as last read.
+    pub(crate) custom_commands: Vec<CustomCommand>,
     pub(crate) shell: Option<ShellRun>,
     pub(crate) shells: u32,
     /// Output of the user's commands for the next message.
@@ -266,6 +269,7 @@ impl App {
             shells: 0,
             told: Vec::new(),
             dismissed: false,
+            custom_commands: Vec::new(),
             keymap,
             theme,
             themes: ThemeChoice::default(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ratatui_core::layout::Size;
 
 use super::composer::{History, SavedDraft};
-use super::effects::effect::Direction;
+use super::effects::effect::{Direction, Lookup};
 use super::effects::open_target::OpenTarget;
 use super::effects::session_effect::SessionResult;
 use super::options::ExitKind;
@@ -22,6 +22,7 @@ use crate::agent::undo;
 use crate::agent::{ContextUsage, Event, Snapshot};
 use crate::app::branches::Outline;
 use crate::app::clipboard::CopyOutcome;
+use crate::app::commands::CustomCommand;
 use crate::app::config::SettingRow;
 use crate::app::host::CommandEnd;
 use crate::app::models::{KeyState, ModelList, ProviderKey};
@@ -123,8 +124,10 @@ pub enum EffectResult {
     Folder(String, Vec<String>),
     /// The checked text, and an error about a missing file that it mentions.
     Mentions(String, Option<String>),
-    /// The typed command, and what to type instead because another agent has a file for it.
-    CommandFile(String, String),
+    /// The prompt behind a typed command, if the user has a file for it.
+    CustomCommand(Lookup, Result<Option<String>, String>),
+    /// The user's own commands.
+    CustomCommands(Vec<CustomCommand>),
     /// All models; more may follow.
     Models(Arc<ModelList>),
     /// The model found by name, or an error.

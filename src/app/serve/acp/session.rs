@@ -230,10 +230,11 @@ impl Session {
             return Err(busy());
         }
         let blocks = match &blocks[..] {
-            [Block::Text { text }] => match commands::expand(text) {
-                Some(text) => vec![Block::Text { text }],
-                None => blocks,
-            },
+            [Block::Text { text }] => {
+                let text = self.host.prompt_of(text.clone()).await;
+                let text = text.map_err(|why| RpcError::request(&why))?;
+                vec![Block::Text { text }]
+            }
             _ => blocks,
         };
         let (content, left_out) = prompt::content(blocks, self.host.cwd.clone()).await?;
@@ -420,7 +421,15 @@ impl Session {
                 "input": hint,
             })
         });
-        let commands: Vec<Value> = commands.collect();
+        let custom = self.host.list_custom_commands().await;
+        let custom = custom.into_iter().map(|command| {
+            json!({
+                "name": command.name,
+                "description": command.help,
+                "input": command.argument.map(|hint| json!({"hint": hint})),
+            })
+        });
+        let commands: Vec<Value> = commands.chain(custom).collect();
         let update = json!({"availableCommands": commands});
         self.update("available_commands_update", update).await;
     }

@@ -34,7 +34,25 @@ pub(super) async fn snapshot(host: &Host) -> Result<Snapshot, String> {
 }
 
 /// The slash commands that a prompt can be.
-pub(super) fn commands() -> Answer {
+pub(super) async fn commands(host: &Host) -> Answer {
+    let custom = host
+        .list_custom_commands()
+        .await
+        .into_iter()
+        .map(|command| {
+            json!({
+                "name": command.name,
+                "description": command.help,
+                "source": if command.is_skill() { "skill" } else { "prompt" },
+                "argumentHint": command.argument,
+                "sourceInfo": {
+                    "path": command.file,
+                    "source": "local",
+                    "scope": if command.of_project { "project" } else { "user" },
+                    "origin": "top-level",
+                },
+            })
+        });
     let list = commands::all().map(|command| {
         json!({
             "name": command.name(),
@@ -53,7 +71,7 @@ pub(super) fn commands() -> Answer {
             },
         })
     });
-    data(json!({"commands": list.collect::<Vec<_>>()}))
+    data(json!({"commands": list.chain(custom).collect::<Vec<_>>()}))
 }
 
 /// Reads the session on another thread.

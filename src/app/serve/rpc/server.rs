@@ -20,7 +20,6 @@ use crate::agent::{
     self, Accept, AgentEvent, CompactionReason, Delivery, Event, NoticeLevel, Question, QueueKind,
     Refused, RetryRules, RunState, Submission,
 };
-use crate::app::commands;
 use crate::app::host::{Host, RunningCommands};
 use crate::app::records::Recorder;
 use crate::app::serve::returned::Returned;
@@ -305,7 +304,7 @@ impl Server {
                     ("set_session_name", Ok(None))
                 }
             }
-            Command::GetCommands => ("get_commands", answers::commands()),
+            Command::GetCommands => ("get_commands", answers::commands(&host).await),
             Command::SetPermission { mode } => {
                 let mode = mode.parse().map_err(|error: String| error);
                 let set = mode.map(|mode| {
@@ -338,7 +337,7 @@ impl Server {
         text: String,
         images: Vec<Image>,
     ) -> Result<Delivery, String> {
-        let text = commands::expand(&text).unwrap_or(text);
+        let text = self.host.prompt_of(text).await?;
         let mut content = answers::content(text, images).await?;
         content.extend(self.shell.told().iter().map(Content::text));
         let sent = self.host.handle.submit(Submission {

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::candidate::Candidate;
 use crate::agent::word_list::WordList;
 use crate::app::action::{ALIASES, Action, ActionSpec, ELSEWHERE, actions};
-use crate::app::commands::SlashCommand;
+use crate::app::commands::{CustomCommand, SlashCommand};
 use crate::app::fuzzy::Query;
 use crate::app::tui::keymap::Keymap;
 
@@ -13,7 +13,7 @@ use crate::app::tui::keymap::Keymap;
 const FIRST: WordList = WordList("model new resume compact undo permission status help init");
 
 /// The commands that match `typed`, best first.
-pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
+pub(crate) fn commands(keymap: &Keymap, typed: &str, custom: &[CustomCommand]) -> Vec<Candidate> {
     let typed = typed.to_lowercase();
     let mut query = Query::new(&typed);
     let mut found = Vec::new();
@@ -66,7 +66,23 @@ pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
         },
         key: keymap.label(spec.action).unwrap_or_default(),
     };
-    foreign.chain(found.into_iter().map(candidate)).collect()
+    let begins = |command: &&CustomCommand| command.name.to_lowercase().starts_with(&typed);
+    let custom = custom.iter().filter(begins).map(|command| Candidate {
+        insert: format!("/{}", command.name),
+        label: match &command.argument {
+            Some(argument) => format!("/{} {argument}", command.name),
+            None => format!("/{}", command.name),
+        },
+        detail: command.help.clone(),
+        key: String::new(),
+    });
+    let found = found.into_iter().map(candidate);
+    let all = if typed.is_empty() {
+        found.chain(custom).collect::<Vec<_>>()
+    } else {
+        custom.chain(found).collect()
+    };
+    foreign.chain(all).collect()
 }
 
 /// Whether a command or an alias begins with `typed`. Otherwise Enter must not run a similar one.

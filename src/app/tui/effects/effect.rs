@@ -35,6 +35,17 @@ pub enum DraftChange {
     Stays(SavedDraft),
 }
 
+/// A typed command that tiller doesn't have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lookup {
+    /// The whole text.
+    pub typed: String,
+    /// What to say if the user has no file for it.
+    pub otherwise: String,
+    /// Whether that clears the prompt.
+    pub clears: bool,
+}
+
 /// One side effect.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
@@ -78,8 +89,10 @@ pub enum Effect {
     FindFiles(String),
     /// Check whether the files exist that this text mentions.
     CheckMentions(String),
-    /// Find another agent's file for this typed command.
-    FindCommandFile(String),
+    /// Find the user's file for a typed command.
+    FindCustomCommand(Lookup),
+    /// Read the user's own commands.
+    ListCustomCommands,
     /// Read the completions of a path.
     ReadFolder(String),
     /// Read the list of models.

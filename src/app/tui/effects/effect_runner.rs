@@ -28,7 +28,7 @@ use crate::agent::{AgentHandle, QueueKind};
 use crate::app::attachments::missing_file;
 use crate::app::branches::Outline;
 use crate::app::clipboard;
-use crate::app::commands::{Run, SlashCommand, instead_of_command};
+use crate::app::commands::{Run, SlashCommand};
 use crate::app::dirs::Dirs;
 use crate::app::external_editor;
 use crate::app::host::Host;
@@ -204,7 +204,17 @@ impl EffectRunner {
             Effect::SaveDraft(draft) => self.store(Job::SaveDraft(draft)),
             Effect::FindFiles(typed) => self.finder.find(typed),
             Effect::ReadFolder(typed) => self.finder.read_folder(typed),
-            Effect::FindCommandFile(typed) => self.find_command_file(typed),
+            Effect::FindCustomCommand(lookup) => {
+                let custom = self.host.custom_commands();
+                self.block(move || {
+                    let prompt = custom.prompt(&lookup.typed);
+                    EffectResult::CustomCommand(lookup, prompt)
+                });
+            }
+            Effect::ListCustomCommands => {
+                let custom = self.host.custom_commands();
+                self.block(move || EffectResult::CustomCommands(custom.list()));
+            }
             Effect::CheckMentions(text) => self.check_mentions(text),
             Effect::ListModels => self.list_models(),
             Effect::FindModel(name) => self.find_model(name),
@@ -225,15 +235,6 @@ impl EffectRunner {
             }
             Effect::Terminal(_) => {}
         }
-    }
-
-    fn find_command_file(&self, typed: String) {
-        let (cwd, results) = (self.cwd.clone(), self.results.clone());
-        tokio::task::spawn_blocking(move || {
-            if let Some(instead) = instead_of_command(&typed, &cwd) {
-                let _ = results.send(EffectResult::CommandFile(typed, instead));
-            }
-        });
     }
 
     /// A slow disk doesn't keep the message from being sent.

@@ -1,9 +1,12 @@
 //! Parses editor text that starts with `/` or `!`: an action, a shell command, or a mistake. A
 //! mistake is never sent, because the model would act on it.
 
+use super::queue;
 use crate::app::action::Action;
 use crate::app::commands::{Unknown, known, word_of};
 use crate::app::tui::app::App;
+use crate::app::tui::effects::effect::{Effect, Lookup};
+use crate::llm::Content;
 
 /// The meaning of the editor text as a command.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,10 +16,8 @@ pub(super) enum Command {
     Shell(String),
     /// An unknown command, with the message for the user.
     Unknown(String),
-    /// The same, but another agent may have a file for it.
-    OfOthers(String),
-    /// Another agent's command, alone. The message is all there is to say.
-    Answered(String),
+    /// The same, but the user may have a file for it.
+    Custom(Lookup),
 }
 
 /// The command in the editor, or `None` if the text is a message. `//` starts a message with a
@@ -45,20 +46,52 @@ pub(super) fn parse(app: &App) -> Option<Command> {
             }
             _ => format!("/{word} takes no argument; nothing was sent"),
         }),
-        None => match Unknown::of(word) {
-            Unknown::Elsewhere(instead) if word == command && !word.contains(':') => {
-                Command::Answered(format!("/{word}: {instead}"))
-            }
-            Unknown::Elsewhere(instead) => Command::OfOthers(format!("/{word}: {instead}")),
-            Unknown::Typo(near) => Command::OfOthers(format!(
-                "No command /{word}: did you mean /{near}? {help} lists all"
-            )),
-            Unknown::Anything => Command::OfOthers(format!(
-                "No command /{word}; {help} lists all, //{word} sends it as text. A command file: @ and \
-                 its path"
-            )),
-        },
+        None => {
+            let meaning = Unknown::of(word);
+            let answers_alone = word == command && !word.contains(':');
+            Command::Custom(Lookup {
+                clears: answers_alone && matches!(meaning, Unknown::Elsewhere(_)),
+                typed: text.clone(),
+                otherwise: match meaning {
+                    Unknown::Elsewhere(instead) => format!("/{word}: {instead}"),
+                    Unknown::Typo(near) => {
+                        format!("No command /{word}: did you mean /{near}? {help} lists all")
+                    }
+                    Unknown::Anything => {
+                        format!("No command /{word}; {help} lists all, //{word} sends it as text")
+                    }
+                },
+            })
+        }
     })
+}
+
+/// Sends the prompt of a command from a file, or says why there is none. The text may have changed since.
+pub(super) fn looked_up(
+    app: &mut App,
+    lookup: Lookup,
+    prompt: Result<Option<String>, String>,
+) -> Vec<Effect> {
+    if app.composer.text() != lookup.typed {
+        return Vec::new();
+    }
+    let otherwise = match prompt {
+        Ok(Some(prompt)) => {
+            app.composer.take();
+            return queue::send_or_wait(app, vec![Content::text(prompt)]);
+        }
+        Ok(None) if lookup.clears => {
+            // What the user types next isn't a part of it.
+            app.composer.take();
+            lookup.otherwise
+        }
+        Ok(None) => {
+            app.composer.select_all();
+            lookup.otherwise
+        }
+        Err(why) => why,
+    };
+    app.say_for(otherwise, 5000)
 }
 
 /// The command that a word alone means, as in shells and in other agents. As a prompt it would cost a

@@ -2,6 +2,7 @@
 
 use super::{editor, keys};
 use crate::app::action::{Action, Scope};
+use crate::app::commands::CustomCommand;
 use crate::app::models::ProviderKey;
 use crate::app::tui::app::App;
 use crate::app::tui::completion::{
@@ -38,11 +39,10 @@ pub fn typed(app: &mut App) -> Vec<Effect> {
     let mut effects = Vec::new();
     let list = match kind {
         CompletionKind::Command => {
-            let word = typed.trim_start_matches('/');
-            let selected = begins_a_command(word).then_some(0);
-            let found = commands(&app.keymap, word);
-            let list = Completion::new(kind, typed, found);
-            Some(Completion { selected, ..list })
+            if before.is_none() {
+                effects.push(Effect::ListCustomCommands);
+            }
+            Some(command_list(app, typed))
         }
         CompletionKind::Argument(action) => {
             let before = before.filter(|before| before.kind == kind);
@@ -63,6 +63,17 @@ pub fn typed(app: &mut App) -> Vec<Effect> {
     };
     app.completion = list;
     effects
+}
+
+fn command_list(app: &App, typed: String) -> Completion {
+    let word = typed.trim_start_matches('/');
+    let mut custom = app.custom_commands.iter();
+    let begins = begins_a_command(word) || custom.any(|it| it.name.starts_with(word));
+    let found = commands(&app.keymap, word, &app.custom_commands);
+    Completion {
+        selected: begins.then_some(0),
+        ..Completion::new(CompletionKind::Command, typed, found)
+    }
 }
 
 fn argument_list(
@@ -88,6 +99,20 @@ fn ask_for(app: &App, action: Action, opens: bool) -> Option<Effect> {
         Action::Models if opens && !app.models.is_read => Some(Effect::ListModels),
         Action::Login if opens => Some(Effect::ListProviders),
         _ => None,
+    }
+}
+
+/// Adds the user's own commands to the list, if it is open.
+pub fn commands_listed(app: &mut App, listed: Vec<CustomCommand>) {
+    if app.custom_commands == listed {
+        return;
+    }
+    app.custom_commands = listed;
+    if let Some(list) = &app.completion
+        && list.kind == CompletionKind::Command
+        && !list.moved
+    {
+        app.completion = Some(command_list(app, list.typed.clone()));
     }
 }
 

@@ -304,16 +304,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
                     app.composer.select_all();
                     app.say_for(text, 5000)
                 }
-                Some(Command::OfOthers(text)) => {
-                    app.composer.select_all();
-                    app.say_for(text, 5000);
-                    vec![Effect::FindCommandFile(app.composer.text())]
-                }
-                // What the user types next isn't a part of it.
-                Some(Command::Answered(text)) => {
-                    app.say_for(text, 5000);
-                    vec![Effect::FindCommandFile(app.composer.take())]
-                }
+                Some(Command::Custom(lookup)) => vec![Effect::FindCustomCommand(lookup)],
             };
         }
         Action::TakeBack => return queue::take_back(app),

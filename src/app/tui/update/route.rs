@@ -1,8 +1,8 @@
 //! Routes each message to the module that owns it, and does nothing else.
 
 use super::{
-    agent, completion, copy, editor, keys, mentions, models, mouse, open, questions, queue,
-    refusal, sessions, settings, shell, stop, terminal, themes, tree, trials,
+    agent, command, completion, copy, editor, keys, mentions, models, mouse, open, questions,
+    queue, refusal, sessions, settings, shell, stop, terminal, themes, tree, trials,
 };
 use crate::agent::{AgentEvent, NoticeLevel};
 use crate::app::action::Action;
@@ -162,13 +162,10 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         }
         EffectResult::Picture(file) => shell::picture(app, file),
         EffectResult::Files(found) => completion::files_found(app, found),
-        EffectResult::CommandFile(typed, instead)
-            if app.composer.is_empty() || app.composer.text() == typed =>
-        {
-            let text = format!("tiller has no command files yet. Type {instead}");
-            return app.say_for(text, 10_000);
+        EffectResult::CustomCommand(lookup, prompt) => {
+            return command::looked_up(app, lookup, prompt);
         }
-        EffectResult::CommandFile(..) => {}
+        EffectResult::CustomCommands(commands) => completion::commands_listed(app, commands),
         EffectResult::Mentions(text, missing) => {
             let mut effects = mentions::checked(app, text, missing);
             for event in app.mentions.release() {
