@@ -488,7 +488,7 @@ fn errors_are_readable_without_json_or_html() {
         )
         .contains("--model provider/id")
     );
-    assert!(show(404, "Not Found").contains("base URL"));
+    assert!(show(404, "Not Found").contains("tiller docs proxy"));
     assert!(show(403, "not supported in your country").contains("isn't about your key"));
     assert!(show(403, "flagged").contains("Rephrase it"));
     assert_eq!(

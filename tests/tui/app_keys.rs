@@ -411,9 +411,13 @@ fn an_unknown_command_stays_in_the_editor() {
                 ("/cots", "No command /cots: did you mean /cost?"),
                 ("/prompts:u x", "type @ and the path of the file"),
                 ("/frontend:fix", "type @ and the path of the file"),
-                ("logout", "logout: run `tiller auth remove PROVIDER`"),
+                ("logout", "logout: type `!tiller auth remove PROVIDER`"),
                 ("/memory", "/memory: edit AGENTS.md; /init writes one"),
-                ("/doctor", "/doctor: run `tiller doctor` in a shell"),
+                ("/doctor", "/doctor: type `!tiller doctor`"),
+                (
+                    "/undo 3",
+                    "/undo takes no argument: each /undo is one prompt",
+                ),
                 (
                     "/security-review",
                     "/security-review: type /review for security",
