@@ -13,7 +13,7 @@ use crate::llm::nearest::nearest;
 /// Largest text file to attach. The model reads larger ones with its tools.
 const MAX_BYTES: usize = 64 * 1024;
 /// Why a larger one isn't attached.
-pub(crate) const TOO_LARGE: &str =
+const TOO_LARGE: &str =
     "larger than 64 KiB: write its path without @, or name lines, as in @FILE:1-200";
 /// Longest mention; no path is longer.
 const MAX_PATH: usize = 4096;
@@ -69,8 +69,7 @@ fn read(mention: &str, cwd: &Path) -> Result<Option<Content>, String> {
     // The name may contain a colon.
     let (path, lines, file) = match read_file(mention, cwd) {
         Ok(file) => (mention, None, Ok(file)),
-        Err(_) if lines.is_some() => (path, lines, read_large_file(path, cwd)),
-        Err(_) => (path, lines, read_file(path, cwd)),
+        Err(_) => (path, lines, read_large_file(path, cwd)),
     };
     match file {
         Ok(Content::Text(_)) if !is_inside(path, cwd) => {
@@ -98,6 +97,11 @@ fn read(mention: &str, cwd: &Path) -> Result<Option<Content>, String> {
         }
         Err(_) => Ok(None),
     }
+}
+
+/// True if a mention isn't attached because its file is too large: 64 KiB for texts, 64 MiB for pictures.
+pub(crate) fn is_too_large(left_out: &str) -> bool {
+    left_out.contains("larger than 64 ")
 }
 
 /// True if a text mentions paths, which may not exist. It reads no file.

@@ -22,7 +22,7 @@ use crate::agent::process::Processes;
 use crate::agent::process::Secrets;
 use crate::agent::session::Header;
 use crate::app::args::{self, Args, OutputMode, SubCommand};
-use crate::app::attachments::{TOO_LARGE, attach_mentions_of};
+use crate::app::attachments::{attach_mentions_of, is_too_large};
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink, Task};
 use crate::app::dirs::Dirs;
 use crate::app::host::Host;
@@ -165,7 +165,7 @@ fn attach(plan: &mut Plan) -> Result<(), StartError> {
             ""
         };
         // An answer without the file would cost money, and nobody can stop it.
-        if words.iter().any(begins) || left_out.contains(TOO_LARGE) {
+        if words.iter().any(begins) || is_too_large(&left_out) {
             return Err(StartError::usage(format!("can't use {left_out}{way_out}")));
         }
         out::eprint_line(&format!("tiller: not attached: {left_out}{way_out}"));
