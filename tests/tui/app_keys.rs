@@ -325,7 +325,8 @@ fn esc_twice_opens_the_tree() {
 /// `?` opens the help only as the first character of an empty editor.
 #[test]
 fn a_question_mark_on_the_empty_editor_opens_the_help() {
-    for mut tui in [test_tui(), busy()] {
+    for tui in [test_tui, busy] {
+        let mut tui = tui();
         tui.key("?");
         assert!(tui.frame().contains("─ Help ─"), "{}", tui.frame());
         assert_eq!(tui.text(), "");
