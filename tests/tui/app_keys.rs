@@ -325,7 +325,8 @@ fn esc_twice_opens_the_tree() {
 /// `?` opens the help only as the first character of an empty editor.
 #[test]
 fn a_question_mark_on_the_empty_editor_opens_the_help() {
-    for mut tui in [test_tui(), busy()] {
+    for tui in [test_tui, busy] {
+        let mut tui = tui();
         tui.key("?");
         assert!(tui.frame().contains("─ Help ─"), "{}", tui.frame());
         assert_eq!(tui.text(), "");
@@ -411,9 +412,13 @@ fn an_unknown_command_stays_in_the_editor() {
                 ("/cots", "No command /cots: did you mean /cost?"),
                 ("/prompts:u x", "type @ and the path of the file"),
                 ("/frontend:fix", "type @ and the path of the file"),
-                ("logout", "logout: run `tiller auth remove PROVIDER`"),
+                ("logout", "logout: type `!tiller auth remove PROVIDER`"),
                 ("/memory", "/memory: edit AGENTS.md; /init writes one"),
-                ("/doctor", "/doctor: run `tiller doctor` in a shell"),
+                ("/doctor", "/doctor: type `!tiller doctor`"),
+                (
+                    "/undo 3",
+                    "/undo takes no argument: each /undo is one prompt",
+                ),
                 (
                     "/security-review",
                     "/security-review: type /review for security",

@@ -165,7 +165,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::CommandFile(typed, instead)
             if app.composer.is_empty() || app.composer.text() == typed =>
         {
-            let text = format!("tiller has no command files yet. Type {instead}");
+            let text = format!("tiller has no command files. Type {instead}");
             return app.say_for(text, 10_000);
         }
         EffectResult::CommandFile(..) => {}
