@@ -165,7 +165,7 @@ actions! {
 }
 
 /// Names of these commands in other agents, some with an argument.
-pub(crate) const ALIASES: [(&str, &str); 36] = [
+pub(crate) const ALIASES: [(&str, &str); 37] = [
     ("clear", "new"),
     ("reset", "new"),
     ("exit", "quit"),
@@ -182,6 +182,7 @@ pub(crate) const ALIASES: [(&str, &str); 36] = [
     ("plan", "permission plan"),
     ("auto", "permission auto"),
     ("yolo", "permission full"),
+    ("skip-permissions", "permission full"),
     ("rename", "name"),
     ("effort", "thinking"),
     ("continue", "resume"),
@@ -227,8 +228,8 @@ reload: quit, then run `tiller -c`
 keybindings: change keys in keymap.toml next to config.toml; /help lists them
 release-notes changelog: see CHANGELOG.md where you got tiller
 goal: write the goal into your prompt; /todo shows the steps
-doctor setup: run `tiller doctor` in a shell; /login adds an API key
-log logs debug: run `tiller doctor` in a shell; the log is in ~/.local/state/tiller/log
+doctor setup: type `!tiller doctor`, which sees no exported keys; /login adds a key
+log logs debug: type `!tiller doctor`; the log is in ~/.local/state/tiller/log
 version about: run `tiller --version` in a shell
 add-dir: quit, then run `tiller -c --add-dir DIR`
 security-review: type /review for security
@@ -253,7 +254,7 @@ tasks bashes background: tiller runs nothing in the background
 ps: tiller runs nothing in the background; `tiller status` lists the open sessions
 search web-search: tiller has no web search; /find searches this conversation
 bug feedback: tiller sends no reports; open an issue where you got tiller
-logout: run `tiller auth remove PROVIDER` in a shell";
+logout: type `!tiller auth remove PROVIDER`, such as anthropic";
 
 /// All rows: the table and the commands that every front end runs.
 pub fn actions() -> impl Iterator<Item = &'static ActionSpec> {

@@ -5,13 +5,16 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
-use super::prompt::{file_block, read_file, resolve};
+use super::prompt::{file_block, read_file, read_large_file, resolve};
 use crate::agent::git::project_root;
 use crate::llm::Content;
 use crate::llm::nearest::nearest;
 
 /// Largest text file to attach. The model reads larger ones with its tools.
 const MAX_BYTES: usize = 64 * 1024;
+/// Why a larger one isn't attached.
+const TOO_LARGE: &str =
+    "larger than 64 KiB: write its path without @, or name lines, as in @FILE:1-200";
 /// Longest mention; no path is longer.
 const MAX_PATH: usize = 4096;
 const MAX_FILES: usize = 20;
@@ -66,7 +69,7 @@ fn read(mention: &str, cwd: &Path) -> Result<Option<Content>, String> {
     // The name may contain a colon.
     let (path, lines, file) = match read_file(mention, cwd) {
         Ok(file) => (mention, None, Ok(file)),
-        Err(_) => (path, lines, read_file(path, cwd)),
+        Err(_) => (path, lines, read_large_file(path, cwd)),
     };
     match file {
         Ok(Content::Text(_)) if !is_inside(path, cwd) => {
@@ -78,7 +81,7 @@ fn read(mention: &str, cwd: &Path) -> Result<Option<Content>, String> {
                 None => (None, block.text),
             };
             if text.len() > MAX_BYTES {
-                return Err("larger than 64 KiB: write its path without @, or name lines, as in @FILE:1-200".to_owned());
+                return Err(TOO_LARGE.to_owned());
             }
             Ok(Some(Content::text(file_block(path, lines, &text))))
         }
@@ -94,6 +97,11 @@ fn read(mention: &str, cwd: &Path) -> Result<Option<Content>, String> {
         }
         Err(_) => Ok(None),
     }
+}
+
+/// True if a mention isn't attached because its file is too large: 64 KiB for texts, 64 MiB for pictures.
+pub(crate) fn is_too_large(left_out: &str) -> bool {
+    left_out.contains("larger than 64 ")
 }
 
 /// True if a text mentions paths, which may not exist. It reads no file.
@@ -317,6 +325,8 @@ mod tests {
         fs::write(dir.path().join("src/a b.rs"), "one\ntwo\nthree\nfour\n").unwrap();
         fs::write(dir.path().join("c.rs"), "see\n").unwrap();
         fs::write(dir.path().join("big"), vec![b'x'; MAX_BYTES + 1]).unwrap();
+        fs::write(dir.path().join("log"), "a line\n".repeat(200_000)).unwrap();
+        let begin = "<file path=\"log\" lines=\"1-2\">\na line\na line\n</file>";
         let picture = image::RgbImage::new(3, 3);
         picture
             .save_with_format(dir.path().join("p.png"), image::ImageFormat::Png)
@@ -327,6 +337,7 @@ mod tests {
             ("no file", &[][..]),
             ("fix @c.rs.", &[whole]),
             ("(@c.rs) and @c.rs, @missing, me@c.rs, @src, @big", &[whole]),
+            ("@log:1-2 is longer than a whole file may be", &[begin]),
             ("@\"src/a b.rs:2-3\" now", &[lines]),
             ("@\"src/a b.rs\":2-3, now", &[lines]),
             ("(@\"c.rs\": see", &[whole]),

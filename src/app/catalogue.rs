@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::outcome::StartError;
 use crate::llm::BuiltIn;
+use crate::llm::address::AddressSource;
 use crate::llm::catalog::fetched;
 use crate::llm::http::{self, Http};
 use crate::llm::read_small::read_small;
@@ -75,7 +76,9 @@ pub async fn refresh(url: &str, file: &Path) -> Result<String, StartError> {
 async fn fetch(url: &str) -> Result<String, String> {
     let http = Http::default();
     let client = http.client(url).map_err(|error| error.message)?;
-    let fault = |error: &reqwest::Error| http::transport_error(error, "", Some(TIMEOUT)).message;
+    let source = AddressSource::default();
+    let fault =
+        |error: &reqwest::Error| http::transport_error(error, "", &source, Some(TIMEOUT)).message;
     let request = client.get(url).timeout(TIMEOUT);
     let mut response = request.send().await.map_err(|error| fault(&error))?;
     if !response.status().is_success() {

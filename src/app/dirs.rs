@@ -1,9 +1,11 @@
 //! Where tiller stores its files. Only this module knows the XDG rules.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use nix::unistd::{Uid, User};
+use nix::errno::Errno;
+use nix::fcntl::{AT_FDCWD, AtFlags};
+use nix::unistd::{AccessFlags, Uid, User, faccessat};
 
 use super::outcome::StartError;
 
@@ -88,11 +90,37 @@ impl Dirs {
         )))
     }
 
+    /// Fails if no session can be stored, before a run costs anything.
+    pub fn check_data(&self) -> Result<(), StartError> {
+        let sessions = self.sessions();
+        let Some((_, why)) = unwritable(&sessions) else {
+            return Ok(());
+        };
+        Err(StartError::usage(format!(
+            "can't write {}: {}. Add --no-session, or set TILLER_DATA_DIR to a folder that you can write",
+            sessions.display(),
+            why.desc()
+        )))
+    }
+
     /// The current user's home folder in the user database.
     pub fn account_home() -> Option<PathBuf> {
         let user = User::from_uid(Uid::current()).ok()??;
         Some(user.dir).filter(|home| home.is_absolute())
     }
+}
+
+/// The folder that keeps tiller from writing `folder`, and why. tiller creates a missing folder on demand,
+/// in the nearest existing one.
+pub fn unwritable(folder: &Path) -> Option<(&Path, Errno)> {
+    let nearest = folder.ancestors().find(|path| path.exists());
+    let nearest = nearest.unwrap_or(Path::new("/"));
+    if !nearest.is_dir() {
+        return Some((nearest, Errno::ENOTDIR));
+    }
+    let flags = AccessFlags::W_OK | AccessFlags::X_OK;
+    let access = faccessat(AT_FDCWD, nearest, flags, AtFlags::AT_EACCESS);
+    access.err().map(|why| (nearest, why))
 }
 
 /// Defines a function for each file and folder: its name, its parent and its file name.
@@ -130,8 +158,6 @@ paths! {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::app::outcome::Outcome;
 
@@ -179,6 +205,22 @@ mod tests {
         // The usual folder may be missing.
         let usual = dirs(&[], Some("/nowhere")).unwrap();
         assert!(usual.check_config(&HashMap::new()).is_ok());
+    }
+
+    #[test]
+    fn an_unwritable_data_folder_is_refused_with_the_variable() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let of = |data: &Path| dirs(&[("TILLER_DATA_DIR", data.to_str().unwrap())], Some("/h"));
+        assert_eq!(of(&folder.path().join("new")).unwrap().check_data(), Ok(()));
+        let error = of(&file).unwrap().check_data().unwrap_err();
+        assert_eq!(error.outcome, Outcome::Usage);
+        let told = format!(
+            "can't write {}/sessions: Not a directory. Add --no-session, or set TILLER_DATA_DIR",
+            file.display()
+        );
+        assert!(error.message.starts_with(&told), "{error}");
     }
 
     #[test]

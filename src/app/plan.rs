@@ -289,9 +289,7 @@ impl Plan {
         let prompt = read_prompt(&loaded, dirs, stdio, model.is_some())?;
         let front_end = front_end(args, stdio, model.is_some(), !prompt.is_empty());
         let silent = !matches!(front_end, FrontEnd::Screen | FrontEnd::PlainDemo) && !args.demo;
-        let needs_model = args
-            .command()
-            .is_none_or(|(command, _)| command.needs_model());
+        let needs_model = needs_model(args);
         if silent && !needs_model && model.is_none() && loaded.resumed.is_none() {
             chosen.model = Some((demo_model(), ThinkingLevel::Medium));
         }
@@ -361,6 +359,21 @@ impl Plan {
             chosen,
         })
     }
+
+    /// Whether it runs a model without a user, in a new session that is stored.
+    pub fn stores_unattended_run(&self) -> bool {
+        let Loaded { args, resumed, .. } = &self.loaded;
+        matches!(self.front_end, FrontEnd::Print | FrontEnd::Json)
+            && self.chosen.model.is_some()
+            && resumed.is_none()
+            && !args.no_session
+            && needs_model(args)
+    }
+}
+
+fn needs_model(args: &RunArgs) -> bool {
+    args.command()
+        .is_none_or(|(command, _)| command.needs_model())
 }
 
 /// What to do about a project's rule that tiller ignores.

@@ -149,6 +149,17 @@ pub(super) fn file_block(name: &str, lines: Option<(usize, usize)>, text: &str) 
 
 /// Reads a text file or picture.
 pub(super) fn read_file(name: &str, cwd: &Path) -> Result<Content, StartError> {
+    let file = read_large_file(name, cwd)?;
+    match &file {
+        Content::Text(it) if it.text.len() as u64 > MAX_TEXT_BYTES => Err(StartError::usage(
+            format!("can't use @{name}: it is larger than 1 MiB; {LEAVE_IT}"),
+        )),
+        _ => Ok(file),
+    }
+}
+
+/// The same for a text of any length that fits in memory, of which only some lines are used.
+pub(super) fn read_large_file(name: &str, cwd: &Path) -> Result<Content, StartError> {
     let path = resolve(name, cwd);
     let fault = |what: String| StartError::usage(format!("can't use @{name}: {what}"));
     let meta = fs::metadata(&path).map_err(|error| match error.kind() {
@@ -176,9 +187,6 @@ pub(super) fn read_file(name: &str, cwd: &Path) -> Result<Content, StartError> {
         .map_err(|error| fault(error.to_string()))?;
     if let Some(picture) = tools::image_of(&bytes) {
         return picture.map(Content::Image).map_err(fault);
-    }
-    if bytes.len() as u64 > MAX_TEXT_BYTES {
-        return Err(fault(format!("it is larger than 1 MiB; {LEAVE_IT}")));
     }
     let text = String::from_utf8(bytes)
         .map_err(|_| fault("it is neither UTF-8 text nor a picture".to_owned()))?;

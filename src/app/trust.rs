@@ -5,6 +5,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use toml::Table;
 
 use super::config::{Layers, add_project_file, set_in_file};
@@ -20,6 +21,7 @@ use crate::llm::read_small::read_small;
 /// The table of verdicts in `projects.toml`. A repository's verdict covers everything in it.
 const TABLE: &str = "trust";
 const SETTINGS: &str = "config.toml";
+const CLAUDE_SETTINGS: &str = ".claude/settings.json";
 const TRUSTED: &str = "trusted";
 const DENIED: &str = "denied";
 
@@ -151,6 +153,12 @@ impl Trust {
                 let _ = write!(text, "\n{when}: {}", what.join(", "));
             }
         }
+        if let Some((what, anchor)) = unused_settings(&self.root) {
+            let _ = write!(
+                text,
+                "\n{CLAUDE_SETTINGS}: its {what} don't apply here; see `tiller docs coming-from#{anchor}`"
+            );
+        }
         Ok(text)
     }
 
@@ -164,6 +172,20 @@ impl Trust {
     pub fn undecided(&self) -> Option<String> {
         let undecided = self.verdict == Verdict::Unknown && !self.brings.is_empty();
         undecided.then(|| self.brings.join(", "))
+    }
+}
+
+/// What of Claude Code's settings in this project the user may rely on, and where the documentation says
+/// what replaces it.
+fn unused_settings(root: &Path) -> Option<(&'static str, &'static str)> {
+    let text = read_small(&root.join(CLAUDE_SETTINGS)).ok()?;
+    let settings: Value = serde_json::from_str(&text).ok()?;
+    let has = |key: &str| settings.get(key).is_some();
+    match (has("permissions"), has("hooks")) {
+        (true, true) => Some(("permissions and hooks", "your-permission-lists")),
+        (true, false) => Some(("permissions", "your-permission-lists")),
+        (false, true) => Some(("hooks", "your-hooks")),
+        (false, false) => None,
     }
 }
 
@@ -253,6 +275,27 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         }
         assert_eq!(verdict("", Path::new("/w")), Ok(Verdict::Unknown));
+    }
+
+    #[test]
+    fn trust_names_settings_of_claude_code_that_do_not_apply() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join(".claude")).unwrap();
+        let file = dir.path().join("projects.toml");
+        for (text, expected) in [
+            (r#"{"model": "x"}"#, None),
+            (
+                r#"{"permissions": {}, "hooks": {}}"#,
+                Some("its permissions and hooks don't"),
+            ),
+            (r#"{"hooks": {}}"#, Some("coming-from#your-hooks")),
+        ] {
+            std::fs::write(dir.path().join(CLAUDE_SETTINGS), text).unwrap();
+            let trust = Trust::load(&file, dir.path()).unwrap();
+            let told = trust.with_verdict(true).keep().unwrap();
+            assert_eq!(told.contains(CLAUDE_SETTINGS), expected.is_some(), "{told}");
+            assert!(told.contains(expected.unwrap_or_default()), "{told}");
+        }
     }
 
     #[test]

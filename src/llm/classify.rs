@@ -10,6 +10,7 @@ use regex::Regex;
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::Value;
 
+use super::address::AddressSource;
 use super::auth::Redactor;
 use super::error::{ErrorClass, LlmError};
 use super::error_patterns::{class, regex, wait_in};
@@ -25,6 +26,8 @@ pub struct ErrorContext {
     pub model: String,
     /// How to set the provider's key.
     pub key_hint: String,
+    /// Where the server's address comes from.
+    pub address: AddressSource,
     /// Whether a 400 without a body means that the prompt is too long.
     pub empty_400_is_overflow: bool,
     /// Removes keys from what a server says, before it is shortened.
@@ -37,10 +40,6 @@ impl ErrorContext {
         LlmError::new(class, format!("{}: {what}", self.model))
     }
 }
-
-/// The hint when the address seems wrong.
-pub(super) const CHECK_BASE_URL: &str =
-    "Check the base URL: base_url in models.toml, or the provider's *_BASE_URL variable";
 
 /// The hint after a refusal.
 pub const OTHER_WORDS: &str = "Rephrase it, or choose another model with --model provider/id \
@@ -104,8 +103,15 @@ pub fn from_event(body: &Value, context: &ErrorContext) -> LlmError {
 }
 
 fn classified(status: Option<u16>, said: &Said, context: &ErrorContext) -> LlmError {
-    let class = class(status, &said.own);
+    let from_gateway = said.is_page && matches!(status, Some(403 | 413));
+    let class = match class(status, &said.own) {
+        ErrorClass::Auth if from_gateway => ErrorClass::Client,
+        class => class,
+    };
+    let is_budget = said.own.to_lowercase().contains("budget");
     let what = match (status, class) {
+        _ if from_gateway => "a proxy or gateway on the way refused the request",
+        (_, ErrorClass::Quota) if is_budget => "the gateway's budget is spent",
         (_, ErrorClass::Auth) => "the provider refused the key",
         (_, ErrorClass::Quota) => "no quota or credit left",
         (_, ErrorClass::Allowance) => "the request is larger than the provider allows per minute",
@@ -130,13 +136,28 @@ fn classified(status: Option<u16>, said: &Said, context: &ErrorContext) -> LlmEr
     error.retry_after_ms = wait_in(&said.own);
     let quirk = quirk_hint(&said.message, context);
     let hint = match class {
+        _ if from_gateway && status == Some(413) => {
+            "Raise its limit on the size of requests, or shorten the conversation with /compact"
+        }
+        _ if from_gateway => {
+            "This isn't about your key. Check what is in between: tiller docs proxy"
+        }
+        ErrorClass::Quota if is_budget => {
+            "Waiting won't help. Raise the budget at the gateway, or choose another model with --model \
+             provider/id"
+        }
         ErrorClass::Auth => &*context.key_hint,
         ErrorClass::Client if quirk.is_some() => quirk.as_deref().unwrap_or_default(),
         ErrorClass::NoModel => &format!(
             "The provider doesn't offer {}: choose another model with --model provider/id",
             context.model
         ),
-        ErrorClass::Client if matches!(status, Some(300..=399 | 404 | 405)) => CHECK_BASE_URL,
+        ErrorClass::Client if matches!(status, Some(300..=399 | 404 | 405)) => {
+            &context.address.check_base_url()
+        }
+        ErrorClass::Client if matches!(status, Some(400 | 422)) => {
+            "Choose another model with --model provider/id, or /model inside tiller"
+        }
         ErrorClass::Client if status == Some(403) => {
             "This isn't about your key. Change the request, or choose another model"
         }
@@ -208,6 +229,8 @@ fn with_wait_hint(error: LlmError) -> LlmError {
 
 /// The parts of a provider's error body.
 struct Said {
+    /// It is a web page.
+    is_page: bool,
     kind: String,
     message: String,
     /// Everything that is surely the provider's own words: the rest may quote the conversation.
@@ -218,6 +241,7 @@ impl Said {
     fn read(body: &str) -> Self {
         let Ok(json) = serde_json::from_str::<Value>(body) else {
             return Self {
+                is_page: PAGE.is_match(body),
                 kind: String::new(),
                 message: plain(body),
                 own: body.to_owned(),
@@ -271,6 +295,7 @@ impl Said {
         // These hold waits, quotas and codes.
         own.extend(json.pointer("/error/details").map(Value::to_string));
         Self {
+            is_page: false,
             own: own.join(" "),
             kind,
             message,
@@ -278,9 +303,10 @@ impl Said {
     }
 }
 
+static PAGE: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)^\s*<(!doctype|html|head)"));
+
 /// The text of a body that isn't JSON. For a web page, its title, or its text without tags.
 fn plain(body: &str) -> String {
-    static PAGE: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)^\s*<(!doctype|html|head)"));
     static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"(?is)<title>(.*?)</title>"));
     static TAG: LazyLock<Regex> = LazyLock::new(|| regex(r"<[^>]*>?"));
     if !PAGE.is_match(body) {

@@ -213,6 +213,7 @@ impl Client {
             model: model.full_id(),
             key_hint: models.provider_auth(&model.provider).hint(&self.keys),
             empty_400_is_overflow: model.quirks.empty_400_is_overflow,
+            address: models.address_source(model, &self.keys),
             redactor: self.keys.redactor().clone(),
         };
         if let Some(key) = &key {

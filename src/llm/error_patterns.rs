@@ -91,6 +91,11 @@ static QUOTA: Patterns = Patterns::new(&[
     "billing",
     "credit balance is too low",
     "out of (budget|credits)",
+    // LiteLLM.
+    "budget_exceeded",
+    "budget has been exceeded",
+    "exceeded_?budget",
+    "over budget",
     "not enough credits",
     "requires more credits",
     "monthly (usage |spend(ing)? )?limit",

@@ -13,6 +13,7 @@ use reqwest::Response;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use serde_json::Value;
 
+use super::address::AddressSource;
 use super::auth::Redactor;
 use super::classify::{self, ErrorContext};
 use super::decoder::{Decoder, EventWriter};
@@ -196,7 +197,8 @@ impl Exchange {
             let mut error = classify::from_response(status, &headers, &body, &self.context);
             if status == 404 && error.class == ErrorClass::Client {
                 let _ = write!(error.message, " (asked {})", self.target);
-                if !self.target.contains("/v1") {
+                let is_own = self.context.address != AddressSource::BuiltIn;
+                if is_own && !self.target.contains("/v1") {
                     let hint = error.hint.get_or_insert_default();
                     hint.push_str(". Most servers need /v1 at its end");
                 }
@@ -230,7 +232,7 @@ impl Exchange {
             self.target
         );
         let error = self.context.error(ErrorClass::Client, &text);
-        let mut error = error.with_hint(classify::CHECK_BASE_URL);
+        let mut error = error.with_hint(self.context.address.check_base_url());
         error.status = Some(status);
         error
     }
@@ -270,16 +272,11 @@ impl Exchange {
 
     fn transport(&self, failed: &reqwest::Error) -> LlmError {
         let idle = self.http.idle_timeout(&self.target);
-        let mut error = http::transport_error(failed, &self.target, idle);
+        let mut error = http::transport_error(failed, &self.target, &self.context.address, idle);
         let model = &self.context.model;
         if error.retry_is_futile && http::is_unknown_host(failed) {
             // A host that has answered before is back when the network is.
             error.retry_is_futile = !self.http.has_answered(&self.target);
-            let provider = model.split('/').next().unwrap_or_default();
-            error.hint = Some(format!(
-                "Is this machine online? If so, check base_url of the provider {provider} in models.toml, \
-                 or its *_BASE_URL variable"
-            ));
         }
         error.message = format!("{model}: {}", error.message);
         error

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use reqwest::{Certificate, Client, ClientBuilder, Response, Url, redirect};
 
+use super::address::AddressSource;
 use super::error::{ErrorClass, LlmError};
 use super::os_error::plain;
 
@@ -167,41 +168,42 @@ fn check_cert_file() -> Result<(), LlmError> {
 }
 
 /// Advice about a certificate that was rejected because of `cause`.
-fn certificate_hint(cause: &str) -> &'static str {
+fn certificate_hint(cause: &str, source: &AddressSource) -> String {
     if cause.contains("CaUsedAsEndEntity") {
         "The server uses the certificate of an authority as its own. Make a server certificate: \
          openssl req -x509 -addext basicConstraints=critical,CA:FALSE -addext subjectAltName=DNS:HOST ..., then export \
          SSL_CERT_FILE=/path/to/it.pem"
+            .to_owned()
     } else if cause.contains("UnknownIssuer") {
         "If a proxy or the server has its own certificates: export NODE_EXTRA_CA_CERTS=/path/to/its-ca.pem \
          (SSL_CERT_FILE to trust only these)"
+            .to_owned()
     } else {
-        "Check the address in base_url and the clock of this machine"
+        source.check_certificate()
     }
 }
 
 /// The hint for a lost connection or a broken answer.
 pub const TRY_AGAIN: &str = "Send it again in a moment";
 
-const START_IT: &str = "Start the server, or correct its address: base_url in models.toml, or the \
-                        provider's *_BASE_URL variable";
-
-const CHECK_HOST: &str = "Check the network and the address: base_url in models.toml, or the provider's \
-                          *_BASE_URL variable";
-
 /// The error for a missing or broken response from `target` (an address without secrets).
-pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Duration>) -> LlmError {
+pub fn transport_error(
+    error: &reqwest::Error,
+    target: &str,
+    source: &AddressSource,
+    idle: Option<Duration>,
+) -> LlmError {
     let cause = root_cause(error);
     if cause.to_lowercase().contains("certificate") {
         return LlmError::new(
             ErrorClass::Client,
             format!("no secure connection to {target}: {cause}"),
         )
-        .with_hint(certificate_hint(&cause));
+        .with_hint(certificate_hint(&cause, source));
     }
     if error.is_builder() {
         return LlmError::new(ErrorClass::Client, format!("invalid URL {target}: {cause}"))
-            .with_hint("Write base_url or the *_BASE_URL variable as http://HOST:PORT");
+            .with_hint(source.write_url());
     }
     if let Some((variable, proxy)) = proxy_for(target).filter(|_| error.is_connect()) {
         let proxy = shown(&proxy);
@@ -211,30 +213,35 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Durati
             "Check the proxy in {variable}, or name hosts that need none in NO_PROXY"
         ));
     }
+    // How rustls reports an answer without TLS.
+    if cause.contains("InvalidContentType") {
+        let what = format!("no secure connection to {target}: this port doesn't speak TLS");
+        return LlmError::new(ErrorClass::Client, what).with_hint(source.without_tls());
+    }
     if error.is_connect() && is_loopback(target) && is_refused(error) {
         // Waiting starts no server.
         let what = format!("nothing listens on {target}");
         return LlmError {
             retry_is_futile: true,
-            ..LlmError::new(ErrorClass::Retryable, what).with_hint(START_IT)
+            ..LlmError::new(ErrorClass::Retryable, what).with_hint(source.start_it())
         };
     }
     if let (true, Some(host)) = (is_unknown_host(error), host_of(target)) {
-        // Mostly a typo.
+        // Mostly a typo, or offline.
         let what = format!("cannot find the host {host} of {target}");
         return LlmError {
             retry_is_futile: true,
-            ..LlmError::new(ErrorClass::Retryable, what).with_hint(CHECK_HOST)
+            ..LlmError::new(ErrorClass::Retryable, what).with_hint(source.check_host())
         };
     }
     let hint = if error.is_connect() && is_loopback(target) {
-        START_IT
+        source.start_it()
     } else if error.is_connect() {
-        CHECK_HOST
+        source.check_network()
     } else if error.is_timeout() {
-        "Send it again, or raise models.idle_timeout in config.toml"
+        "Send it again, or raise models.idle_timeout in config.toml".to_owned()
     } else {
-        TRY_AGAIN
+        TRY_AGAIN.to_owned()
     };
     let what = if error.is_connect() && error.is_timeout() {
         format!(

@@ -110,6 +110,7 @@ pub mod exchange;
 pub mod error;
 pub mod classify;
 mod error_patterns;
+pub mod address;
 pub mod os_error;
 pub mod overflow;
 pub mod probe;

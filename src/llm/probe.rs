@@ -61,7 +61,8 @@ pub async fn probe(
     let response = match request.send().await {
         Ok(response) => response,
         Err(error) => {
-            let error = http::transport_error(&error, &http::shown(&url), Some(LIMIT));
+            let error =
+                http::transport_error(&error, &http::shown(&url), &context.address, Some(LIMIT));
             return Verdict::Unreachable(context.redactor.redact(&error.message).into_owned());
         }
     };

@@ -579,7 +579,7 @@ fn completions_and_man_pages_include_subcommands() {
 fn config_set_names_tillers_own_setting_and_warns_of_what_it_means() {
     let sandbox = Sandbox::new();
     for (words, part) in [
-        (["budget", "5"], "did you mean budget.usd?"),
+        (["budget", "5"], "did you mean budget.usd? `tiller"),
         (["statusLine", "x"], "status line can't be changed"),
         (["editorMode", "vim"], "did you mean ui.vim?"),
         (["includeCoAuthoredBy", "false"], "adds no trailer"),

@@ -369,7 +369,11 @@ fn auth_check_tells_valid_rejected_and_unreachable_apart() {
                 1,
                 &["refused"],
             ),
-            (answering("404 No", "no list here"), 1, &["unclear"]),
+            (
+                answering("404 No", "no list here"),
+                0,
+                &["can't tell", "-p hi"],
+            ),
             (answering("503 No", "down"), 3, &["unreachable"]),
             (closed, 3, &["unreachable", "127.0.0.1"]),
         ] {

@@ -42,6 +42,15 @@ fn print_and_json_stop_at_the_budget_with_exit_code_1() {
 }
 
 #[test]
+fn an_answer_that_passes_the_budget_says_so() {
+    let (_server, sandbox) = job::stage_with(vec![dear(Reply::text("ok"))]);
+    let model = Wire::Anthropic.model();
+    let ran = sandbox.run(&["-p", "-m", model, "--budget-usd", "0.5", "go"]);
+    assert_eq!((ran.code, &*ran.stdout), (Some(0), "ok\n"), "{ran:#?}");
+    assert!(ran.stderr.contains("Budget of $0.5 passed: $"), "{ran:#?}");
+}
+
+#[test]
 fn a_run_stops_at_its_token_budget() {
     let calls = Reply::call("ls", json!({}));
     let (server, sandbox) = job::stage_with(vec![dear(calls), Reply::text("ok")]);

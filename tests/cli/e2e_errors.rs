@@ -234,7 +234,7 @@ fn a_closed_port_of_this_machine_is_told_at_once() {
         1,
         &[
             "nothing listens on http://127.0.0.1:9/v1/messages",
-            "Start the server, or correct its address",
+            "Start the server, or correct its address: ANTHROPIC_BASE_URL",
         ],
     );
     for words in ["retrying", "os error"] {

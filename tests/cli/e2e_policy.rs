@@ -340,10 +340,10 @@ fn policy_check_names_the_files_that_the_sandbox_hides() {
         (
             "cat secrets/key.txt",
             1,
-            "allow, in the sandbox, but secrets/key.txt is hidden",
+            "allow, in the sandbox, without network, but secrets/key.txt is hidden",
         ),
         ("wc -l <secrets/key.txt", 1, "but secrets/key.txt is hidden"),
-        ("cat a.txt", 0, "allow, in the sandbox\n"),
+        ("cat a.txt", 0, "allow, in the sandbox, without network\n"),
     ] {
         let ran = sandbox.run(&["policy", "check", line]);
         assert_eq!(ran.code, Some(code), "{ran:#?}");

@@ -175,8 +175,8 @@ fn a_mentioned_file_that_does_not_exist_is_reported() {
     assert_eq!(
         ran.stderr,
         format!(
-            "tiller: not attached: @nosuch.rs (no such file)\n\
-             tiller: not attached: @src/maht.rs (no such file; did you mean @src/math.rs?)\n\
+            "tiller: not attached: @nosuch.rs (no such file). Without the @ it is text\n\
+             tiller: not attached: @src/maht.rs (no such file; did you mean @src/math.rs?). Without the @ it is text\n\
              tiller: not attached: @src/math.rs:900 (the file has {lines} lines)\n"
         )
     );
@@ -186,9 +186,34 @@ fn a_mentioned_file_that_does_not_exist_is_reported() {
             .text()
             .contains("<file path=\\\"src/math.rs")
     );
+    sandbox.write("data.csv", &"1,2\n".repeat(20_000));
+    sandbox.write("log.csv", &"1,2\n".repeat(400_000));
+    let ran = sandbox.run(&["-p", "-m", model, "sum up @log.csv"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    let ran = sandbox.run(&["-p", "-m", model, "sum up @data.csv"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert!(
+        ran.stderr
+            .contains("can't use @data.csv (larger than 64 KiB"),
+        "{ran:#?}"
+    );
     let ran = sandbox.run(&["-p", "-m", model, "@nosuch.rs explain"]);
     assert_eq!(ran.code, Some(2), "{ran:#?}");
     assert!(ran.stderr.contains("can't use @nosuch.rs"), "{ran:#?}");
+}
+
+#[test]
+fn a_run_that_cannot_be_saved_costs_nothing() {
+    let (server, mut sandbox) = job::stage_with(vec![Reply::text("ok")]);
+    let file = sandbox.path().join("src/math.rs");
+    sandbox.set("TILLER_DATA_DIR", file.to_str().unwrap());
+    let run = ["-p", "-m", Wire::Chat.model(), "go"];
+    let ran = sandbox.run(&run);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert!(ran.stderr.contains("Add --no-session"), "{ran:#?}");
+    assert_eq!(server.requests().len(), 0);
+    let ran = sandbox.run(&[&run[..], &["--no-session"]].concat());
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
 }
 
 #[test]
@@ -207,10 +232,14 @@ fn no_session_writes_nothing() {
 
 #[test]
 fn a_run_fails_if_its_session_cannot_be_saved() {
-    let (_server, sandbox) = job::stage_with(vec![Reply::text("Here.")]);
-    std::fs::create_dir_all(sandbox.data()).unwrap();
-    std::fs::write(sandbox.data().join("sessions"), "in the way").unwrap();
-    let ran = sandbox.run(&["-p", "-m", Wire::Anthropic.model(), "go"]);
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("Here."), Reply::text("Here.")]);
+    let run = ["-p", "-m", Wire::Anthropic.model(), "go"];
+    assert_eq!(sandbox.run(&run).code, Some(0));
+    let file = sandbox.session_files().remove(0);
+    let folder = file.parent().unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    std::fs::write(folder, "in the way").unwrap();
+    let ran = sandbox.run(&run);
     assert_eq!(ran.code, Some(1), "{ran:#?}");
     assert_eq!(ran.stdout, "Here.\n");
     assert!(

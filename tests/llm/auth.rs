@@ -22,6 +22,23 @@ fn locate(
     env: &str,
     env_file: &str,
 ) -> Result<String, LlmError> {
+    let location = lab(api_key, stored, env, env_file, |lab, keys| {
+        lab.key_location(keys)
+    })?;
+    Ok(match &location {
+        KeyLocation::Command(command, file) => format!("{command} of {}", file.display()),
+        _ => format!("{location}: {}", location.inline().unwrap().expose()),
+    })
+}
+
+/// What `ask` finds out about `lab` with these sources.
+fn lab<T>(
+    api_key: Option<&str>,
+    stored: bool,
+    env: &str,
+    env_file: &str,
+    ask: impl FnOnce(ProviderAuth<'_>, &Keys) -> T,
+) -> T {
     let map = |text: &str| -> HashMap<String, String> {
         let pairs = text.split(' ').filter_map(|pair| pair.split_once('='));
         pairs
@@ -41,18 +58,29 @@ fn locate(
         })
     };
     let keys: Keys = map(env).into_iter().collect();
-    let location = ProviderAuth {
+    let auth = ProviderAuth {
         provider: "lab",
         api_key,
         variables: &VARIABLES.map(str::to_owned),
         key_in_headers: false,
         models_file: Path::new("/c/models.toml"),
+    };
+    ask(auth, &keys.with_files(files).unwrap())
+}
+
+#[test]
+fn a_refused_stored_key_names_the_variable_that_it_beats() {
+    for (env, expected) in [
+        ("", "Replace it: tiller auth add lab"),
+        (
+            "SECOND_KEY=e2",
+            "SECOND_KEY is set but not used; to use it: tiller auth remove lab",
+        ),
+    ] {
+        let hint = lab(None, true, env, "", |lab, keys| lab.hint(keys));
+        assert!(hint.starts_with("It was the key in auth.toml"), "{hint}");
+        assert!(hint.contains(expected), "{hint}");
     }
-    .key_location(&keys.with_files(files).unwrap())?;
-    Ok(match &location {
-        KeyLocation::Command(command, file) => format!("{command} of {}", file.display()),
-        _ => format!("{location}: {}", location.inline().unwrap().expose()),
-    })
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tiller::llm::address::AddressSource;
 use tiller::llm::auth::KeyLocation;
 use tiller::llm::catalog::pattern::{MatchQuality, Name, Pattern};
 use tiller::llm::catalog::{Named, fetched};
@@ -443,6 +444,22 @@ fn settings_override_base_urls_from_the_environment() {
         address(&catalog(LAB), "lab/scripted"),
         "http://127.0.0.1:8123/v1"
     );
+}
+
+#[test]
+fn the_source_of_an_address_is_known() {
+    let source = |catalog: &Lab, name: &str, set: &[(&str, &str)]| {
+        let keys = keys(set);
+        let model = catalog.resolve(name, &keys).unwrap().0;
+        catalog.current().address_source(&model, &keys)
+    };
+    let set = &[("ANTHROPIC_BASE_URL", "http://env:1")];
+    let variable = AddressSource::Variable("ANTHROPIC_BASE_URL".into());
+    let of_file = |provider: &str| AddressSource::ModelsFile(provider.into());
+    assert_eq!(source(&catalog(""), "sonnet", &[]), AddressSource::BuiltIn);
+    assert_eq!(source(&catalog(""), "sonnet", set), variable);
+    assert_eq!(source(&catalog(LAB), "sonnet", set), of_file("anthropic"));
+    assert_eq!(source(&catalog(LAB), "lab/scripted", &[]), of_file("lab"));
 }
 
 #[test]

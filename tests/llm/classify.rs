@@ -6,6 +6,7 @@ use tiller::llm::ErrorClass::{
     self, Allowance, Auth, Client, NoModel, Overflow, Quota, Refused, Retryable, Thinking,
 };
 use tiller::llm::Secret;
+use tiller::llm::address::AddressSource;
 use tiller::llm::classify::{ErrorContext, from_event, from_response, retry_after};
 
 /// The longest quote of a provider's words in an error, in characters.
@@ -30,7 +31,60 @@ fn a_field_that_a_server_does_not_know_leads_to_its_quirk() {
     );
     let body = br#"{"error":{"message":"stream_options must be an object"}}"#;
     let error = from_response(400, &HeaderMap::new(), body, &about());
-    assert_eq!(error.hint, None);
+    let hint = error.hint.unwrap_or_default();
+    assert!(hint.starts_with("Choose another model"), "{hint}");
+}
+
+#[test]
+fn gateways_are_told_from_providers() {
+    let page = "<html><head><title>Blocked</title></head></html>";
+    let budget = r#"{"error":{"message":"Budget has been exceeded! Current cost: 2.1, Max budget: 2.0","type":"budget_exceeded","code":"400"}}"#;
+    for (status, body, class, what, hint) in [
+        (403, page, Client, "proxy or gateway", "tiller docs proxy"),
+        (413, page, Overflow, "proxy or gateway", "size of requests"),
+        (
+            400,
+            budget,
+            Quota,
+            "the gateway's budget is spent",
+            "Raise the budget",
+        ),
+        (
+            403,
+            r#"{"error":{"message":"bad"}}"#,
+            Auth,
+            "refused the key",
+            "LAB_KEY",
+        ),
+    ] {
+        let error = from_response(status, &HeaderMap::new(), body.as_bytes(), &about());
+        assert_eq!(error.class, class, "{error}");
+        assert!(error.message.contains(what), "{error}");
+        assert!(
+            error.hint.unwrap_or_default().contains(hint),
+            "{status} {body}"
+        );
+    }
+}
+
+#[test]
+fn only_an_address_that_can_be_corrected_is_blamed() {
+    for (address, expected) in [
+        (AddressSource::BuiltIn, "Choose another model"),
+        (
+            AddressSource::Variable("LAB_BASE_URL".into()),
+            "Check the base URL: LAB_BASE_URL",
+        ),
+        (
+            AddressSource::ModelsFile("lab".into()),
+            "Check the base URL: base_url of providers.lab in models.toml",
+        ),
+    ] {
+        let about = ErrorContext { address, ..about() };
+        let error = from_response(404, &HeaderMap::new(), b"", &about);
+        let hint = error.hint.unwrap_or_default();
+        assert!(hint.starts_with(expected), "{hint}");
+    }
 }
 
 #[test]
@@ -434,7 +488,7 @@ fn errors_are_readable_without_json_or_html() {
         )
         .contains("--model provider/id")
     );
-    assert!(show(404, "Not Found").contains("base URL"));
+    assert!(show(404, "Not Found").contains("tiller docs proxy"));
     assert!(show(403, "not supported in your country").contains("isn't about your key"));
     assert!(show(403, "flagged").contains("Rephrase it"));
     assert_eq!(

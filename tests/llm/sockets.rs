@@ -450,7 +450,7 @@ async fn a_host_that_does_not_exist_is_not_retried() {
     assert!(unknown.retry_is_futile, "{unknown}");
     for words in [
         &*format!("cannot find the host {host} of http://"),
-        "check base_url of the provider lab",
+        "check base_url of providers.lab in models.toml",
     ] {
         assert!(unknown.to_string().contains(words), "{unknown}");
     }
@@ -470,8 +470,11 @@ async fn tls_to_a_plain_server_fails_with_a_clear_error() {
     let wires = Client::new(Arc::default(), Keys::default(), None);
     let (_, events) = answer(&wires, request(model, vec![Message::user("hello", 0)])).await;
     let text = error(&events).to_string();
+    let told = format!(
+        "no secure connection to https://{address}/v1/chat/completions: this port doesn't speak TLS"
+    );
     assert!(
-        text.contains(&format!("cannot reach https://{address}")),
+        text.contains(&told) && text.contains("Write http:// instead of https:// in base_url"),
         "{text}"
     );
     server.join().unwrap();

@@ -10,7 +10,7 @@ use tiller::app::tui::effects::effect::{Effect, TerminalEffect};
 use tiller::app::tui::msg::{EffectResult, FoundFiles, Msg};
 use tiller::app::tui::terminal::input::{InputEvent, KeyCode, KeyPress};
 
-use super::app_kit::{TestTui, command, prompt, run_command};
+use super::app_kit::{TestTui, command, no_file_defines, prompt, run_command};
 
 fn test_tui() -> TestTui {
     TestTui::new(80, 24)
@@ -350,7 +350,8 @@ fn commands_of_other_agents_say_what_to_do_instead() {
     tui.write("/mem");
     assert_eq!(labels(&tui), ["/memory"]);
     assert!(tui.frame().contains("edit AGENTS.md; /init writes one"));
-    tui.key("enter");
+    let effects = tui.key("enter");
+    assert_eq!(no_file_defines(&mut tui, effects), []);
     assert!(tui.frame().contains("No command /mem"), "{}", tui.frame());
     let mut tui = test_tui();
     tui.write("/plan");
@@ -368,25 +369,22 @@ fn enter_does_not_run_a_weak_match() {
         let mut tui = test_tui();
         tui.write(typed);
         assert!(tui.app.completion.is_some(), "{typed}");
-        let look_up = Effect::FindCommandFile(typed.to_owned());
-        assert_eq!(tui.key("enter"), [look_up], "{typed}");
+        let effects = tui.key("enter");
+        assert_eq!(no_file_defines(&mut tui, effects), [], "{typed}");
         assert!(tui.frame().contains(words), "{typed}: {}", tui.frame());
         // An answer is all there is; a typo stays.
         assert_eq!(tui.text(), if typed == "/bug" { "" } else { typed });
     }
     let mut tui = test_tui();
     tui.write("/fix 12");
-    tui.key("enter");
-    let instead = "@.claude/commands/fix.md 12".to_owned();
-    tui.send(Msg::Done(EffectResult::CommandFile(
-        "/fix 12".to_owned(),
-        instead,
-    )));
-    let frame = tui.frame();
-    assert!(
-        frame.contains("Type @.claude/commands/fix.md 12"),
-        "{frame}"
-    );
+    let effects = tui.key("enter");
+    let Some(Effect::FindCustomCommand(lookup)) = effects.into_iter().next() else {
+        panic!("nothing is looked up");
+    };
+    let found = EffectResult::CustomCommand(lookup, Ok(Some("/fix 12\n\nFix 12".to_owned())));
+    let effects = tui.send(Msg::Done(found));
+    assert!(format!("{effects:?}").contains("Fix 12"), "{effects:?}");
+    assert_eq!(tui.text(), "");
     let mut tui = test_tui();
     tui.write("/mdl");
     tui.key("tab");

@@ -17,7 +17,7 @@ use tiller::app::tui::popups::Overlay;
 use tiller::app::tui::terminal::input::{InputEvent, TerminalReport};
 use tiller::llm::{AssistantMessage, Content, Message, ThinkingLevel, Usage, UserMessage};
 
-use super::app_kit::{TestTui, prompt, queued, run_command};
+use super::app_kit::{TestTui, no_file_defines, prompt, queued, run_command};
 use super::transcript_support::branch;
 
 fn test_tui() -> TestTui {
@@ -325,7 +325,8 @@ fn esc_twice_opens_the_tree() {
 /// `?` opens the help only as the first character of an empty editor.
 #[test]
 fn a_question_mark_on_the_empty_editor_opens_the_help() {
-    for mut tui in [test_tui(), busy()] {
+    for tui in [test_tui, busy] {
+        let mut tui = tui();
         tui.key("?");
         assert!(tui.frame().contains("─ Help ─"), "{}", tui.frame());
         assert_eq!(tui.text(), "");
@@ -409,11 +410,15 @@ fn an_unknown_command_stays_in_the_editor() {
                     "No command /publish; F1 lists all, //publish",
                 ),
                 ("/cots", "No command /cots: did you mean /cost?"),
-                ("/prompts:u x", "type @ and the path of the file"),
-                ("/frontend:fix", "type @ and the path of the file"),
-                ("logout", "logout: run `tiller auth remove PROVIDER`"),
+                ("/prompts:u x", "no such file; `tiller docs skills`"),
+                ("/frontend:fix", "no such file; `tiller docs skills`"),
+                ("logout", "logout: type `!tiller auth remove PROVIDER`"),
                 ("/memory", "/memory: edit AGENTS.md; /init writes one"),
-                ("/doctor", "/doctor: run `tiller doctor` in a shell"),
+                ("/doctor", "/doctor: type `!tiller doctor`"),
+                (
+                    "/undo 3",
+                    "/undo takes no argument: each /undo is one prompt",
+                ),
                 (
                     "/security-review",
                     "/security-review: type /review for security",
@@ -426,8 +431,8 @@ fn an_unknown_command_stays_in_the_editor() {
                 let mut tui = if running { busy() } else { test_tui() };
                 tui.send(Msg::Input(InputEvent::Paste(text.to_owned())));
                 let effects = tui.key(key);
-                let is_look_up = |it: &Effect| matches!(it, Effect::FindCommandFile(_));
-                assert!(effects.iter().all(is_look_up), "{text}: {effects:?}");
+                let effects = no_file_defines(&mut tui, effects);
+                assert_eq!(effects, [], "{text}");
                 let is_answered =
                     ["/memory", "/doctor", "/security-review", "/mcp"].contains(&text);
                 assert_eq!(tui.text(), if is_answered { "" } else { text });

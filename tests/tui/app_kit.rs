@@ -331,3 +331,18 @@ pub fn run_command(line: &str) -> Effect {
 pub fn prompt(text: &str) -> Effect {
     Effect::Prompt(vec![Content::text(text)])
 }
+
+/// Answers that the user has no file for a typed command. Returns the other effects.
+pub fn no_file_defines(tui: &mut TestTui, effects: Vec<Effect>) -> Vec<Effect> {
+    let mut others = Vec::new();
+    for effect in effects {
+        match effect {
+            Effect::FindCustomCommand(lookup) => {
+                let found = EffectResult::CustomCommand(lookup, Ok(None));
+                others.extend(tui.send(Msg::Done(found)));
+            }
+            other => others.push(other),
+        }
+    }
+    others
+}

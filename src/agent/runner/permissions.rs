@@ -32,7 +32,7 @@ pub(crate) struct Permissions {
     repositories: Arc<Mutex<Repositories>>,
     /// Parent of the temporary folders for commands and file tools.
     temporary: Option<PathBuf>,
-    has_user: bool,
+    pub(super) has_user: bool,
     /// `true` once the user was told that the sandbox doesn't work.
     told: Arc<AtomicBool>,
 }

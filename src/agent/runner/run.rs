@@ -20,7 +20,7 @@ use super::link::{Opening, RunLink, Step};
 use super::lookout::Lookout;
 use super::loop_guard::LoopGuard;
 use super::turn::{self, Reply};
-use crate::event::{AgentEvent, RunOutcome};
+use crate::event::{AgentEvent, NoticeLevel, RunOutcome};
 use tiller_llm::{Message, StopReason};
 
 /// Runs until the model calls no more tools and no steering or follow-up waits; or until the user
@@ -54,9 +54,23 @@ pub(crate) async fn run(link: &RunLink, opening: Opening) -> RunOutcome {
         }
         match link.release_follow_ups().await {
             Ok(true) => lookout.look_into(link, Vec::new()).await,
-            Ok(false) => return outcome,
+            Ok(false) => {
+                tell_passed_budget(link).await;
+                return outcome;
+            }
             Err(limit) => return limit,
         }
+    }
+}
+
+/// Reports a budget that the last call passed. A user learns it at the next call.
+async fn tell_passed_budget(link: &RunLink) {
+    if let (Some(reached), false) = (link.env.account.reached(), link.env.permissions.has_user) {
+        let text = format!(
+            "Budget of {} passed: {} spent",
+            reached.limit, reached.spent
+        );
+        link.notice(NoticeLevel::Warning, text).await;
     }
 }
 

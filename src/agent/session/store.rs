@@ -395,9 +395,15 @@ impl Session {
         let path = stored.file.path().display();
         match written {
             Err(error) if !stored.failing => {
+                let way_out = match error.kind() {
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                        "Make the folder writable, or set TILLER_DATA_DIR at the next start"
+                    }
+                    _ => "Free disk space or fix the folder",
+                };
                 let text = format!(
-                    "Can't save the session to {path}: {error}. It continues in memory. Free disk space \
-                     or fix the folder; tiller tries again with the next message."
+                    "Can't save the session to {path}: {error}. It continues in memory. {way_out}; \
+                     tiller tries again with the next message."
                 );
                 stored.failing = true;
                 Some(failure(text))

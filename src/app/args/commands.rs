@@ -299,7 +299,8 @@ pub enum AuthCommand {
     },
     /// Ask providers whether they accept your keys (free).
     ///
-    /// Exit code 0: all keys are good; 1: a key is refused or missing; 3: can't reach a provider.
+    /// Exit code 0: no key is refused; 1: a key is refused or missing; 3: can't reach a provider. Without a
+    /// list of models, a provider can't tell: then try tiller -p hi.
     Check {
         /// Check only this provider's key.
         provider: Option<String>,

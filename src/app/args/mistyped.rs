@@ -9,6 +9,7 @@ use super::foreign::instead;
 use super::run::Separator;
 use super::{Args, RunArgs};
 use crate::agent::word_list::WordList;
+use crate::app::manual::PAGES;
 use crate::llm::nearest::typo_of;
 
 /// Sub-commands of others that no prompt begins with.
@@ -74,6 +75,8 @@ impl RunArgs {
             )
         } else if let Some(instead) = instead(word).filter(|_| self.is_of_others()) {
             instead
+        } else if let (Some(page), []) = (page(word), rest) {
+            format!("try tiller docs {page}")
         } else {
             let near = near(&program, word, rest)?;
             instead(near).unwrap_or_else(|| format!("try tiller {near}"))
@@ -107,6 +110,14 @@ impl RunArgs {
 
 fn is_bare(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+}
+
+/// The page of the documentation that a word with a dash means, such as `exit-codes`.
+fn page(word: &str) -> Option<&'static str> {
+    let names = PAGES
+        .iter()
+        .filter_map(|page| page.topic.rsplit('/').next());
+    typo_of(word, names.filter(|name| name.contains('-')))
 }
 
 /// The command that `word` is a typo of.
@@ -194,6 +205,8 @@ mod tests {
             (&["ps"], "use tiller sessions"),
             (&["key", "add"], "tiller auth add PROVIDER"),
             (&["models-list"], "try tiller models."),
+            (&["exit-codes"], "try tiller docs exit-codes."),
+            (&["exit-code"], "try tiller docs exit-codes."),
         ] {
             let why = refused(words).unwrap_or_default();
             assert!(why.contains(expected), "{words:?}: {why}");

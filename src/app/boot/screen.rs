@@ -16,7 +16,7 @@ use crate::agent::session::{HistoryFacts, Session, SessionBranch, StoredSession}
 use crate::agent::{AgentHandle, SlowReader};
 use crate::app::cli::{DocsTerminal, ScreenOffer};
 use crate::app::color_depth::color_depth;
-use crate::app::config::{Settings, overrides};
+use crate::app::config::{Layers, Settings, overrides};
 use crate::app::dirs::Dirs;
 use crate::app::host::Host;
 use crate::app::out;
@@ -29,7 +29,7 @@ use crate::app::tui::app::{SessionInfo, Start, Status};
 use crate::app::tui::composer::DraftFile;
 use crate::app::tui::keymap::Keymap;
 use crate::app::tui::layout::MEASURE;
-use crate::app::tui::theme::{ThemeChoice, Themes};
+use crate::app::tui::theme::{AUTO, ThemeChoice, Themes};
 use crate::app::tui::{self, ExitKind, LentTerminal, Tty, TuiOptions};
 use crate::llm::Model;
 use crate::llm::local::LocalServer;
@@ -192,7 +192,7 @@ fn options(
         },
         notify: settings.notify,
         manners: settings.manners,
-        theme: theme(settings),
+        theme: theme(settings, &plan.loaded.layers),
         host,
         overrides: overrides(&plan.loaded.layers).into(),
         tty,
@@ -207,8 +207,10 @@ fn project(context: &RunContext, plan: &Plan, host: &Host) -> Option<Project> {
         .then(|| Project::new(trust.clone(), layers.clone(), file, host.trusted.clone()))
 }
 
-fn theme(settings: &Settings) -> ThemeChoice {
+fn theme(settings: &Settings, layers: &Layers) -> ThemeChoice {
+    let setting = layers.fault("ui.theme", "");
     ThemeChoice {
+        setting: (settings.theme != AUTO).then(|| setting.trim_end_matches(": ").to_owned()),
         wanted: settings.theme.clone(),
         for_dark: settings.theme_dark.clone(),
         for_light: settings.theme_light.clone(),
@@ -225,7 +227,7 @@ pub(super) fn for_clients(context: &RunContext, plan: &Plan, host: &Host) -> Opt
     let Loaded {
         settings, layers, ..
     } = &plan.loaded;
-    let (notify, manners, theme) = (settings.notify, settings.manners, theme(settings));
+    let (notify, manners, theme) = (settings.notify, settings.manners, theme(settings, layers));
     let overrides: Arc<[_]> = overrides(layers).into();
     let project = project(context, plan, host);
     let (host, runtime) = (host.clone(), Handle::current());

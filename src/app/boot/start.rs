@@ -22,7 +22,7 @@ use crate::agent::process::Processes;
 use crate::agent::process::Secrets;
 use crate::agent::session::Header;
 use crate::app::args::{self, Args, OutputMode, SubCommand};
-use crate::app::attachments::attach_mentions_of;
+use crate::app::attachments::{attach_mentions_of, is_too_large};
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink, Task};
 use crate::app::commands::CustomCommands;
 use crate::app::dirs::Dirs;
@@ -138,6 +138,9 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
     }
     if plan.front_end != FrontEnd::Screen {
         attach(&mut plan)?;
+        if plan.stores_unattended_run() {
+            dirs.check_data()?;
+        }
         plan.loaded.check_limits()?;
         for fault in plan.loaded.faults() {
             out::eprint_line(&format!("tiller: {fault}"));
@@ -163,14 +166,18 @@ fn attach(plan: &mut Plan) -> Result<(), StartError> {
     plan.prompt = content;
     for left_out in left_out {
         // As with the mention alone: the prompt is about that file.
-        let mention = left_out.split(" (no such file").next().unwrap_or_default();
-        let begins = |word: &&str| mention != left_out && word.starts_with(mention);
-        if words.iter().any(begins) {
-            return Err(StartError::usage(format!(
-                "can't use {left_out}. Without the @ it is text"
-            )));
+        let missing = left_out.split_once(" (no such file");
+        let begins = |word: &&str| missing.is_some_and(|(it, _)| word.starts_with(it));
+        let way_out = if missing.is_some() {
+            ". Without the @ it is text"
+        } else {
+            ""
+        };
+        // An answer without the file would cost money, and nobody can stop it.
+        if words.iter().any(begins) || is_too_large(&left_out) {
+            return Err(StartError::usage(format!("can't use {left_out}{way_out}")));
         }
-        out::eprint_line(&format!("tiller: not attached: {left_out}"));
+        out::eprint_line(&format!("tiller: not attached: {left_out}{way_out}"));
     }
     Ok(())
 }

@@ -215,9 +215,9 @@ impl AuthContext {
                 Verdict::Refused(why) => (format!("refused: {why}"), Outcome::Failed),
                 Verdict::Unclear(why) => (
                     format!(
-                        "unclear: the provider answers, but doesn't say whether the key is good: {why}"
+                        "can't tell whether the key is good: {why}. Try: tiller -m {provider} -p hi"
                     ),
-                    Outcome::Failed,
+                    Outcome::Done,
                 ),
                 Verdict::Unreachable(why) => (
                     format!("unreachable, so the key isn't checked: {why}"),

@@ -67,6 +67,11 @@ pub fn setting_warning(key: &str, value: &Value) -> Option<String> {
 
 /// `tiller config unset`: restores the default.
 pub fn unset_config(user_file: &Path, key: &str) -> Result<Outcome, StartError> {
+    if key == "permission.rules" {
+        return Err(StartError::usage(
+            "rules have numbers: tiller policy list shows them, tiller policy remove NUMBER removes one",
+        ));
+    }
     let unknown = |why| entries_of(&Layers::defaults(), key).err().unwrap_or(why);
     unset_checked(user_file, key).map_err(|why| StartError::usage(unknown(why)))?;
     let text = format!("Removed {key} from {}\n", user_file.display());

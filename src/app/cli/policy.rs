@@ -103,7 +103,7 @@ fn as_text(judged: &JudgedCommand, notes: &[String], cwd: &Path) -> String {
         );
     }
     let (word, place) = words(decision.verdict);
-    let place = place.map_or("", of_place);
+    let place = place.map_or("", |place| of_place(mode, place));
     let shown = |path: &PathBuf| path.strip_prefix(cwd).unwrap_or(path).display().to_string();
     let hidden: Vec<String> = judged.hidden.iter().map(shown).collect();
     let hidden = match hidden.as_slice() {
@@ -158,11 +158,14 @@ fn words(verdict: Verdict) -> (&'static str, Option<Confinement>) {
     }
 }
 
-fn of_place(place: Confinement) -> &'static str {
+fn of_place(mode: PermissionMode, place: Confinement) -> &'static str {
     match place {
+        Confinement::Sandboxed { network: false } if mode == PermissionMode::Plan => {
+            ", in the read-only sandbox, without network"
+        }
         Confinement::Free => ", without a sandbox",
         Confinement::Sandboxed { network: true } => ", in the sandbox with network",
-        Confinement::Sandboxed { network: false } => ", in the sandbox",
+        Confinement::Sandboxed { network: false } => ", in the sandbox, without network",
     }
 }
 

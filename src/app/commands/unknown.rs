@@ -19,17 +19,28 @@ const FILES: &str = "no such file; `tiller docs skills` says where your own comm
 impl Unknown {
     /// The meaning of `/word`.
     pub(crate) fn of(word: &str) -> Self {
-        let mut elsewhere = ELSEWHERE.lines().filter_map(|line| line.split_once(": "));
-        if let Some((_, instead)) =
-            elsewhere.find(|(names, _)| names.split(' ').any(|name| name == word))
-        {
+        if let Some(instead) = elsewhere(word) {
             return Self::Elsewhere(instead);
         }
         if word.contains(':') {
             return Self::Elsewhere(FILES);
         }
-        typo_of(word, known()).map_or(Self::Anything, Self::Typo)
+        if let Some(near) = typo_of(word, known()) {
+            return Self::Typo(near);
+        }
+        let rows = ELSEWHERE.lines().filter_map(|line| line.split_once(": "));
+        let names = rows.flat_map(|(names, _)| names.split(' '));
+        let near = typo_of(word, names).filter(|_| word.len() > 3);
+        near.and_then(elsewhere)
+            .map_or(Self::Anything, Self::Elsewhere)
     }
+}
+
+/// What to do instead of this command of other agents.
+fn elsewhere(word: &str) -> Option<&'static str> {
+    let mut rows = ELSEWHERE.lines().filter_map(|line| line.split_once(": "));
+    let row = rows.find(|(names, _)| names.split(' ').any(|name| name == word));
+    row.map(|(_, instead)| instead)
 }
 
 /// All commands and aliases.
@@ -60,6 +71,7 @@ mod tests {
             ("prompts:u x", Some(Unknown::Elsewhere(FILES))),
             ("user:fix", Some(Unknown::Elsewhere(FILES))),
             ("frontend:fix 12", Some(Unknown::Elsewhere(FILES))),
+            ("vimm", elsewhere("vim").map(Unknown::Elsewhere)),
             ("fix", Some(Unknown::Anything)),
             ("etc/hosts is wrong", None),
             ("note: this", None),

@@ -59,9 +59,10 @@ fn check_table(
                     (Value::Array(_), Some(value)) => format!("; write {value}"),
                     (_, Some(value)) => format!("; write {value}, without quotes"),
                     (Value::Table(inner), _) if !inner.is_empty() => {
-                        let near = synonym(&key)
-                            .map_or_else(String::new, |name| format!("; did you mean {name}?"));
-                        format!("{near}; `tiller config get {key}` lists its settings")
+                        let near = synonym(&key);
+                        let near =
+                            near.map_or(";".to_owned(), |name| format!("; did you mean {name}?"));
+                        format!("{near} `tiller config get {key}` lists its settings")
                     }
                     (Value::Boolean(_) | Value::Table(_), _) => String::new(),
                     (Value::Array(_), _) => ", such as [\"a\", \"b\"]".to_owned(),

@@ -4,12 +4,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use nix::fcntl::{AT_FDCWD, AtFlags};
-use nix::unistd::{AccessFlags, faccessat};
+use nix::errno::Errno;
 use rustix::fs::statvfs;
 
 use super::report::{Check, Section};
-use crate::app::dirs::Dirs;
+use crate::app::dirs::{Dirs, unwritable};
 use crate::app::humanize::{abbreviate_home, bytes};
 use crate::app::outcome::StartError;
 
@@ -20,21 +19,24 @@ const COMFORTABLE: u64 = 1_000_000_000;
 
 pub fn folders(dirs: &Dirs, named_config: Result<(), StartError>) -> Section {
     let home = dirs.home.as_deref();
-    let mut checks = vec![
-        match named_config {
-            Ok(()) => folder("settings", &dirs.config, home),
-            Err(error) => {
-                let (what, way_out) = error
-                    .message
-                    .split_once(". ")
-                    .unwrap_or((&error.message, ""));
-                Check::hint("settings", what.to_owned(), way_out.to_owned())
-            }
-        },
-        folder("data", &dirs.data, home),
-        folder("sessions", &dirs.sessions(), home),
-        folder("log", &dirs.log(), home),
+    let mut settings = None;
+    if let Err(error) = named_config {
+        let (what, way_out) = error
+            .message
+            .split_once(". ")
+            .unwrap_or((&error.message, ""));
+        settings = Some(Check::hint("settings", what.to_owned(), way_out.to_owned()));
+    }
+    let named = [
+        ("settings", dirs.config.clone(), "TILLER_CONFIG_DIR"),
+        ("data", dirs.data.clone(), "TILLER_DATA_DIR"),
+        ("sessions", dirs.sessions(), "TILLER_DATA_DIR"),
+        ("log", dirs.log(), "XDG_STATE_HOME"),
     ];
+    let rest = named.get(usize::from(settings.is_some())..);
+    let rest = rest.unwrap_or_default();
+    let mut checks: Vec<Check> = settings.into_iter().collect();
+    checks.extend(writable(rest, home, unwritable));
     let auth = dirs.auth_file();
     if let Ok(meta) = fs::metadata(&auth) {
         let mode = meta.mode() & 0o777;
@@ -58,34 +60,45 @@ pub fn folders(dirs: &Dirs, named_config: Result<(), StartError>) -> Section {
     }
 }
 
-fn folder(name: &str, path: &Path, home: Option<&Path>) -> Check {
-    let shown = abbreviate_home(path, home);
-    let there = path.exists();
-    // tiller creates a missing folder on demand, in the nearest existing one.
-    let nearest = path.ancestors().find(|path| path.exists());
-    let nearest = nearest.unwrap_or(Path::new("/"));
-    let flags = AccessFlags::W_OK | AccessFlags::X_OK;
-    match faccessat(AT_FDCWD, nearest, flags, AtFlags::AT_EACCESS) {
-        _ if !nearest.is_dir() => Check::bad(
-            name,
-            format!("{shown}: {} is not a folder", nearest.display()),
-            format!("Move or rename {}", nearest.display()),
-        ),
-        Err(error) => Check::bad(
-            name,
-            format!(
-                "{shown} isn't writable: {}: {}",
-                nearest.display(),
-                error.desc()
+/// Checks folders. The first unwritable one names the variables to set for all of them.
+fn writable(
+    folders: &[(&str, PathBuf, &str)],
+    home: Option<&Path>,
+    unwritable: impl Fn(&Path) -> Option<(&Path, Errno)>,
+) -> Vec<Check> {
+    let blocked = |(_, path, _): &&(&str, PathBuf, &str)| {
+        unwritable(path).is_some_and(|(_, why)| why != Errno::ENOTDIR)
+    };
+    let mut variables: Vec<&str> = folders.iter().filter(blocked).map(|it| it.2).collect();
+    variables.dedup();
+    let mut checks = Vec::new();
+    for (name, path, _) in folders {
+        let shown = abbreviate_home(path, home);
+        checks.push(match unwritable(path) {
+            Some((nearest, Errno::ENOTDIR)) => Check::bad(
+                *name,
+                format!("{shown}: {} is not a folder", nearest.display()),
+                format!("Move or rename {}", nearest.display()),
             ),
-            format!(
-                "Check its owner and permissions: ls -ld {}",
-                nearest.display()
-            ),
-        ),
-        Ok(()) if there => Check::good(name, shown),
-        Ok(()) => Check::good(name, format!("{shown} (created when needed)")),
+            Some((nearest, why)) => {
+                let (nearest, why) = (nearest.display(), why.desc());
+                let way_out = match std::mem::take(&mut variables).join(", ") {
+                    all if all.is_empty() => all,
+                    all => format!(
+                        "Check its owner and permissions: ls -ld {nearest}\nOr set {all} to a folder that you can write"
+                    ),
+                };
+                Check::bad(
+                    *name,
+                    format!("{shown} isn't writable: {nearest}: {why}"),
+                    way_out,
+                )
+            }
+            None if path.exists() => Check::good(*name, shown),
+            None => Check::good(*name, format!("{shown} (created when needed)")),
+        });
     }
+    checks
 }
 
 fn room(data: &Path) -> Option<Check> {
@@ -114,4 +127,47 @@ fn size(folder: &Path) -> u64 {
         }
     }
     total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variables_are_named_once() {
+        let folders = [
+            (
+                "settings",
+                PathBuf::from("/.config/tiller"),
+                "TILLER_CONFIG_DIR",
+            ),
+            ("data", PathBuf::from("/.local/tiller"), "TILLER_DATA_DIR"),
+            (
+                "sessions",
+                PathBuf::from("/.local/tiller/sessions"),
+                "TILLER_DATA_DIR",
+            ),
+        ];
+        fn root(path: &Path) -> Option<(&Path, Errno)> {
+            path.ancestors().last().map(|root| (root, Errno::EACCES))
+        }
+        let section = Section {
+            title: "Folders",
+            checks: writable(&folders, None, root),
+        };
+        let text = crate::app::doctor::report::Report {
+            sections: vec![section],
+        }
+        .text();
+        let (list, _) = text.split_once("\n\n").unwrap();
+        assert_eq!(
+            list,
+            "Folders\n  \
+             ✗ settings  /.config/tiller isn't writable: /: Permission denied\n              \
+             → Check its owner and permissions: ls -ld /\n              \
+             → Or set TILLER_CONFIG_DIR, TILLER_DATA_DIR to a folder that you can write\n  \
+             ✗ data      /.local/tiller isn't writable: /: Permission denied\n  \
+             ✗ sessions  /.local/tiller/sessions isn't writable: /: Permission denied"
+        );
+    }
 }

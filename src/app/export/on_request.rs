@@ -81,7 +81,9 @@ pub fn export_on_request(
                 io::ErrorKind::AlreadyExists => {
                     format!("{path} already exists; /export --force {path} replaces it")
                 }
-                io::ErrorKind::NotFound => format!("{path}: its folder does not exist"),
+                io::ErrorKind::NotFound => {
+                    format!("{path}: its folder doesn't exist. Create it, or choose another file")
+                }
                 _ => format!("Can't write {path}: {error}"),
             })
         }

@@ -81,7 +81,8 @@ fn first_theme(choice: &ThemeChoice) -> Result<(Theme, Vec<String>), String> {
     let (loaded, mut faults) = match choice.load(&choice.wanted) {
         Ok(loaded) => (loaded, Vec::new()),
         Err(error) => {
-            let fault = format!("ui.theme: {error}");
+            let setting = choice.setting.as_deref().unwrap_or("ui.theme");
+            let fault = format!("{setting}: {error}");
             let usual = ThemeChoice {
                 for_dark: "dark".to_owned(),
                 for_light: "light".to_owned(),
@@ -110,6 +111,19 @@ fn scheme(fgbg: &str) -> Option<Kind> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wrong_theme_names_its_setting() {
+        let choice = ThemeChoice {
+            wanted: "nrod".to_owned(),
+            setting: Some("setting ui.theme = \"nrod\" (user: config.toml:2)".to_owned()),
+            ..ThemeChoice::default()
+        };
+        let (_, faults) = first_theme(&choice).unwrap();
+        let told = "setting ui.theme = \"nrod\" (user: config.toml:2): unknown theme 'nrod': did you \
+                    mean 'nord'?";
+        assert_eq!(faults, [told]);
+    }
 
     #[test]
     fn a_variable_tells_whether_the_terminal_is_light() {

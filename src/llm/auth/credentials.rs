@@ -157,11 +157,18 @@ impl ProviderAuth<'_> {
         match (location.inline(), &location) {
             (Some(_), KeyLocation::Literal(_)) => format!("Set a valid {in_file}"),
             // It takes precedence over the variables.
-            (Some(key), KeyLocation::Stored(_)) => format!(
-                "It was the key in auth.toml ({}). Replace it: tiller auth add {provider}; inside tiller: \
-                 /login {provider}",
-                key.masked()
-            ),
+            (Some(key), KeyLocation::Stored(_)) => {
+                let key = format!("It was the key in auth.toml ({})", key.masked());
+                let set = self.variables.iter().find(|name| keys.get(name).is_some());
+                match set {
+                    Some(name) => format!(
+                        "{key}. {name} is set but not used; to use it: tiller auth remove {provider}"
+                    ),
+                    None => format!(
+                        "{key}. Replace it: tiller auth add {provider}; inside tiller: /login {provider}"
+                    ),
+                }
+            }
             (Some(key), _) => format!(
                 "It was the key in {location} ({}). Set a valid key with: {}",
                 key.masked(),

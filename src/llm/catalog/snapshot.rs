@@ -11,8 +11,10 @@ use super::builtin::BuiltIn;
 use super::family::Family;
 use super::file::{self, ModelEntry, ModelsFile, ProviderEntry};
 use super::pattern::Name;
+use crate::address::AddressSource;
 use crate::api::Api;
 use crate::auth::{KeyLocation, KeySpec, Keys, ProviderAuth, Secret};
+use crate::local::LocalServer;
 use crate::model::Model;
 use crate::options;
 use crate::quirks::Quirks;
@@ -310,20 +312,43 @@ impl Snapshot {
     /// The address of `model`: its own, or the one from the environment (`ANTHROPIC_BASE_URL` and
     /// others) unless `models.toml` sets it.
     pub fn base_url<'a>(&self, model: &'a Model, keys: &'a Keys) -> &'a str {
+        match self.base_url_variable(model, keys) {
+            Some((_, base_url)) => base_url,
+            None => &model.base_url,
+        }
+    }
+
+    /// Where the address of `model` comes from.
+    pub fn address_source(&self, model: &Model, keys: &Keys) -> AddressSource {
+        let provider = &model.provider;
+        if let Some((name, _)) = self.base_url_variable(model, keys) {
+            AddressSource::Variable(name)
+        } else if !self.is_settled(model) && LocalServer::from_id(provider).is_some() {
+            AddressSource::Local(provider.clone())
+        } else if !self.is_settled(model) && self.built_in().provider(provider).is_some() {
+            AddressSource::BuiltIn
+        } else {
+            AddressSource::ModelsFile(provider.clone())
+        }
+    }
+
+    /// Whether `models.toml` sets its address.
+    fn is_settled(&self, model: &Model) -> bool {
         let provider = self.user().get(&model.provider);
         let own = self.own(&model.provider, &model.id);
-        let settled = provider.is_some_and(|entry| entry.base_url.is_some())
-            || own.is_some_and(|own| own.base_url.is_some());
+        provider.is_some_and(|entry| entry.base_url.is_some())
+            || own.is_some_and(|own| own.base_url.is_some())
+    }
+
+    /// The variable with the address of `model`, and the address.
+    fn base_url_variable<'a>(&self, model: &Model, keys: &'a Keys) -> Option<(String, &'a str)> {
         // By default, LAB_BASE_URL goes with LAB_API_KEY.
-        let variable = self.built_in().provider(&model.provider).and_then(|entry| {
-            let beside_key =
-                || Some(entry.env.first()?.strip_suffix("_API_KEY")?.to_owned() + "_BASE_URL");
-            entry.base_url_env.clone().or_else(beside_key)
-        });
-        match variable.as_deref().and_then(|name| keys.get(name)) {
-            Some(base_url) if !settled => base_url,
-            _ => &model.base_url,
-        }
+        let entry = self.built_in().provider(&model.provider)?;
+        let beside_key =
+            || Some(entry.env.first()?.strip_suffix("_API_KEY")?.to_owned() + "_BASE_URL");
+        let variable = entry.base_url_env.clone().or_else(beside_key)?;
+        let base_url = keys.get(&variable).filter(|_| !self.is_settled(model))?;
+        Some((variable, base_url))
     }
 
     /// `model` with its actual address.

@@ -19,6 +19,8 @@ pub struct ThemeChoice {
     pub depth: ColorDepth,
     /// `auto`, or the name of a theme.
     pub wanted: String,
+    /// The setting that names it, with its file and line.
+    pub setting: Option<String>,
     /// The theme of `auto` on a dark background.
     pub for_dark: String,
     /// The theme of `auto` on a light background.
@@ -37,6 +39,7 @@ impl Default for ThemeChoice {
             themes: Arc::default(),
             depth: ColorDepth::default(),
             wanted: AUTO.to_owned(),
+            setting: None,
             for_dark: "dark".to_owned(),
             for_light: "light".to_owned(),
             terminal: TerminalColors::default(),

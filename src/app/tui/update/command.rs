@@ -44,6 +44,11 @@ pub(super) fn parse(app: &App) -> Option<Command> {
             id if word == "resume" => {
                 format!("/resume takes no argument: choose in its list, or run `tiller -r{id}`")
             }
+            _ if matches!(word, "undo" | "redo" | "revert") => {
+                format!(
+                    "/{word} takes no argument: each /{word} is one prompt; /rewind goes further back"
+                )
+            }
             _ => format!("/{word} takes no argument; nothing was sent"),
         }),
         None => {
