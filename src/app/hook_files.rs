@@ -13,7 +13,7 @@ use super::config::set_in_file;
 use super::dirs::Dirs;
 use super::humanize::plural;
 use super::live_rules::{Stamp, stamp};
-use super::trust::Trust;
+use super::trust::{PROJECT_HOOKS, Trust};
 use crate::agent::git::project_root;
 use crate::agent::hooks::{FoundHooks, Hook, HookFile, HookSource, hooks_digest, read_hooks};
 use crate::agent::memory::PROJECT_FOLDER;
@@ -73,12 +73,10 @@ impl HookFiles {
             let files = [".claude/settings.json", ".codex/hooks.json"];
             files.map(|file| (home.join(file), false, false))
         });
-        let of_project = [
-            (root.join(PROJECT_FOLDER).join("hooks.json"), true, true),
-            (root.join(".claude/settings.json"), true, false),
-            (root.join(".claude/settings.local.json"), true, false),
-            (root.join(".codex/hooks.json"), true, false),
-        ];
+        let of_project = PROJECT_HOOKS.map(|name| {
+            let is_ours = name.starts_with(PROJECT_FOLDER);
+            (root.join(name), true, is_ours)
+        });
         let own = (self.dirs.hooks_file(), false, true);
         iter::once(own).chain(of_home).chain(of_project).collect()
     }

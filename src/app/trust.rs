@@ -21,6 +21,13 @@ use crate::llm::read_small::read_small;
 /// The table of verdicts in `projects.toml`. A repository's verdict covers everything in it.
 const TABLE: &str = "trust";
 const SETTINGS: &str = "config.toml";
+/// Files in a project that may have hooks.
+pub const PROJECT_HOOKS: [&str; 4] = [
+    ".tiller/hooks.json",
+    CLAUDE_SETTINGS,
+    ".claude/settings.local.json",
+    ".codex/hooks.json",
+];
 const CLAUDE_SETTINGS: &str = ".claude/settings.json";
 const TRUSTED: &str = "trusted";
 const DENIED: &str = "denied";
@@ -145,18 +152,25 @@ impl Trust {
         } else {
             ", but not its subfolders: it isn't a git repository"
         });
+        let (hooks, others): (Vec<&str>, Vec<&str>) =
+            (others.into_iter()).partition(|path| PROJECT_HOOKS.contains(path));
         for (when, what) in [
             ("From your next message on", others),
             ("In new sessions", prompts),
+            (
+                "Hooks, once you have seen and approved them with /hooks",
+                hooks,
+            ),
         ] {
             if !what.is_empty() {
                 let _ = write!(text, "\n{when}: {}", what.join(", "));
             }
         }
-        if let Some((what, anchor)) = unused_settings(&self.root) {
+        if has_foreign_permissions(&self.root) {
             let _ = write!(
                 text,
-                "\n{CLAUDE_SETTINGS}: its {what} don't apply here; see `tiller docs coming-from#{anchor}`"
+                "\n{CLAUDE_SETTINGS}: its permissions don't apply here; see `tiller docs \
+                 coming-from#your-permission-lists`"
             );
         }
         Ok(text)
@@ -175,18 +189,15 @@ impl Trust {
     }
 }
 
-/// What of Claude Code's settings in this project the user may rely on, and where the documentation says
-/// what replaces it.
-fn unused_settings(root: &Path) -> Option<(&'static str, &'static str)> {
-    let text = read_small(&root.join(CLAUDE_SETTINGS)).ok()?;
-    let settings: Value = serde_json::from_str(&text).ok()?;
-    let has = |key: &str| settings.get(key).is_some();
-    match (has("permissions"), has("hooks")) {
-        (true, true) => Some(("permissions and hooks", "your-permission-lists")),
-        (true, false) => Some(("permissions", "your-permission-lists")),
-        (false, true) => Some(("hooks", "your-hooks")),
-        (false, false) => None,
-    }
+/// Whether Claude Code's settings in this project have permissions, which the user may rely on.
+fn has_foreign_permissions(root: &Path) -> bool {
+    has_key(&root.join(CLAUDE_SETTINGS), "permissions")
+}
+
+fn has_key(file: &Path, key: &str) -> bool {
+    let settings = read_small(file).ok();
+    let settings = settings.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    settings.is_some_and(|settings| settings.get(key).is_some())
 }
 
 fn is_repository(folder: &Path) -> bool {
@@ -241,9 +252,12 @@ fn brings(root: &Path, cwd: &Path) -> Vec<String> {
     let own = own.filter(|path| root.join(path).is_file());
     let skills = SKILL_FOLDERS.iter().map(|&name| name.to_owned());
     let skills = skills.filter(|name| root.join(name).is_dir());
+    let hooks = PROJECT_HOOKS.iter().map(|&name| name.to_owned());
+    let hooks = hooks.filter(|name| has_key(&root.join(name), "hooks"));
     files
         .chain(own.map(|path| path.display().to_string()))
         .chain(skills)
+        .chain(hooks)
         .collect()
 }
 
@@ -286,9 +300,12 @@ mod tests {
             (r#"{"model": "x"}"#, None),
             (
                 r#"{"permissions": {}, "hooks": {}}"#,
-                Some("its permissions and hooks don't"),
+                Some("its permissions don't apply here"),
             ),
-            (r#"{"hooks": {}}"#, Some("coming-from#your-hooks")),
+            (
+                r#"{"hooks": {}}"#,
+                Some("approved them with /hooks: .claude/settings.json"),
+            ),
         ] {
             std::fs::write(dir.path().join(CLAUDE_SETTINGS), text).unwrap();
             let trust = Trust::load(&file, dir.path()).unwrap();

@@ -385,7 +385,8 @@ fn a_command_error_shows_in_full_and_disappears() {
     // The same on a small screen.
     let mut tui = TestTui::new(40, 10);
     tui.write("/modle");
-    tui.key("enter");
+    let effects = tui.key("enter");
+    no_file_defines(&mut tui, effects);
     assert!(tui.frame().contains("lists all"), "{}", tui.frame());
 }
 
@@ -468,7 +469,8 @@ fn what_is_typed_after_a_refused_command_replaces_it() {
     for refused in ["/zzz", "/plan it", "/resume 3f2a"] {
         let mut tui = test_tui();
         tui.write(refused);
-        tui.key("enter");
+        let effects = tui.key("enter");
+        no_file_defines(&mut tui, effects);
         assert_eq!(tui.text(), refused);
         tui.write("hi");
         assert_eq!(tui.text(), "hi", "{refused}");
@@ -547,7 +549,8 @@ fn a_key_error_disappears_on_the_next_key() {
     for on in ["x", "backspace", "ctrl+u"] {
         let mut tui = test_tui();
         tui.send(Msg::Input(InputEvent::Paste("/zzz".to_owned())));
-        tui.key("enter");
+        let effects = tui.key("enter");
+        no_file_defines(&mut tui, effects);
         tui.key("right");
         assert!(
             tui.frame().contains("No command /zzz"),

@@ -14,7 +14,7 @@ use tiller::app::commands;
 use tiller::app::tui::app::{App, Start, Status};
 use tiller::app::tui::effects::effect::Effect;
 use tiller::app::tui::keymap::Keymap;
-use tiller::app::tui::msg::Msg;
+use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::terminal::input::{
     InputEvent, KeyCode, KeyModifiers, KeyPress, MouseButton, MouseEvent, MouseEventKind,
 };

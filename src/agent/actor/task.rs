@@ -443,7 +443,8 @@ impl Actor {
             self.conversation.show(SessionState::AwaitingInput);
         }
         let waits = self.queues.anything_waits();
-        if answered && (waits || !run.silent) {
+        let may_continue = !run.silent && !self.env.hooks.has_stopped();
+        if answered && (waits || may_continue) {
             // Messages typed after the run last checked the queue.
             self.resume();
         }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
@@ -33,6 +34,8 @@ struct Shared {
     project: PathBuf,
     /// Why the run shall end after this turn.
     stop: Mutex<Option<String>>,
+    /// Whether it has ended so.
+    has_stopped: AtomicBool,
     /// The sessions whose start was announced.
     begun: Mutex<HashSet<String>>,
     /// Identifies the run that the last prompt started.
@@ -64,6 +67,7 @@ impl Hooks {
             environment,
             project,
             stop: Mutex::default(),
+            has_stopped: AtomicBool::new(false),
             begun: Mutex::default(),
             prompt: Mutex::default(),
         })))
@@ -87,6 +91,7 @@ impl Hooks {
         if let Some(shared) = &self.0 {
             *lock(&shared.prompt) = Some(new_id().to_string());
             *lock(&shared.stop) = None;
+            shared.has_stopped.store(false, Ordering::Relaxed);
         }
     }
 
@@ -116,6 +121,19 @@ impl Hooks {
     pub(crate) fn stop_after_turn(&self, why: Option<String>) {
         if let (Some(shared), Some(why)) = (&self.0, why) {
             *lock(&shared.stop) = Some(why);
+        }
+    }
+
+    /// Whether a hook has ended the last run.
+    pub(crate) fn has_stopped(&self) -> bool {
+        let shared = self.0.as_ref();
+        shared.is_some_and(|shared| shared.has_stopped.load(Ordering::Relaxed))
+    }
+
+    /// Notes that a hook has ended the run.
+    pub(crate) fn note_stopped(&self) {
+        if let Some(shared) = &self.0 {
+            shared.has_stopped.store(true, Ordering::Relaxed);
         }
     }
 

@@ -157,6 +157,7 @@ impl RunLink {
         let Some(why) = self.env.hooks.stops() else {
             return false;
         };
+        self.env.hooks.note_stopped();
         let text = format!("A hook stopped the run: {why}");
         let text = text.trim_end_matches([':', ' ']);
         self.notice(NoticeLevel::Warning, text).await;
