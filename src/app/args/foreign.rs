@@ -344,7 +344,7 @@ mod tests {
                 "no sub-command 'permissions': `tiller docs permissions` shows its page",
             ),
             ("help rpc", "`tiller docs rpc` shows its page"),
-            ("help hooks", "tiller docs hooks says what replaces them"),
+            ("help hooks", "`tiller docs hooks` shows its page"),
             (
                 "policy check --permission acceptEdits make",
                 "tiller has no --permission acceptEdits; use --permission auto",
@@ -428,7 +428,7 @@ mod tests {
             ("-p /cots", Some("the nearest is /cost. To send")),
             (
                 "-p /prompts:fix 12",
-                Some("type @ and the path of the file"),
+                Some("`tiller docs skills` says where"),
             ),
             ("-p /memory", Some("edit AGENTS.md")),
             ("/security-review", Some("type /review for security")),

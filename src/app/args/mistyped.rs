@@ -195,7 +195,7 @@ mod tests {
             (&["setings"], "use tiller config"),
             (&["config-set"], "try tiller config."),
             (&["undo"], "tiller -p -c /undo"),
-            (&["hooks"], "tiller docs hooks says"),
+            (&["hooks"], "tiller -p /hooks"),
             (&["permissions"], "tiller policy list"),
             (&["rules"], "tiller policy list"),
             (&["allow", "git", "push"], "tiller policy allow COMMAND"),
