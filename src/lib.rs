@@ -72,6 +72,8 @@
 //! - `agent/trial` copies the user's files to a git worktree and merges them back. It knows no conversation.
 //! - `agent/undo` saves files before a turn changes them and restores them. `runner/cover` triggers the saving
 //!   right before a call runs; `actor/undo` maps turns to entries of the session's tree.
+//! - `agent/hooks` runs the user's hooks: `point` has the events, `hook_file` reads them, `input` and `answer` are
+//!   what they get and say. `runner/hooks` and `actor/hooks` do what they say.
 //! - `agent/new_file` writes all of the user's files, for the file tools, undo and trials.
 //!
 //! ## The models
@@ -86,7 +88,8 @@
 //! - `action.rs` is the table of everything a user can trigger. `synonyms` has other words for it and for
 //!   settings. `manual` is the documentation, as part of the program.
 //! - `commands` has a file for each slash command that every front end runs. Those that only send a prompt are
-//!   Markdown files in `assets/prompts`.
+//!   Markdown files in `assets/prompts`; `custom` has those of the user, and skills (`agent/memory/skills`).
+//! - `hook_files` is where hooks come from, and which of a project the user has approved.
 //! - `host` is what every front end offers besides the agent: opening sessions, the user's own commands. It
 //!   knows no screen and no standard streams.
 //! - `serve` is for other programs: `--mode rpc`, editors (`acp`, with an agent for each session), the socket by
