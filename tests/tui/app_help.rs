@@ -113,7 +113,7 @@ fn typing_finds_an_entry_by_its_command_alias_key_or_words() {
 #[test]
 fn a_search_finds_the_commands_of_other_agents() {
     for (query, told) in [
-        ("hook", "/hooks"),
+        ("plugin", "docs skills"),
         ("/mcp", "/mcp"),
         ("output-style", "APPEND_SYSTEM.md"),
         ("btw", "/clone asks in a copy"),

@@ -10,12 +10,11 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::imports::{imports, is_secret};
-use super::instructions::Instructions;
+use super::instructions::{Instructions, read_text};
 use super::skills::{skill_folders, skill_lists};
 use crate::git::project_root;
 use tiller_llm::Model;
@@ -169,7 +168,7 @@ impl Collector<'_> {
         if !self.seen.insert(real.to_path_buf()) {
             return;
         }
-        let text = match read(real) {
+        let text = match read_text(real, MAX_BYTES) {
             Ok(text) => text,
             Err(reason) => return self.refuse(real, &reason),
         };
@@ -279,18 +278,6 @@ fn shown(path: &Path) -> String {
     let shown = path.display().to_string();
     let shown = shown.chars().filter(|c| !c.is_control() && *c != '"');
     shown.collect()
-}
-
-/// Reads slightly more than the limit, to detect longer files.
-fn read(path: &Path) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    let most = MAX_BYTES as u64 + 1;
-    let read = File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes));
-    read.map_err(|error| error.to_string())?;
-    if bytes.contains(&0) {
-        return Err("it isn't text".to_owned());
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]

@@ -2,6 +2,9 @@
 //! reveal changes. `collect` finds them.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 /// The start of a rendered file.
 const OPENING: &str = "<instructions path=\"";
@@ -20,6 +23,18 @@ impl Instructions {
         let Self { path, text } = self;
         format!("{OPENING}{path}\">\n{text}\n{CLOSING}")
     }
+}
+
+/// Reads a text file, slightly more of it than `limit` bytes, to detect longer ones.
+pub(super) fn read_text(path: &Path, limit: usize) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let most = limit as u64 + 1;
+    let read = File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes));
+    read.map_err(|error| error.to_string())?;
+    if bytes.contains(&0) {
+        return Err("it isn't text".to_owned());
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 pub(super) fn rendered_path(text: &str) -> Option<&str> {

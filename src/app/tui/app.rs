@@ -35,8 +35,7 @@ use crate::agent::{
     Budget, Phase, Question, QueueKind, Queued, RunState, SessionWork, TodoDetails,
 };
 use crate::app::action::{Action, Scope};
-use crate::app::commands::CustomCommand;
-use crate::app::commands::message_as_typed;
+use crate::app::commands::{CustomCommand, message_as_typed};
 use crate::app::humanize::abbreviate_home;
 use crate::app::notify::Notify;
 use crate::llm::os_error::plain;
@@ -69,7 +68,6 @@ pub struct App {
     pub completion: Option<Completion>,
     /// Whether the user closed it, so that it stays closed for this token.
     pub(crate) dismissed: bool,
-    /// The user's own commands, as last read.
     pub(crate) custom_commands: Vec<CustomCommand>,
     pub(crate) shell: Option<ShellRun>,
     pub(crate) shells: u32,

@@ -96,7 +96,10 @@ pub(super) fn looked_up(
         }
         Err(why) => why,
     };
-    app.say_for(otherwise, 5000)
+    app.say_for(otherwise, 5000);
+    // As an answer to the key, the next key removes it.
+    app.hint.iter_mut().for_each(|hint| hint.answers = true);
+    Vec::new()
 }
 
 /// The command that a word alone means, as in shells and in other agents. As a prompt it would cost a

@@ -334,7 +334,11 @@ fn take(app: &mut App, runs: bool) -> Vec<Effect> {
     let (mut runs, mut goes_on) = (runs, false);
     match list.kind {
         CompletionKind::Command => {
-            let waits = waits_for_argument(insert.trim_start_matches('/'));
+            let word = insert.trim_start_matches('/');
+            let of_user = app.custom_commands.iter().find(|it| it.name == word);
+            let hint = of_user.and_then(|it| it.argument.as_deref());
+            let needs_more = hint.is_some_and(|hint| !hint.starts_with('['));
+            let waits = needs_more || waits_for_argument(word);
             runs &= typed_whole || !waits;
             if !runs {
                 insert.push(' ');
