@@ -226,7 +226,7 @@ exit code -> scripting › Exit codes
 headless -> scripting › Run one prompt
 mcp -> /mcp
 hooks -> /hooks
-skills -> /plugin
+skills -> /skills
 plugin -> /plugin
 subagent -> /agents
 ide -> /ide
@@ -249,7 +249,7 @@ plan mode -> /permission
 read only -> /permission
 auto accept -> /permission
 export chat -> /export
-custom command -> coming-from › What tiller doesn't have
+custom command -> skills › Your own slash commands
 resume yesterday -> /resume
 skip permissions -> /permission
 yolo -> /permission

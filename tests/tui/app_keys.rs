@@ -508,9 +508,10 @@ fn what_is_typed_after_a_refused_command_replaces_it() {
     );
     let mut tui = TestTui::new(120, 24);
     tui.write("/fix");
-    tui.key("enter");
+    let effects = tui.key("enter");
+    no_file_defines(&mut tui, effects);
     let frame = tui.frame();
-    assert!(frame.contains("A command file: @ and its path"), "{frame}");
+    assert!(frame.contains("//fix sends it as text"), "{frame}");
 }
 
 #[test]

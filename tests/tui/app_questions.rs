@@ -378,7 +378,10 @@ fn typed_text_never_answers_and_stays_complete() {
                 let is_harmless = |effect: &Effect| {
                     matches!(
                         effect,
-                        Effect::Warm | Effect::FindFiles(_) | Effect::ListModels
+                        Effect::Warm
+                            | Effect::FindFiles(_)
+                            | Effect::ListModels
+                            | Effect::ListCustomCommands
                     )
                 };
                 assert!(
