@@ -31,7 +31,7 @@ fn the_open_session_is_exported_for_sharing() {
         ("/export notes.pdf", ".html, .md or .jsonl", None),
         (
             "/export no/folder.md",
-            "no/folder.md: its folder does not exist",
+            "no/folder.md: its folder doesn't exist",
             None,
         ),
         ("/export --all x.md", "has no --all", None),
