@@ -1,6 +1,7 @@
 //! The run that an abort cancels, without waiting for the actor.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +19,8 @@ struct LastRun {
     token: Option<CancellationToken>,
     /// The client that gets the queue if the run is stopped.
     returns_to: u64,
+    /// How long hooks may take when the session ends.
+    end_limit: Duration,
 }
 
 impl CurrentRun {
@@ -44,6 +47,16 @@ impl CurrentRun {
     /// Notes that the client `by` stops the run.
     pub fn stopped_by(&self, by: u64) {
         lock(&self.0).returns_to = by;
+    }
+
+    /// Notes how long hooks may take when the session ends.
+    pub fn note_end_limit(&self, limit: Duration) {
+        lock(&self.0).end_limit = limit;
+    }
+
+    /// How long hooks may take when the session ends.
+    pub fn end_limit(&self) -> Duration {
+        lock(&self.0).end_limit
     }
 
     /// Ends the run. Returns the client that gets its messages if it was stopped.

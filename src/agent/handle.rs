@@ -220,15 +220,12 @@ impl AgentHandle {
     pub(super) fn new() -> (Self, mpsc::UnboundedReceiver<Command>, CurrentRun) {
         let (commands, receiver) = mpsc::unbounded_channel();
         let run = CurrentRun::default();
-        (
-            Self {
-                commands,
-                run: run.clone(),
-                client: 0,
-            },
-            receiver,
-            run,
-        )
+        let handle = Self {
+            commands,
+            run: run.clone(),
+            client: 0,
+        };
+        (handle, receiver, run)
     }
 
     /// Returns a handle for another front end of the same agent. `client` identifies it; 0 is the front end that
@@ -238,6 +235,11 @@ impl AgentHandle {
             client,
             ..self.clone()
         }
+    }
+
+    /// How much longer [`Self::shutdown`] may take because of hooks for the session's end.
+    pub fn end_limit(&self) -> Duration {
+        self.run.end_limit()
     }
 
     /// Sends a user message: starts a run if idle, else steers.
@@ -452,8 +454,7 @@ impl AgentHandle {
         self.send(Command::Warm);
     }
 
-    /// Returns all events from now on, in order. A reader with 256 unread events slows the agent;
-    /// `slow` determines for how long.
+    /// Returns all events from now on, in order. `slow` says what happens after 256 unread ones.
     pub fn subscribe(&self, slow: SlowReader) -> mpsc::Receiver<Arc<Event>> {
         let (sender, receiver) = mpsc::channel(EVENT_BUFFER);
         self.send(Command::Subscribe(sender, slow));
@@ -480,10 +481,9 @@ impl AgentHandle {
         let (done, wait) = oneshot::channel();
         self.run
             .cancel(self.client, |_| self.send(Command::Shutdown(done)));
-        let Ok(unsaved) = timeout(SHUTDOWN_LIMIT, wait).await else {
-            let text = "the agent doesn't stop; tiller quits anyway";
-            tracing::warn!("{text}");
-            return Some(text.to_owned());
+        let Ok(unsaved) = timeout(SHUTDOWN_LIMIT + self.end_limit(), wait).await else {
+            tracing::warn!("the agent doesn't stop");
+            return Some("the agent doesn't stop; tiller quits anyway".to_owned());
         };
         unsaved.ok().flatten()
     }

@@ -152,15 +152,9 @@ impl Trust {
         } else {
             ", but not its subfolders: it isn't a git repository"
         });
-        let (hooks, others): (Vec<&str>, Vec<&str>) =
-            (others.into_iter()).partition(|path| PROJECT_HOOKS.contains(path));
         for (when, what) in [
             ("From your next message on", others),
             ("In new sessions", prompts),
-            (
-                "Hooks, once you have seen and approved them with /hooks",
-                hooks,
-            ),
         ] {
             if !what.is_empty() {
                 let _ = write!(text, "\n{when}: {}", what.join(", "));
@@ -304,7 +298,7 @@ mod tests {
             ),
             (
                 r#"{"hooks": {}}"#,
-                Some("approved them with /hooks: .claude/settings.json"),
+                Some("From your next message on: .claude/settings.json"),
             ),
         ] {
             std::fs::write(dir.path().join(CLAUDE_SETTINGS), text).unwrap();

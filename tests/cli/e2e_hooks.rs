@@ -222,52 +222,114 @@ fn hooks_get_the_fields_that_scripts_expect() {
     assert_eq!(Path::new(&project), sandbox.path());
 }
 
-#[test]
-fn hooks_of_a_project_run_once_they_are_approved_and_until_they_change() {
-    let (_server, sandbox) = stage(None);
-    let script = "echo x >> RAN";
-    sandbox.write(".claude/check.sh", script);
-    sandbox.git_init();
-    let file = sandbox.path().join(".claude/settings.json");
+/// Runs a project with `hooks` in `.claude/settings.json`, for one call of `bash`.
+fn in_project(event: &str, line: &str, flags: &[&str]) -> (ModelServer, Sandbox, Ran) {
+    let (server, sandbox) = stage(Some("echo x >> RAN; echo out1"));
     write_hooks(
-        &file,
-        "Stop",
-        &command("sh \"$CLAUDE_PROJECT_DIR\"/.claude/check.sh"),
+        &sandbox.path().join(".claude/settings.json"),
+        event,
+        &command(line),
     );
-    let times = || {
+    let mut words = vec!["-p", "-m", Wire::Anthropic.model()];
+    words.extend(flags);
+    words.push("go");
+    let ran = sandbox.run(&words);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    (server, sandbox, ran)
+}
+
+#[test]
+fn hooks_of_a_project_run_in_the_sandbox_once_it_is_trusted() {
+    let outside = tempfile::tempdir_in("/var/tmp").unwrap();
+    let file = outside.path().join("escaped");
+    let line = format!(
+        "cat > INPUT; echo said >&2; (echo x > {}) 2>/dev/null && echo ESCAPED > INPUT; exit 2",
+        file.display()
+    );
+    let untrusted = in_project("PreToolUse", &line, &["--permission", "auto"]);
+    assert!(!untrusted.1.path().join("INPUT").exists());
+    let auto = ["--trust", "--permission", "auto"];
+    let (server, sandbox, ran) = in_project("PreToolUse", &line, &auto);
+    if !sandbox.machine_confines() {
+        return;
+    }
+    assert!(sandbox.read("INPUT").contains("PreToolUse"), "{ran:#?}");
+    assert!(!file.exists());
+    let results = server.request(1).results();
+    assert!(results[0].ends_with("said"), "{results:?}");
+    assert!(!sandbox.path().join("RAN").exists());
+}
+
+/// The model could write such a hook's script.
+#[test]
+fn a_hook_of_a_project_allows_nothing() {
+    let allow =
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}"#;
+    let line = format!("cat >/dev/null; echo '{allow}'");
+    let (_server, sandbox, _) =
+        in_project("PreToolUse", &line, &["--trust", "--permission", "ask"]);
+    assert!(!sandbox.path().join("RAN").exists());
+}
+
+/// A file that is half written must not switch a guard off, nor may hooks that go away keep messages.
+#[test]
+fn hooks_that_break_or_go_away_in_a_run_do_no_harm() {
+    for (left, guards) in [("{\"hooks\": {", true), ("{}", false)] {
+        let (server, sandbox) = stage(Some("echo x >> RAN; echo out1"));
+        let file = sandbox.config().join("hooks.json");
+        let guard = format!(
+            "cat >/dev/null; printf %s {} > {}; exit 2",
+            quoted(left),
+            file.display()
+        );
+        let hooks = json!({"hooks": {
+            "UserPromptSubmit": [command("cat >/dev/null; echo seen")],
+            "PreToolUse": [command(&guard)],
+        }});
+        server.push(Reply::call("bash", json!({"command": "echo y >> RAN"})));
+        fs::write(&file, hooks.to_string()).unwrap();
         let ran = ask(&sandbox, "full");
         assert_eq!(ran.code, Some(0), "{ran:#?}");
-        let times = fs::read_to_string(sandbox.path().join("RAN")).unwrap_or_default();
-        (times.lines().count(), ran.stderr)
-    };
-    let slash = |line: &str| sandbox.run(&["-p", line]);
-    assert_eq!(times().0, 0);
-    let trusted = format!("[trust]\n\"{}\" = \"trusted\"\n", sandbox.path().display());
-    fs::write(sandbox.config().join("projects.toml"), trusted).unwrap();
-    let (ran, said) = times();
-    assert_eq!(ran, 0);
-    assert!(
-        said.contains("1 hook of this project won't run until you approve"),
-        "{said}"
-    );
-    let listed = slash("/hooks").stdout;
-    assert!(
-        listed.contains(".claude/settings.json, waiting for your approval"),
-        "{listed}"
-    );
-    assert!(
-        listed.contains("  Stop: sh \"$CLAUDE_PROJECT_DIR\"/.claude/check.sh"),
-        "{listed}"
-    );
-    let approved = slash("/hooks approve");
-    assert_eq!(approved.code, Some(0), "{approved:#?}");
-    assert_eq!(times(), (1, String::new()));
+        let sent = server.requests().len();
+        assert!(sent <= 3, "{sent} requests");
+        let ran = fs::read_to_string(sandbox.path().join("RAN")).unwrap_or_default();
+        assert!(
+            !ran.contains('x') && (!guards || ran.is_empty()),
+            "{left}: {ran}"
+        );
+    }
+}
 
-    // Neither a changed script nor a changed line runs.
-    sandbox.write(".claude/check.sh", "echo changed >> RAN");
-    assert_eq!(times().0, 1);
-    sandbox.write(".claude/check.sh", script);
-    assert_eq!(times().0, 2);
-    write_hooks(&file, "Stop", &command("echo changed >> RAN"));
-    assert_eq!(times().0, 2);
+#[test]
+fn a_blocked_prompt_is_never_sent_later() {
+    let (server, sandbox) = stage(None);
+    let file = sandbox.config().join("hooks.json");
+    write_hooks(
+        &file,
+        "UserPromptSubmit",
+        &command("cat >/dev/null; exit 2"),
+    );
+    let blocked = sandbox.run(&["-p", "-m", Wire::Anthropic.model(), "PASSWORD"]);
+    assert!(
+        blocked.stderr.contains("A hook blocked your message"),
+        "{blocked:#?}"
+    );
+    fs::remove_file(&file).unwrap();
+    let ran = sandbox.run(&["-p", "-c", "-m", Wire::Anthropic.model(), "hi"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert!(!server.request(0).text().contains("PASSWORD"));
+}
+
+#[test]
+fn a_slow_hook_at_the_end_fails_no_run() {
+    let (_server, sandbox) = stage(None);
+    let slow = "cat >/dev/null; sleep 1.2; echo ended > ENDED";
+    write_hooks(
+        &sandbox.config().join("hooks.json"),
+        "SessionEnd",
+        &command(slow),
+    );
+    let ran = ask(&sandbox, "full");
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:#?}");
+    assert_eq!(sandbox.read("ENDED"), "ended\n");
 }

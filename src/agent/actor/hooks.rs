@@ -1,5 +1,7 @@
 //! How hooks reach prompts before they are sent.
 
+use std::sync::Arc;
+
 use super::task::Actor;
 use crate::event::NoticeLevel;
 use crate::hooks::{HOOK_ORIGIN, HookInput};
@@ -25,7 +27,12 @@ impl Actor {
             }
             PromptVerdict::Blocked(reason) => {
                 let blocked = self.queues.block(id);
-                self.give_back(blocked.into_iter().collect(), 0);
+                if self.env.permissions.has_user() {
+                    self.give_back(blocked.into_iter().collect(), 0);
+                } else {
+                    // Nobody takes it, and a later run must not send it.
+                    self.let_go(&[id]);
+                }
                 let text = format!("A hook blocked your message: {reason}");
                 self.conversation.notice(NoticeLevel::Warning, &text);
             }
@@ -41,16 +48,15 @@ impl Actor {
         };
         if hooks.ends(&self.env.conversation_id) {
             let ended = HookInput::session_end(reason);
-            hooks.fire(self.env.hook_session(), ended).await;
+            self.env.fire_hooks(ended).await;
         }
     }
 
     /// As [`Self::end_hooks`], while the agent goes on with another session.
-    pub(super) fn tell_hooks_of_end(&self, reason: &str) {
-        let hooks = &self.env.hooks;
-        if hooks.ends(&self.env.conversation_id) {
-            let ended = HookInput::session_end(reason);
-            hooks.fire_and_forget(self.env.hook_session(), ended);
+    pub(super) fn end_hooks_in_background(&self, reason: &str) {
+        if self.env.hooks.ends(&self.env.conversation_id) {
+            let (env, ended) = (Arc::clone(&self.env), HookInput::session_end(reason));
+            tokio::spawn(async move { env.fire_hooks(ended).await });
         }
     }
 

@@ -269,7 +269,7 @@ impl Actor {
             return Err(OpenRefused::Unsaved(entries, error));
         }
         self.leave_messages();
-        self.tell_hooks_of_end("clear");
+        self.end_hooks_in_background("clear");
         self.returned.forget();
         self.model = open.model.unwrap_or_else(|| Arc::clone(&self.model));
         self.thinking = open.thinking.unwrap_or(self.thinking);
@@ -386,6 +386,7 @@ impl Actor {
             }
             Some(RunMessage::PromptsLeft(reply)) => drop(reply.send(self.queues.checked())),
             Some(RunMessage::PromptChecked(id, verdict)) => self.prompt_checked(id, verdict),
+            Some(RunMessage::ForgetChecks) => self.queues.forget_checks(),
             Some(RunMessage::FromHooks(text)) => self.from_hooks(text),
             Some(RunMessage::SteeringWaits(reply)) => {
                 let _ = reply.send(self.queues.steering_waits());
@@ -402,6 +403,7 @@ impl Actor {
             return;
         };
         let returns_to = self.current.end();
+        self.current.note_end_limit(self.env.hooks.end_limit());
         self.close(|_| true);
         let ended = run.outcome().await;
         // The run may have finished just before it noticed the cancellation.

@@ -39,7 +39,12 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    fn decide(&mut self, decision: Decision, reason: String) {
+    fn decide(&mut self, hook: &Hook, decision: Decision, reason: String) {
+        // A script of the project may be the model's.
+        if decision == Decision::Allow && hook.of_project {
+            return;
+        }
+        let reason = shortened(reason);
         if self.decision.is_none_or(|decided| decided <= decision) {
             self.decision = Some(decision);
             self.reason = reason;
@@ -118,7 +123,8 @@ impl Outcome {
             self.stop = Some(reason);
         }
         self.notices.extend(
-            text(&answer["systemMessage"]).map(|said| format!("{} says: {said}", input.title())),
+            text(&answer["systemMessage"])
+                .map(|said| shortened(format!("{} says: {said}", input.title()))),
         );
         if let Some(context) = text(&own["additionalContext"]).filter(|it| !it.is_empty()) {
             let title = match input.point {
@@ -129,7 +135,7 @@ impl Outcome {
         }
         if input.point == HookPoint::PostToolUse && !own["updatedToolOutput"].is_null() {
             let output = output_text(&input.names[0], &own["updatedToolOutput"])?;
-            self.output = Some(output);
+            self.output = Some(shortened(output));
         }
         match decided {
             Some(Decision::Deny) => {
@@ -138,7 +144,7 @@ impl Outcome {
                 self.block(hook, input, reason, false);
             }
             Some(decision) if input.point == HookPoint::PreToolUse => {
-                self.decide(decision, text(&answer["reason"]).unwrap_or_default());
+                self.decide(hook, decision, text(&answer["reason"]).unwrap_or_default());
             }
             _ => {}
         }
@@ -148,7 +154,7 @@ impl Outcome {
         }
         if let Some((decision, reason, arguments)) = own_decision {
             if let Some(decision) = decision {
-                self.decide(decision, reason);
+                self.decide(hook, decision, reason);
             }
             if arguments.is_some() {
                 self.arguments = arguments;
@@ -206,7 +212,7 @@ impl Outcome {
         let title = input.title();
         match input.point {
             HookPoint::PreToolUse if by_code => {
-                self.decide(Decision::Deny, format!("{title} hook error: {said}"));
+                self.decide(hook, Decision::Deny, format!("{title} hook error: {said}"));
             }
             HookPoint::SessionStart if by_code => self.fail(hook, input, &said),
             HookPoint::PostToolUse | HookPoint::PostToolUseFailure | HookPoint::SessionStart => {
@@ -216,7 +222,7 @@ impl Outcome {
                 ));
             }
             HookPoint::Stop => {
-                self.decide(Decision::Deny, String::new());
+                self.decide(hook, Decision::Deny, String::new());
                 self.tell(format!("Stop hook feedback:\n{said}"));
             }
             // The question stays open.
@@ -224,7 +230,7 @@ impl Outcome {
             HookPoint::SessionEnd | HookPoint::Notification | HookPoint::PostCompact => {
                 self.fail(hook, input, &said);
             }
-            _ => self.decide(Decision::Deny, said),
+            _ => self.decide(hook, Decision::Deny, said),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The names by which hooks know tools and their arguments: Claude Code's.
 
+use std::path::Path;
+
 use serde_json::{Map, Value, json};
 
 /// Our tools and what hooks call them. The first is the name they see; a matcher may use any.
@@ -35,8 +37,8 @@ pub(super) fn tool_names(name: &str) -> Vec<&str> {
     names
 }
 
-/// The arguments of tool `name` under the names that hooks know.
-pub(super) fn tool_input(name: &str, args: &Value) -> Value {
+/// The arguments of tool `name` under the names that hooks know, with absolute paths.
+pub(super) fn tool_input(name: &str, args: &Value, cwd: &Path) -> Value {
     let Value::Object(map) = args else {
         return args.clone();
     };
@@ -52,6 +54,13 @@ pub(super) fn tool_input(name: &str, args: &Value) -> Value {
             .into_iter()
             .filter_map(|edit| edit.as_object().cloned());
         input.extend(only.flatten());
+    }
+    if tool_names(name).len() > 1 {
+        for key in ["file_path", "path"] {
+            if let Some(Value::String(path)) = input.get_mut(key) {
+                *path = cwd.join(&*path).to_string_lossy().into_owned();
+            }
+        }
     }
     Value::Object(input)
 }
@@ -115,18 +124,18 @@ mod tests {
         assert_eq!(tool_names("edit"), ["Edit", "MultiEdit", "edit"]);
         assert_eq!(tool_names("mcp__lab__x"), ["mcp__lab__x"]);
         let pair = |old, new| json!({"old_text": old, "new_text": new});
-        let args = json!({"file_path": "a", "edits": [pair("x", "y"), pair("v", "w")]});
+        let args = json!({"file_path": "/w/a", "edits": [pair("x", "y"), pair("v", "w")]});
         let pair = |old, new| json!({"old_string": old, "new_string": new});
-        let input = json!({"file_path": "a", "edits": [pair("x", "y"), pair("v", "w")]});
-        assert_eq!(tool_input("edit", &args), input);
+        let input = json!({"file_path": "/w/a", "edits": [pair("x", "y"), pair("v", "w")]});
+        assert_eq!(tool_input("edit", &args, Path::new("/w")), input);
         assert_eq!(from_input("edit", &input), args);
         let one = json!({"file_path": "a", "edits": [args["edits"][0]]});
-        let input = json!({"file_path": "a", "old_string": "x", "new_string": "y"});
-        assert_eq!(tool_input("edit", &one), input);
-        let args = json!({"file_path": "a", "old_text": "x", "new_text": "y"});
+        let input = json!({"file_path": "/w/a", "old_string": "x", "new_string": "y"});
+        assert_eq!(tool_input("edit", &one, Path::new("/w")), input);
+        let args = json!({"file_path": "/w/a", "old_text": "x", "new_text": "y"});
         assert_eq!(from_input("edit", &input), args);
         let patch = json!({"patch": "*** Begin Patch"});
-        let input = tool_input("apply_patch", &patch);
+        let input = tool_input("apply_patch", &patch, Path::new("/w"));
         assert_eq!(input, json!({"command": "*** Begin Patch"}));
         assert_eq!(from_input("apply_patch", &input), patch);
     }

@@ -9,10 +9,15 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::hook_file::{Hook, quoted};
+use crate::new_id::new_id;
 use crate::process::{ExitStatus, Processes, Running, Spawn};
+use crate::session::make_private;
 
-/// Most bytes of output that are read of each stream.
+/// Most bytes of output that are read.
 const MAX_BYTES: usize = 1 << 20;
+
+/// Most bytes of standard error that are read.
+const MAX_ERRORS: usize = 1 << 16;
 
 /// How long to wait for more output after the shell has exited.
 const DRAIN: Duration = Duration::from_millis(100);
@@ -26,8 +31,8 @@ pub(super) struct Ran {
     pub ms: u64,
 }
 
-/// Runs `hook` with `input` on standard input. Kills its process tree if it takes too long or if the
-/// future is dropped; processes that it leaves in the background run on.
+/// Runs `hook` with `input` on standard input, from a file in `folder`. Kills its process tree if it takes too
+/// long or if the future is dropped; processes that it leaves in the background run on.
 ///
 /// # Errors
 /// Returns why it couldn't start, or that it took too long.
@@ -35,16 +40,18 @@ pub(super) async fn run(
     processes: &Processes,
     mut spawn: Spawn,
     hook: &Hook,
-    input: &str,
+    (folder, input): (&Path, &str),
 ) -> Result<Ran, String> {
     let started = Instant::now();
-    let files = Files::new(input).map_err(|error| format!("no temporary file: {error}"))?;
+    let file =
+        input_file(folder, input).map_err(|error| format!("no file for its input: {error}"))?;
+    let mark = new_id().to_string();
     // Commands have no standard input, and both outputs share one pipe.
     spawn.command = format!(
-        "exec /bin/sh -c {} <{} 2>{}",
+        "e=$(mktemp) || exit 126; /bin/sh -c {} <{} 2>\"$e\"; c=$?; printf '\\n%s\\n' {mark}; \
+         head -c {MAX_ERRORS} \"$e\"; rm -f \"$e\"; exit $c",
         quoted(&hook.command),
-        path_word(files.input.path()),
-        path_word(files.errors.path()),
+        path_word(file.path()),
     );
     let mut running = processes
         .start(spawn, &CancellationToken::new())
@@ -59,30 +66,25 @@ pub(super) async fn run(
     };
     let _ = timeout(DRAIN, collect(&mut running, &mut output)).await;
     running.detach();
-    let stderr = std::fs::read(files.errors.path()).unwrap_or_default();
-    let stderr = &stderr[..stderr.len().min(MAX_BYTES)];
+    let output = String::from_utf8_lossy(&output);
+    let parts = output.rsplit_once(&format!("\n{mark}\n"));
+    let (stdout, stderr) = parts.unwrap_or((&output, ""));
     Ok(Ran {
         exit,
-        stdout: String::from_utf8_lossy(&output).into_owned(),
-        stderr: String::from_utf8_lossy(stderr).trim().to_owned(),
+        stdout: stdout.to_owned(),
+        stderr: stderr.trim().to_owned(),
         ms: started.elapsed().as_millis() as u64,
     })
 }
 
-/// The files of a hook's standard input and standard error. Only the user can read them.
-struct Files {
-    input: NamedTempFile,
-    errors: NamedTempFile,
-}
-
-impl Files {
-    fn new(text: &str) -> io::Result<Self> {
-        let file = || tempfile::Builder::new().prefix("tiller-hook-").tempfile();
-        let mut input = file()?;
-        writeln!(input, "{text}")?;
-        let errors = file()?;
-        Ok(Self { input, errors })
-    }
+/// The file with a hook's input. Only the user can read it, and commands in the sandbox.
+fn input_file(folder: &Path, text: &str) -> io::Result<NamedTempFile> {
+    make_private(folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix("hook-")
+        .tempfile_in(folder)?;
+    writeln!(file, "{text}")?;
+    Ok(file)
 }
 
 fn path_word(path: &Path) -> String {

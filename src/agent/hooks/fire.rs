@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use serde_json::{Map, Value, json};
@@ -20,6 +21,7 @@ use super::source::HookSource;
 use crate::lock::lock;
 use crate::new_id::new_id;
 use crate::permission::PermissionMode;
+use crate::process::sandbox::Sandbox;
 use crate::process::{Processes, Spawn};
 
 /// The hooks of an agent. Cheap to clone. Without any, nothing is looked up, started or awaited.
@@ -34,6 +36,8 @@ struct Shared {
     project: PathBuf,
     /// Why the run shall end after this turn.
     stop: Mutex<Option<String>>,
+    /// Whether hooks look at prompts.
+    checks: AtomicBool,
     /// Whether it has ended so.
     has_stopped: AtomicBool,
     /// The sessions whose start was announced.
@@ -49,6 +53,10 @@ pub(crate) struct HookSession<'a> {
     pub file: Option<&'a Path>,
     pub cwd: &'a Path,
     pub mode: PermissionMode,
+    /// For files with input.
+    pub folder: &'a Path,
+    /// What hooks of the project may access; `None` means everything. Or why they can't run.
+    pub sandbox: Result<Option<Arc<Sandbox>>, String>,
 }
 
 impl Hooks {
@@ -68,6 +76,7 @@ impl Hooks {
             project,
             stop: Mutex::default(),
             has_stopped: AtomicBool::new(false),
+            checks: AtomicBool::new(false),
             begun: Mutex::default(),
             prompt: Mutex::default(),
         })))
@@ -124,6 +133,31 @@ impl Hooks {
         }
     }
 
+    /// Whether a hook of the project waits for `point`.
+    pub(crate) fn has_of_project(&self, point: HookPoint) -> bool {
+        let is_one = |hook: &Hook| hook.point == point && hook.of_project;
+        let has = |shared: &Arc<Shared>| lock(&shared.hooks).iter().any(is_one);
+        self.0.as_ref().is_some_and(has)
+    }
+
+    /// Notes whether hooks look at prompts. Returns whether they did before.
+    pub(crate) fn note_checks(&self, checks: bool) -> bool {
+        let shared = self.0.as_ref();
+        shared.is_some_and(|shared| shared.checks.swap(checks, Ordering::Relaxed))
+    }
+
+    /// How long the hooks for the session's end may take.
+    pub(crate) fn end_limit(&self) -> Duration {
+        let Some(shared) = &self.0 else {
+            return Duration::ZERO;
+        };
+        let hooks = Arc::clone(&lock(&shared.hooks));
+        let at_end = hooks
+            .iter()
+            .filter(|hook| hook.point == HookPoint::SessionEnd);
+        at_end.map(|hook| hook.timeout).max().unwrap_or_default()
+    }
+
     /// Whether a hook has ended the last run.
     pub(crate) fn has_stopped(&self) -> bool {
         let shared = self.0.as_ref();
@@ -146,29 +180,31 @@ impl Hooks {
     /// the future kills them.
     pub(crate) async fn fire(&self, session: HookSession<'_>, input: HookInput) -> Outcome {
         let mut outcome = Outcome::default();
-        if !self.has(input.point) {
-            return outcome;
-        }
-        // A run may have changed them.
-        outcome.notices = self.follow().await;
         let Some(shared) = self.0.as_ref().filter(|_| self.has(input.point)) else {
             return outcome;
         };
         let text = Value::Object(shared.message(&session, &input)).to_string();
         let mut running = FuturesUnordered::new();
         for hook in shared.matching(&input) {
-            let spawn = shared.spawn(&session, &hook);
+            let spawn = match shared.spawn(&session, &hook) {
+                Ok(spawn) => spawn,
+                Err(why) => {
+                    outcome.add(&hook, &input, Err(why));
+                    continue;
+                }
+            };
             if hook.in_background {
                 let (processes, text) = (shared.processes.clone(), text.clone());
+                let folder = session.folder.to_owned();
                 tokio::spawn(async move {
-                    let ran = command::run(&processes, spawn, &hook, &text).await;
+                    let ran = command::run(&processes, spawn, &hook, (&folder, &text)).await;
                     log(&hook, &ran);
                 });
                 continue;
             }
-            let (processes, text) = (&shared.processes, &text);
+            let (processes, input) = (&shared.processes, (session.folder, &*text));
             running.push(async move {
-                let ran = command::run(processes, spawn, &hook, text).await;
+                let ran = command::run(processes, spawn, &hook, input).await;
                 (hook, ran)
             });
         }
@@ -178,22 +214,6 @@ impl Hooks {
             outcome.add(&hook, &input, ran);
         }
         outcome
-    }
-
-    /// Runs the hooks for `input` and waits for none.
-    pub(crate) fn fire_and_forget(&self, session: HookSession<'_>, input: HookInput) {
-        let Some(shared) = self.0.as_ref().filter(|_| self.has(input.point)) else {
-            return;
-        };
-        let text = Value::Object(shared.message(&session, &input)).to_string();
-        for hook in shared.matching(&input) {
-            let spawn = shared.spawn(&session, &hook);
-            let (processes, text) = (shared.processes.clone(), text.clone());
-            tokio::spawn(async move {
-                let ran = command::run(&processes, spawn, &hook, &text).await;
-                log(&hook, &ran);
-            });
-        }
     }
 }
 
@@ -219,7 +239,7 @@ impl Shared {
         matching
     }
 
-    fn spawn(&self, session: &HookSession<'_>, hook: &Hook) -> Spawn {
+    fn spawn(&self, session: &HookSession<'_>, hook: &Hook) -> Result<Spawn, String> {
         let mut environment = self.environment.clone();
         let mut set = |name: &str, value: OsString| {
             environment.retain(|(known, _)| known.as_os_str() != name);
@@ -233,12 +253,15 @@ impl Shared {
             project.unwrap_or(&self.project).into(),
         );
         set("TILLER_SESSION_ID", session.id.into());
-        Spawn {
+        Ok(Spawn {
             command: String::new(),
             cwd: session.cwd.to_owned(),
             environment,
-            sandbox: None,
-        }
+            sandbox: match hook.of_project {
+                true => session.sandbox.clone()?,
+                false => None,
+            },
+        })
     }
 
     fn message(&self, session: &HookSession<'_>, input: &HookInput) -> Map<String, Value> {

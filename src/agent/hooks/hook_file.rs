@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 
 use super::matcher::Matcher;
 use super::point::HookPoint;
-use crate::hash;
 
 /// One command to run at one point.
 #[derive(Clone, Debug)]
@@ -30,31 +29,15 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// What it does when, in one line: for lists, and for the user's approval.
+    /// What it does when, in one line.
     pub fn what(&self) -> String {
         let matcher = match self.matcher.as_str() {
             "" => String::new(),
             matcher => format!(" ({matcher})"),
         };
-        format!("{}{matcher}: {}", self.point.name(), self.command)
+        let command = self.command.replace('\n', "⏎");
+        format!("{}{matcher}: {command}", self.point.name())
     }
-}
-
-/// A name for exactly these hooks and the `files` that they run: another hook, word or byte gives another
-/// name.
-pub fn hooks_digest(hooks: &[Hook], files: &[Vec<u8>]) -> String {
-    let mut all = Vec::new();
-    for hook in hooks {
-        let timeout = hook.timeout.as_millis().to_string();
-        for part in [&hook.what(), &timeout] {
-            all.extend_from_slice(part.as_bytes());
-            all.push(0);
-        }
-    }
-    for file in files {
-        all.extend_from_slice(hash::of_bytes(file).as_bytes());
-    }
-    hash::of_bytes(&all)
 }
 
 /// What a file has.
@@ -66,6 +49,8 @@ pub struct HookFile {
     pub faults: Vec<String>,
     /// Whether no hook of any file shall run.
     pub disables_all: bool,
+    /// Whether it can't be read at all, for now.
+    pub is_broken: bool,
 }
 
 /// Reads the `hooks` of a JSON file with `text`. Other keys mean nothing here. An entry with an error
@@ -76,6 +61,7 @@ pub fn read_hooks(file: &Path, of_project: bool, text: &str) -> HookFile {
         Ok(value) => value,
         Err(error) => {
             found.faults.push(format!("not valid JSON: {error}"));
+            found.is_broken = true;
             return found;
         }
     };

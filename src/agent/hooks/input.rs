@@ -1,5 +1,7 @@
 //! What a hook learns at each point, as JSON. The order of the fields is Claude Code's.
 
+use std::path::Path;
+
 use serde_json::{Map, Value, json};
 
 use super::claude_names::{tool_input, tool_names, tool_response};
@@ -27,15 +29,15 @@ impl HookInput {
         }
     }
 
-    fn of_tool(point: HookPoint, name: &str, args: &Value) -> Self {
+    fn of_tool(point: HookPoint, name: &str, args: &Value, cwd: &Path) -> Self {
         let names = tool_names(name);
-        let fields = json!({"tool_name": names[0], "tool_input": tool_input(name, args)});
+        let fields = json!({"tool_name": names[0], "tool_input": tool_input(name, args, cwd)});
         Self::new(point, &names, fields)
     }
 
     /// Tool `name` is about to be called.
-    pub fn pre_tool_use(name: &str, args: &Value, call_id: &str) -> Self {
-        let mut input = Self::of_tool(HookPoint::PreToolUse, name, args);
+    pub fn pre_tool_use(name: &str, args: &Value, (cwd, call_id): (&Path, &str)) -> Self {
+        let mut input = Self::of_tool(HookPoint::PreToolUse, name, args, cwd);
         input
             .fields
             .insert("tool_use_id".to_owned(), json!(call_id));
@@ -43,8 +45,8 @@ impl HookInput {
     }
 
     /// The user is about to be asked whether tool `name` may run.
-    pub fn permission_request(name: &str, args: &Value) -> Self {
-        let mut input = Self::of_tool(HookPoint::PermissionRequest, name, args);
+    pub fn permission_request(name: &str, args: &Value, cwd: &Path) -> Self {
+        let mut input = Self::of_tool(HookPoint::PermissionRequest, name, args, cwd);
         (input.fields).insert("permission_suggestions".to_owned(), json!([]));
         input
     }
@@ -53,7 +55,7 @@ impl HookInput {
     pub fn post_tool_use(
         name: &str,
         args: &Value,
-        call_id: &str,
+        (cwd, call_id): (&Path, &str),
         text: &str,
         is_error: bool,
         duration_ms: u64,
@@ -63,7 +65,7 @@ impl HookInput {
         } else {
             HookPoint::PostToolUse
         };
-        let mut input = Self::of_tool(point, name, args);
+        let mut input = Self::of_tool(point, name, args, cwd);
         let fields = &mut input.fields;
         if is_error {
             fields.insert("tool_use_id".to_owned(), json!(call_id));
@@ -125,6 +127,11 @@ impl HookInput {
     pub fn session_end(reason: &str) -> Self {
         let fields = json!({"reason": reason});
         Self::new(HookPoint::SessionEnd, &[reason], fields)
+    }
+
+    /// Where this is.
+    pub const fn point(&self) -> HookPoint {
+        self.point
     }
 
     /// Whether a hook may end the run here.

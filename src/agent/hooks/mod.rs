@@ -17,7 +17,7 @@ mod point;
 mod source;
 
 pub use fire::Hooks;
-pub use hook_file::{Hook, HookFile, hooks_digest, read_hooks};
+pub use hook_file::{Hook, HookFile, read_hooks};
 pub use point::HookPoint;
 pub use source::{FoundHooks, HookSource};
 

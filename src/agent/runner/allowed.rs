@@ -34,6 +34,8 @@ pub(super) struct Allowed {
     pub shown: Option<u64>,
     /// What hooks say to the model, with the result.
     pub context: Vec<String>,
+    /// Whether a hook may answer the question about it with yes.
+    pub hooks_may_allow: bool,
 }
 
 pub(super) enum Refusal {

@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::allowed::{Allowed, CallScope, Refusal};
 use super::execution::reason;
 use super::hooks;
@@ -63,7 +61,7 @@ pub(super) async fn ask(
             suggestions: decision.suggestions.clone(),
             by_hand: by_hand.clone(),
         });
-        match answered(scope, subject, &allowed.args).await {
+        match answered(scope, subject, allowed).await {
             Some(Answer::Allow { rules }) if rules.is_empty() => agreed = Some(fingerprint),
             // A new rule also allows other changes, so the fingerprint no longer matters.
             Some(Answer::Allow { .. }) => return Ok(()),
@@ -84,14 +82,14 @@ pub(super) async fn ask(
 }
 
 /// Asks the user, and hooks beside. Returns the first answer, or `None` without anyone to ask.
-async fn answered(scope: CallScope<'_>, subject: Subject, args: &Value) -> Option<Answer> {
+async fn answered(scope: CallScope<'_>, subject: Subject, allowed: &Allowed) -> Option<Answer> {
     let CallScope { link, turn, call } = scope;
     let withdrawn = turn.interrupt.child_token();
     let asked = link.asker.ask(&call.id, &call.name, subject, &withdrawn);
     let mut asked = std::pin::pin!(asked);
     let by_hook = async {
         link.notify_hooks("tiller needs your permission", "permission_prompt");
-        hooks::answer_for_user(scope, args).await
+        hooks::answer_for_user(scope, allowed).await
     };
     tokio::select! {
         biased;

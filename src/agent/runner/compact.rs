@@ -34,6 +34,7 @@ pub(crate) async fn compact_now(
     opening: Opening,
     request: CompactRequest,
 ) -> RunOutcome {
+    link.begin_hooks(&opening).await;
     Lookout::begin(link, opening).await;
     if let Ok(mut turn) = link.next_turn(Step::Same).await {
         let _ = compact(
@@ -178,7 +179,7 @@ pub(super) async fn compact(
     };
     let (failure, outcome) = match summary {
         Ok((kept_from, text, changed)) => {
-            let told = text.clone();
+            link.post_compact(trigger, &text, &turn.model).await;
             let summary = Summary {
                 reason,
                 text,
@@ -190,7 +191,6 @@ pub(super) async fn compact(
             match link.next_turn(Step::Compact(summary)).await {
                 Ok(next) => {
                     *turn = next;
-                    link.post_compact(trigger, &told, &turn.model).await;
                     return Ok(());
                 }
                 // The run has ended.

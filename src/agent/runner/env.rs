@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use super::permissions::Permissions;
 use crate::budget::Account;
-use crate::hooks::{HookSession, Hooks};
+use crate::hooks::{HookInput, HookSession, Hooks, Outcome};
 use crate::lock::lock;
 use crate::options::LazyRedactor;
+use crate::process::sandbox::Sandbox;
 use crate::session::Session;
 use crate::trial::Trial;
 use crate::undo::Undo;
@@ -69,9 +70,33 @@ impl RunEnv {
         }
     }
 
-    /// What hooks learn of the session.
-    pub fn hook_session(&self) -> HookSession<'_> {
+    /// Runs the hooks for `input`, those of the project in a sandbox like a command of the model.
+    pub async fn fire_hooks(&self, input: HookInput) -> Outcome {
+        if !self.hooks.has(input.point()) {
+            return Outcome::default();
+        }
+        let confined = match self.hooks.has_of_project(input.point()) {
+            true => self.permissions.for_hooks().await,
+            false => Ok(None),
+        };
+        let (sandbox, running) = match confined {
+            Ok(Some((sandbox, running))) => (Ok(Some(sandbox)), running),
+            Ok(None) => (Ok(None), None),
+            Err(why) => (Err(why), None),
+        };
+        let mut outcome = self.hooks.fire(self.hook_session(sandbox), input).await;
+        if let Some(running) = running {
+            // Background processes may go on; dropping the guard ends the count.
+            let moved = self.permissions.after_command(running, false).await;
+            outcome.notices.extend(moved);
+        }
+        outcome
+    }
+
+    fn hook_session(&self, sandbox: Result<Option<Arc<Sandbox>>, String>) -> HookSession<'_> {
         HookSession {
+            folder: &self.spill_dir,
+            sandbox,
             id: &self.conversation_id,
             file: self.session_file.as_deref(),
             cwd: &self.cwd,

@@ -68,6 +68,7 @@ pub(super) async fn judge(
         link.notice(NoticeLevel::Warning, text).await;
     }
     let mut decision = judged.decision.clone();
+    let hooks_may_allow = judged.may_be_allowed_by_hook(effects.command.is_some());
     let (asks, confinement) = match decision.verdict {
         Verdict::Allow(confinement) if hooked.decision == Some(Decision::Ask) => {
             decision.verdict = Verdict::Ask(confinement);
@@ -79,8 +80,10 @@ pub(super) async fn judge(
             if hooked.decision == Some(Decision::Ask) {
                 decision.reason = format!("a hook asks: {}", hooked.reason);
             }
-            let allows = hooked.decision == Some(Decision::Allow);
-            (!(allows && judged.may_be_allowed_by_hook()), confinement)
+            (
+                hooked.decision != Some(Decision::Allow) || !hooks_may_allow,
+                confinement,
+            )
         }
         Verdict::Deny => {
             let text = format!("{NOT_PERMITTED}{}.", judged.decision.reason);
@@ -98,11 +101,12 @@ pub(super) async fn judge(
         reach: judged.reach(),
         mode: judged.mode,
         preview: if hooked.changed {
-            hooks::shown(&*tool, &args)
+            hooks::shown(scope, &*tool, &args)
         } else {
             Arc::clone(details)
         },
         context: hooked.context,
+        hooks_may_allow,
         shown: None,
         tool,
         args,

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::allowed::{CallScope, Refusal};
+use super::allowed::{Allowed, CallScope, Refusal};
 use super::execution::CallOutcome;
 use super::link::{Opening, RunLink, RunMessage};
+use super::redaction;
 use crate::event::{AgentEvent, NoticeLevel, ToolStatus};
 use crate::hooks::{Decision, HookInput, HookPoint, Outcome, from_input};
 use crate::question::Answer;
@@ -41,7 +42,8 @@ impl RunLink {
     /// Runs the hooks for `input`, shows the user what they say, and removes secrets.
     async fn fire(&self, input: HookInput) -> Outcome {
         let input_ends_run = input.may_end_run();
-        let mut outcome = self.env.hooks.fire(self.env.hook_session(), input).await;
+        let is_of_call = input.point() == HookPoint::PreToolUse;
+        let mut outcome = self.env.fire_hooks(input).await;
         let redactor = self.env.redactor.get();
         let redact = |text: &mut String| *text = redactor.redact(text).into_owned();
         outcome.context.iter_mut().for_each(redact);
@@ -51,7 +53,9 @@ impl RunLink {
             redact(&mut text);
             self.notice(NoticeLevel::Warning, text).await;
         }
-        if input_ends_run {
+        // A call that doesn't run doesn't end the run.
+        let refuses_call = is_of_call && outcome.decision == Some(Decision::Deny);
+        if input_ends_run && !refuses_call {
             self.env.hooks.stop_after_turn(outcome.stop.take());
         }
         outcome
@@ -59,20 +63,19 @@ impl RunLink {
 
     /// Tells hooks that the user is wanted, and waits for none.
     pub(super) fn notify_hooks(&self, message: &str, kind: &str) {
-        let input = HookInput::notification(message, kind);
-        self.env
-            .hooks
-            .fire_and_forget(self.env.hook_session(), input);
+        let (input, env) = (
+            HookInput::notification(message, kind),
+            Arc::clone(&self.env),
+        );
+        if env.hooks.has(HookPoint::Notification) {
+            tokio::spawn(async move { env.fire_hooks(input).await });
+        }
     }
 
     /// Reads the hooks that have changed, and tells those who wait for it that the session begins.
     pub(super) async fn begin_hooks(&self, opening: &Opening) {
+        self.follow_hooks().await;
         let hooks = &self.env.hooks;
-        for text in hooks.follow().await {
-            if self.env.tells_first(&text) {
-                self.notice(NoticeLevel::Warning, text).await;
-            }
-        }
         if let (true, after_another) = hooks.begins(&self.env.conversation_id) {
             let source = match (opening.messages.is_empty(), after_another) {
                 (true, false) => "startup",
@@ -82,6 +85,15 @@ impl RunLink {
             self.session_start(source, &opening.model).await;
         }
         hooks.begin_run();
+    }
+
+    /// Reads the hooks that have changed.
+    async fn follow_hooks(&self) {
+        for text in self.env.hooks.follow().await {
+            if self.env.tells_first(&text) {
+                self.notice(NoticeLevel::Warning, text).await;
+            }
+        }
     }
 
     /// Tells hooks that the session begins, and the model what they say.
@@ -98,7 +110,13 @@ impl RunLink {
     /// Lets hooks judge the prompts that the next turn would send. Returns `true` if none is left of
     /// those that waited.
     pub(super) async fn check_prompts(&self) -> bool {
-        if !self.env.hooks.has(HookPoint::UserPromptSubmit) {
+        self.follow_hooks().await;
+        let checks = self.env.hooks.has(HookPoint::UserPromptSubmit);
+        let checked = self.env.hooks.note_checks(checks);
+        if !checks {
+            if checked {
+                self.report(RunMessage::ForgetChecks).await;
+            }
             return false;
         }
         let mut blocked = false;
@@ -207,11 +225,9 @@ pub(super) async fn before_call(
     if !link.env.hooks.has(HookPoint::PreToolUse) {
         return Ok(hooked);
     }
-    let input = HookInput::pre_tool_use(&call.name, &hooked.args, &call.id);
+    let input = HookInput::pre_tool_use(&call.name, &hooked.args, (&link.env.cwd, &call.id));
     let outcome = turn.unless_cut_short(link.fire(input)).await?;
     if outcome.decision == Some(Decision::Deny) {
-        // A call that doesn't run doesn't end the run.
-        link.env.hooks.stops();
         let mut texts = vec![outcome.reason];
         texts.extend(outcome.context);
         return Err(texts.join("\n\n").into());
@@ -238,21 +254,22 @@ async fn take_arguments(
         format!("A PreToolUse hook changed the arguments, and they are invalid now: {why}")
     })?;
     hooked.changed = true;
-    hooked
-        .context
-        .push(format!("A hook changed the arguments to {}", hooked.args));
+    let text = format!("A hook changed the arguments to {}", hooked.args);
+    let text = link.env.redactor.get().redact(&text).into_owned();
+    hooked.context.push(text);
     link.emit(AgentEvent::ToolUpdate {
         call_id: call.id.clone(),
-        details: shown(tool, &hooked.args),
+        details: shown(scope, tool, &hooked.args),
     })
     .await;
     Ok(())
 }
 
 /// What the screen shows for a call with `args`.
-pub(super) fn shown(tool: &dyn Tool, args: &Value) -> Arc<Details> {
+pub(super) fn shown(scope: CallScope<'_>, tool: &dyn Tool, args: &Value) -> Arc<Details> {
     let shown = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| tool.preview(args)));
-    Arc::new(shown.unwrap_or_else(|_| Details::from_json(args.clone())))
+    let shown = Arc::new(shown.unwrap_or_else(|_| Details::from_json(args.clone())));
+    redaction::details(scope.link.env.redactor.get(), &shown)
 }
 
 /// Adds what hooks say after a call to its result. Returns `true` if there are hooks, which may have changed
@@ -278,7 +295,8 @@ pub(super) async fn after_call(
     }
     let text = content_text(&ended.content);
     let took = ended.duration_ms.unwrap_or_default();
-    let input = HookInput::post_tool_use(&call.name, args, &call.id, &text, is_error, took);
+    let at = (&*link.env.cwd, &*call.id);
+    let input = HookInput::post_tool_use(&call.name, args, at, &text, is_error, took);
     if let Ok(outcome) = turn.unless_cut_short(link.fire(input)).await {
         if let Some(output) = outcome.output {
             ended
@@ -294,16 +312,15 @@ pub(super) async fn after_call(
 }
 
 /// What hooks answer to the question whether a call may run, or never.
-pub(super) async fn answer_for_user(scope: CallScope<'_>, args: &Value) -> Answer {
+pub(super) async fn answer_for_user(scope: CallScope<'_>, allowed: &Allowed) -> Answer {
     let CallScope { link, call, .. } = scope;
     if !link.env.hooks.has(HookPoint::PermissionRequest) {
         return std::future::pending().await;
     }
-    let outcome = link
-        .fire(HookInput::permission_request(&call.name, args))
-        .await;
+    let input = HookInput::permission_request(&call.name, &allowed.args, &link.env.cwd);
+    let outcome = link.fire(input).await;
     match outcome.decision {
-        Some(Decision::Allow) => Answer::Allow { rules: Vec::new() },
+        Some(Decision::Allow) if allowed.hooks_may_allow => Answer::Allow { rules: Vec::new() },
         Some(Decision::Deny) => Answer::Refuse {
             reason: Some(outcome.reason),
         },

@@ -88,6 +88,8 @@ pub(crate) enum RunMessage {
     /// How many prompts the next turn would send.
     PromptsLeft(oneshot::Sender<usize>),
     PromptChecked(u64, PromptVerdict),
+    /// Hooks no longer look at prompts.
+    ForgetChecks,
     /// A message of hooks to the model.
     FromHooks(String),
     ReleaseFollowUps(oneshot::Sender<Result<bool, RunOutcome>>),

@@ -50,6 +50,9 @@ pub(super) struct Judged {
     remedy: Option<&'static str>,
 }
 
+/// A sandbox for a command, and the guard that counts it.
+type Started = (Arc<Sandbox>, Option<Arc<RunningCommand>>);
+
 /// A command that may be running: from before its start until it ends or this is dropped.
 pub(super) struct RunningCommand {
     repositories: Arc<Mutex<Repositories>>,
@@ -67,12 +70,13 @@ impl Permissions {
 impl Judged {
     /// Whether a hook may answer the question for the user: nothing but the mode asks, the call stays in
     /// the workspace, and a command in its sandbox without network.
-    pub fn may_be_allowed_by_hook(&self) -> bool {
+    pub fn may_be_allowed_by_hook(&self, is_command: bool) -> bool {
         let decision = &self.decision;
         let confined = Verdict::Ask(Confinement::Sandboxed { network: false });
         decision.rule.is_none()
             && decision.commands.iter().all(|it| it.rule.is_none())
-            && (decision.commands.is_empty() || decision.verdict == confined)
+            && (!is_command || decision.verdict == confined)
+            && self.ignored.is_empty()
             && self.paths.iter().all(|used| used.zone == Zone::Inside)
     }
 }
@@ -308,7 +312,7 @@ impl Permissions {
         &self,
         judged: &Judged,
         confinement: Confinement,
-    ) -> Result<Option<(Arc<Sandbox>, Option<Arc<RunningCommand>>)>, String> {
+    ) -> Result<Option<Started>, String> {
         let Confinement::Sandboxed { network } = confinement else {
             return Ok(None);
         };
@@ -318,7 +322,27 @@ impl Permissions {
             Network::Loopback
         };
         let writes = judged.mode != PermissionMode::Plan;
-        let workspace = Arc::clone(&judged.workspace);
+        self.confined(Arc::clone(&judged.workspace), writes, network)
+            .await
+    }
+
+    /// The sandbox for hooks of the project: that of a command of the model, without network. `None` in full mode.
+    pub(super) async fn for_hooks(&self) -> Result<Option<Started>, String> {
+        let mode = self.policy.get().mode;
+        if mode == PermissionMode::Full {
+            return Ok(None);
+        }
+        let workspace = self.workspace().await?;
+        let writes = mode != PermissionMode::Plan;
+        self.confined(workspace, writes, Network::Loopback).await
+    }
+
+    async fn confined(
+        &self,
+        workspace: Arc<Workspace>,
+        writes: bool,
+        network: Network,
+    ) -> Result<Option<Started>, String> {
         let repositories = Arc::clone(&self.repositories);
         blocking(move || {
             let mut known = lock(&repositories);

@@ -82,8 +82,11 @@ async fn turns(
     lookout: &mut Lookout,
     continued: &mut usize,
 ) -> RunOutcome {
+    let mut has_answered = false;
     loop {
-        link.check_prompts().await;
+        if link.check_prompts().await && has_answered {
+            return RunOutcome::Done;
+        }
         let mut turn = match link.next_turn(Step::Open(guard.advice.take())).await {
             Ok(turn) => turn,
             Err(outcome) => return outcome,
@@ -111,6 +114,7 @@ async fn turns(
         }
         if calls.is_empty() && !paused && !link.steering_waits().await {
             if link.stop_hooks(&answer, continued).await {
+                has_answered = false;
                 continue;
             }
             return match reply.stop {
@@ -118,6 +122,7 @@ async fn turns(
                 _ => RunOutcome::Done,
             };
         }
+        has_answered = calls.is_empty() && !paused;
         lookout.look_into(link, calls).await;
     }
 }

@@ -33,6 +33,7 @@ pub use branch::{RunMessages, SessionBranch};
 pub use compare::{BranchTail, ComparedEntry, Comparison};
 pub use entry::{Body, Header, ModelChange};
 pub use find_text::{Found, Words};
+pub(super) use folder::make_private;
 pub use fork_at::prompt_of;
 pub use head::SessionHead;
 pub use history::{History, SUMMARY_ORIGIN};

@@ -105,7 +105,7 @@ pub async fn run_headless(
         }
     };
     run.say_last(last).await;
-    let closed = timeout(CLOSING, handle.shutdown()).await;
+    let closed = timeout(CLOSING + handle.end_limit(), handle.shutdown()).await;
     let late = || Some("the disk is too slow: the session may be incomplete".to_owned());
     if let Some(unsaved) = closed.unwrap_or_else(|_| late()) {
         out::eprint_error(unsaved);

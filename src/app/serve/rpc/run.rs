@@ -35,7 +35,8 @@ pub async fn run_rpc(host: Host, processes: &Processes, notices: &[String]) -> O
             Outcome::Failed
         }
     };
-    let closed = timeout(CLOSING, host.handle.shutdown()).await;
+    let limit = CLOSING + host.handle.end_limit();
+    let closed = timeout(limit, host.handle.shutdown()).await;
     let late = || Some("the disk is too slow: the session may be incomplete".to_owned());
     if let Some(unsaved) = closed.unwrap_or_else(|_| late()) {
         eprint_error(unsaved);
