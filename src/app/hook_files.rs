@@ -73,6 +73,11 @@ impl HookFiles {
                     ..HookFile::default()
                 },
             };
+            let mut file = file;
+            if is_ours && file.has_none && !file.disables_all {
+                let fault = "it has no hooks: put the events inside \"hooks\": {...}";
+                file.faults.push(fault.to_owned());
+            }
             let says_something = !file.hooks.is_empty() || !file.faults.is_empty();
             if says_something || file.disables_all {
                 found.push(Listed {

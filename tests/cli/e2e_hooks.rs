@@ -234,7 +234,7 @@ fn in_project(event: &str, line: &str, flags: &[&str]) -> (ModelServer, Sandbox,
     words.extend(flags);
     words.push("go");
     let ran = sandbox.run(&words);
-    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert_eq!(ran.stdout, "final\n", "{ran:#?}");
     (server, sandbox, ran)
 }
 

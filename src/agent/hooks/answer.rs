@@ -91,13 +91,22 @@ impl Outcome {
             }
             _ => {
                 let why = ran.stderr.lines().next().unwrap_or_default();
-                self.fail(hook, input, format!("exit code {code} {why}").trim_end());
+                let hint = match code {
+                    126 => ". To make it executable: chmod +x FILE",
+                    _ => "",
+                };
+                let why = format!("exit code {code} {why}");
+                self.fail(hook, input, &format!("{}{hint}", why.trim_end()));
             }
         }
     }
 
     fn fail(&mut self, hook: &Hook, input: &HookInput, why: &str) {
-        let text = format!("{} hook failed: {}: {why}", input.title(), hook.command);
+        let title = input.title();
+        let text = format!(
+            "{title} hook failed, so it decides nothing: {}: {why}",
+            hook.command
+        );
         self.notices.push(shortened(text));
     }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::matcher::Matcher;
 use super::point::HookPoint;
+use tiller_llm::nearest::typo_of;
 
 /// One command to run at one point.
 #[derive(Clone, Debug)]
@@ -49,6 +50,8 @@ pub struct HookFile {
     pub faults: Vec<String>,
     /// Whether no hook of any file shall run.
     pub disables_all: bool,
+    /// Whether it has no key `hooks`.
+    pub has_none: bool,
     /// Whether it can't be read at all, for now.
     pub is_broken: bool,
 }
@@ -67,6 +70,7 @@ pub fn read_hooks(file: &Path, of_project: bool, text: &str) -> HookFile {
     };
     found.disables_all = value["disableAllHooks"] == true;
     let Some(hooks) = value.get("hooks") else {
+        found.has_none = true;
         return found;
     };
     let Value::Object(points) = hooks else {
@@ -75,9 +79,11 @@ pub fn read_hooks(file: &Path, of_project: bool, text: &str) -> HookFile {
     };
     for (name, groups) in points {
         let Some(point) = HookPoint::ALL.into_iter().find(|it| it.name() == name) else {
-            found
-                .faults
-                .push(format!("hooks.{name}: tiller has no such event"));
+            let near = typo_of(name, HookPoint::ALL.map(HookPoint::name));
+            let near = near.map(|near| format!("; did you mean {near}?"));
+            let near = near.unwrap_or_default();
+            let fault = format!("hooks.{name}: tiller has no such event{near}");
+            found.faults.push(fault);
             continue;
         };
         let Value::Array(groups) = groups else {

@@ -26,6 +26,12 @@ impl Matcher {
             let names = text.split(['|', ',']).map(|name| name.trim().to_owned());
             return Ok(Self::Names(names.filter(|name| !name.is_empty()).collect()));
         }
+        if let Some(tool) = rule_tool(text) {
+            return Err(format!(
+                "matcher '{text}' has the form of a permission rule; a matcher takes names of tools: \
+                 write {tool}, and look at tool_input in the hook"
+            ));
+        }
         let pattern = Regex::new(text);
         pattern.map(Self::Pattern).map_err(|error| {
             let error = error.to_string();
@@ -42,6 +48,13 @@ impl Matcher {
             Self::Pattern(pattern) => names.iter().any(|name| pattern.is_match(name)),
         }
     }
+}
+
+/// The tool in a permission rule such as `Bash(npm test:*)`.
+fn rule_tool(text: &str) -> Option<&str> {
+    let (tool, rest) = text.strip_suffix(')')?.split_once('(')?;
+    let is_name = tool.starts_with(char::is_uppercase) && tool.chars().all(char::is_alphanumeric);
+    (is_name && rest.contains([' ', '*', ':', '/'])).then_some(tool)
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ const MAX_DEPTH: usize = 5;
 const NAMES: [&str; 2] = ["AGENTS.override.md", "AGENTS.md"];
 /// Vendors' file names, each with a part of their model ids.
 const VENDOR_NAMES: [(&str, &str); 2] = [("claude", "CLAUDE.md"), ("gemini", "GEMINI.md")];
+const INNER: &str = ".claude/CLAUDE.md";
 /// Vendors' file names, and `None` for models without one.
 const VENDOR_FILES: [Option<&str>; 3] = [None, Some(VENDOR_NAMES[0].1), Some(VENDOR_NAMES[1].1)];
 /// Why a file is left out.
@@ -71,8 +72,8 @@ pub(super) fn collect(
         project.reverse();
         project.extend(folders.iter().map(|it| look(it)));
     }
-    let of_project = scope.is_some().then_some(cwd);
-    let skills = skill_lists(&skill_folders(sources.home.as_deref(), of_project));
+    let trusted = scope.is_some().then_some(cwd);
+    let skills = skill_lists(&skill_folders(sources.home.as_deref(), trusted));
     let of_vendor = |vendor| {
         let mut collector = Collector {
             vendor,
@@ -99,8 +100,11 @@ pub(super) fn collect(
 /// The files in `folder` that some model reads.
 pub fn instruction_files(folder: &Path) -> Vec<&'static str> {
     let vendors = VENDOR_NAMES.iter().map(|(_, name)| *name);
-    let names = NAMES.into_iter().chain(vendors);
-    names.filter(|name| folder.join(name).is_file()).collect()
+    let names = NAMES.into_iter().chain(vendors).chain([INNER]);
+    let mut found: Vec<&str> = names.filter(|name| folder.join(name).is_file()).collect();
+    let has_outer = found.contains(&VENDOR_NAMES[0].1);
+    found.retain(|name| *name != INNER || !has_outer);
+    found
 }
 
 /// The vendor's file name for `model`.
@@ -142,7 +146,8 @@ impl Collector<'_> {
     fn files_of(&self, (folder, found): &Looked) -> Vec<PathBuf> {
         let there = |name: &&str| found.contains(name);
         let own = NAMES.into_iter().find(there);
-        let vendor = self.vendor.filter(there);
+        let inner = (self.vendor == Some(VENDOR_NAMES[0].1)).then_some(INNER);
+        let vendor = self.vendor.filter(there).or(inner.filter(there));
         // A project may have them for another agent only.
         let names = own.into_iter().chain(vendor).chain(found.first().copied());
         let most = 1 + usize::from(own.is_some() && vendor.is_some());

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::call_ids;
 use super::ignored::IgnoredFile;
 use super::link::{RunLink, Turn};
-use super::permissions::RunningCommand;
+use super::running_command::RunningCommand;
 use crate::permission::PermissionMode;
 use crate::process::sandbox::Sandbox;
 use crate::tool::{Details, Effects, Progress, Tool, ToolContext, ToolError};

@@ -18,6 +18,7 @@ mod hooks;
 mod ask;
 mod live_policy;
 mod permissions;
+mod running_command;
 mod judged_command;
 mod held;
 mod ignored;

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use tokio::runtime::Handle;
 use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 
 use super::held::{held_outside, held_to_project, remotes, unusual};
 use super::ignored::{IgnoredFile, names, removed_by};
 use super::live_policy::LivePolicy;
+use super::running_command::RunningCommand;
 use crate::git::{distrust_programs_in, project_root};
 use crate::lock::lock;
 use crate::options::PermissionOptions;
@@ -19,7 +19,7 @@ use crate::permission::{
     suggest_wider,
 };
 use crate::process::Processes;
-use crate::process::sandbox::{Network, Sandbox};
+use crate::process::sandbox::{Network, Sandbox, Support};
 use crate::tool::Effects;
 use crate::workspace::{Access, Places, PrivateFolders, Reach, Repositories, Workspace, Zone};
 
@@ -53,13 +53,6 @@ pub(super) struct Judged {
 /// A sandbox for a command, and the guard that counts it.
 type Started = (Arc<Sandbox>, Option<Arc<RunningCommand>>);
 
-/// A command that may be running: from before its start until it ends or this is dropped.
-pub(super) struct RunningCommand {
-    repositories: Arc<Mutex<Repositories>>,
-    is_counted: AtomicBool,
-    has_returned: AtomicBool,
-}
-
 impl Permissions {
     /// Whether there is a user to ask.
     pub const fn has_user(&self) -> bool {
@@ -78,49 +71,6 @@ impl Judged {
             && (!is_command || decision.verdict == confined)
             && self.ignored.is_empty()
             && self.paths.iter().all(|used| used.zone == Zone::Inside)
-    }
-}
-
-impl RunningCommand {
-    fn count(repositories: Arc<Mutex<Repositories>>, known: &mut Repositories) -> Arc<Self> {
-        known.another_command();
-        Arc::new(Self {
-            repositories,
-            is_counted: AtomicBool::new(true),
-            has_returned: AtomicBool::new(false),
-        })
-    }
-
-    /// Notes that its call has returned. `is_over` means that no process of it is left.
-    fn returned(&self, repositories: &mut Repositories, is_over: bool) {
-        if !self.has_returned.swap(true, Ordering::Relaxed) {
-            repositories.call_returned();
-        }
-        if is_over && self.is_counted.swap(false, Ordering::Relaxed) {
-            repositories.command_ended();
-        }
-    }
-}
-
-impl Drop for RunningCommand {
-    fn drop(&mut self) {
-        if !self.is_counted.swap(false, Ordering::Relaxed) {
-            return;
-        }
-        let repositories = Arc::clone(&self.repositories);
-        let in_foreground = !self.has_returned.swap(true, Ordering::Relaxed);
-        let end = move || {
-            let mut known = lock(&repositories);
-            if in_foreground {
-                known.call_returned();
-            }
-            known.command_ended();
-        };
-        // A look may take time, and nothing waits for this one.
-        match Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn_blocking(end)),
-            Err(_) => end(),
-        }
     }
 }
 
@@ -276,10 +226,13 @@ impl Permissions {
     pub(super) fn notice(&self, judged: &Judged) -> Option<String> {
         let why = judged.no_sandbox.as_ref()?;
         let first = judged.mode == PermissionMode::Auto && !self.told.swap(true, Ordering::Relaxed);
-        let mends = judged.remedy.map_or_else(
-            || String::from("To see which parts work, run tiller doctor"),
-            |command| format!("To fix it, run: {command}"),
-        );
+        let mends = match judged.remedy {
+            Some(command) => format!("To fix it, run: {command}"),
+            None if Support::is_in_container() => {
+                "In a container that holds nothing you would miss, use --permission full".to_owned()
+            }
+            None => "To see which parts work, run tiller doctor".to_owned(),
+        };
         first.then(|| {
             format!(
                 "The sandbox doesn't work here, so auto asks before commands, like ask mode: {why}\n\

@@ -39,7 +39,13 @@ pub(crate) async fn run(link: &RunLink, opening: Opening) -> RunOutcome {
     let mut continued = 0;
     loop {
         if link.check_prompts().await {
-            return RunOutcome::Done;
+            return match link.env.permissions.has_user() {
+                true => RunOutcome::Done,
+                // A script must learn that there is no answer.
+                false => RunOutcome::Failed {
+                    message: "the prompt wasn't sent".to_owned(),
+                },
+            };
         }
         let outcome = turns(
             link,

@@ -14,6 +14,7 @@ use crate::agent::process::Processes;
 use crate::app::config::{Layers, Origin, Settings};
 use crate::app::dirs::Dirs;
 use crate::app::doctor::{self, Report, Section};
+use crate::app::hook_files::HookFiles;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::trust::Trust;
 use crate::app::{keys, out, plan};
@@ -68,12 +69,18 @@ pub(super) fn doctor(
     let trust_faults = trust
         .as_ref()
         .map_or_else(|error| vec![error.message.clone()], |_| Vec::new());
+    let hooks = HookFiles::new(dirs, &cwd).read().into_iter();
+    let mut own_hooks = hooks.filter(|listed| listed.path == dirs.hooks_file());
+    let hook_faults = own_hooks
+        .next()
+        .map_or_else(Vec::new, |listed| listed.file.faults);
     let mut files = [
         doctor::problems("config.toml", &dirs.config_file(), &settings_faults),
         doctor::problems("models.toml", &dirs.models_file(), &models_faults),
         doctor::problems("keymap.toml", &dirs.keymap_file(), &wrong_keys),
         doctor::problems("projects.toml", &dirs.projects_file(), &trust_faults),
         doctor::problems("auth.toml", &dirs.auth_file(), &keys_faults),
+        doctor::problems("hooks.json", &dirs.hooks_file(), &hook_faults),
     ]
     .concat();
     if let Some(fault) = layers

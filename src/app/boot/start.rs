@@ -104,6 +104,12 @@ fn environment() -> HashMap<String, String> {
 fn start(mut args: Args) -> Result<ExitCode, StartError> {
     let env = environment();
     let dirs = Dirs::from_env(&env, Dirs::account_home)?;
+    if !matches!(
+        args.command,
+        Some(SubCommand::Doctor { .. } | SubCommand::Docs { .. })
+    ) {
+        dirs.check_config(&env)?;
+    }
     if let Some(SubCommand::Demo { project: None }) = &args.command {
         args.run.demo = true;
     } else if let Some(SubCommand::Acp(acp)) = args.command {

@@ -152,7 +152,9 @@ fn way_out(support: &Support) -> String {
     match support.remedy() {
         Some(command) => format!("Allow user namespaces: {command}"),
         None => {
-            "Install bubblewrap; in a container, let its runtime allow user namespaces".to_owned()
+            "Install bubblewrap; in a container, let its runtime allow user namespaces, or use \
+             --permission full if it holds nothing you would miss"
+                .to_owned()
         }
     }
 }

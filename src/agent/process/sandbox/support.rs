@@ -73,9 +73,18 @@ impl Support {
         }
     }
 
+    /// Whether this is a container, which can't change what the machine allows.
+    pub fn is_in_container() -> bool {
+        let marks = ["/.dockerenv", "/run/.containerenv"];
+        marks.iter().any(|mark| std::path::Path::new(mark).exists())
+    }
+
     /// The command that enables user namespaces here, if a setting denies them.
     pub fn remedy(&self) -> Option<&'static str> {
         self.namespaces.as_ref().err()?;
+        if Self::is_in_container() {
+            return None;
+        }
         let is = |file: &str, value: &str| {
             std::fs::read_to_string(file).is_ok_and(|text| text.trim() == value)
         };

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::candidate::Candidate;
 use crate::agent::word_list::WordList;
 use crate::app::action::{ALIASES, Action, ActionSpec, ELSEWHERE, actions};
-use crate::app::commands::{CustomCommand, SlashCommand};
+use crate::app::commands::{CustomCommand, SlashCommand, known};
 use crate::app::fuzzy::Query;
 use crate::app::tui::keymap::Keymap;
 
@@ -46,9 +46,11 @@ pub(crate) fn commands(keymap: &Keymap, typed: &str, custom: &[CustomCommand]) -
     found.sort_by_key(|(rank, ..)| *rank);
     // Commands of other agents say what to do instead.
     let foreign = ELSEWHERE.lines().filter_map(|line| line.split_once(": "));
+    let is_custom = |name: &str| custom.iter().any(|it| it.name == name);
     let foreign = foreign.filter(|_| !begins_a_command(&typed));
     let foreign = foreign.flat_map(|(names, instead)| {
-        let names = names.split(' ').filter(|name| name.starts_with(&typed));
+        let names = names.split(' ');
+        let names = names.filter(|name| name.starts_with(&typed) && !is_custom(name));
         names.map(move |name| Candidate::new(format!("/{name}"), instead))
     });
     let candidate = |(_, word, spec): (_, &str, &ActionSpec)| Candidate {
@@ -67,22 +69,37 @@ pub(crate) fn commands(keymap: &Keymap, typed: &str, custom: &[CustomCommand]) -
         key: keymap.label(spec.action).unwrap_or_default(),
     };
     let begins = |command: &&CustomCommand| command.name.to_lowercase().starts_with(&typed);
-    let custom = custom.iter().filter(begins).map(|command| Candidate {
-        insert: format!("/{}", command.name),
-        label: match &command.argument {
-            Some(argument) => format!("/{} {argument}", command.name),
-            None => format!("/{}", command.name),
-        },
-        detail: command.help.clone(),
-        key: String::new(),
+    let mut of_user: Vec<&CustomCommand> = custom.iter().filter(begins).collect();
+    of_user.sort_by_key(|command| command.name.len());
+    let of_user = of_user.into_iter().map(|command| {
+        // tiller's own command of this name runs instead.
+        let is_taken = known().any(|name| name == command.name);
+        let kind = if command.is_skill() {
+            "skill:"
+        } else {
+            "prompts:"
+        };
+        let name = format!("/{}{}", if is_taken { kind } else { "" }, command.name);
+        Candidate {
+            label: match &command.argument {
+                Some(argument) => format!("{name} {argument}"),
+                None => name.clone(),
+            },
+            insert: name,
+            detail: command.help.clone(),
+            key: String::new(),
+        }
     });
     let found = found.into_iter().map(candidate);
-    let all = if typed.is_empty() {
-        found.chain(custom).collect::<Vec<_>>()
-    } else {
-        custom.chain(found).collect()
-    };
-    foreign.chain(all).collect()
+    if typed.is_empty() {
+        return found.chain(of_user).collect();
+    }
+    // A command that is typed in full comes first.
+    let is_whole = |it: &Candidate| it.insert.strip_prefix('/') == Some(&typed);
+    let (mut all, of_user): (Vec<_>, Vec<_>) = of_user.partition(is_whole);
+    let (whole, found): (Vec<_>, Vec<_>) = found.partition(is_whole);
+    all.extend(whole.into_iter().chain(of_user).chain(foreign).chain(found));
+    all
 }
 
 /// Whether a command or an alias begins with `typed`. Otherwise Enter must not run a similar one.
