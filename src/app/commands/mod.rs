@@ -11,7 +11,7 @@ mod unknown;
 mod custom;
 
 pub use command::{Run, Running, SlashCommand};
-pub use custom::{CustomCommand, CustomCommands};
+pub use custom::{COMMAND_FOLDERS, CustomCommand, CustomCommands, Unusable};
 pub use prompts::{expand, message_as_typed};
 pub use table::{all, find};
 pub(crate) use unknown::{Unknown, known, word_of};
