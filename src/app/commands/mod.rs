@@ -5,6 +5,7 @@
 //! Commands that need a screen are rows of [`action`](super::action).
 
 mod command;
+mod arguments;
 mod prompts;
 mod table;
 mod unknown;
