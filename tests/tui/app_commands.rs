@@ -100,6 +100,8 @@ fn send(tui: &mut TestTui, is_custom: bool) -> (String, Vec<Effect>) {
     ("/init in German".to_owned(), tui.key("enter"))
 }
 
+type Change = fn(&mut TestTui);
+
 #[test]
 fn a_commands_prompt_goes_the_way_of_a_typed_message() {
     for is_custom in [true, false] {
@@ -129,7 +131,7 @@ fn a_commands_prompt_goes_the_way_of_a_typed_message() {
         let queued = |effect: &Effect| matches!(effect, Effect::Queue(QueueKind::FollowUp, _));
         assert!(effects.iter().all(queued), "{effects:?}");
 
-        let changes: [(fn(&mut TestTui), &str); 3] = [
+        let changes: [(Change, &str); 3] = [
             (|tui| tui.app.start.must_choose = true, "Choose a model"),
             (
                 |tui| {

@@ -207,9 +207,9 @@ impl CustomCommands {
         let all = self.found();
         let find = |name: &&str| all.iter().find(|it| it.name == **name);
         let usable = |name: &&str| find(name).filter(|it| self.may_use(it));
-        let found = names.iter().find_map(|name| usable(name));
+        let found = names.iter().find_map(usable);
         let Some(found) = found else {
-            let untrusted = names.iter().find_map(|name| find(name));
+            let untrusted = names.iter().find_map(find);
             return untrusted.map_or(Ok(None), |it| Err(Unusable::Untrusted(it.name.clone())));
         };
         let text = self.read(found).map_err(Unusable::Unreadable)?;
@@ -253,7 +253,8 @@ impl CustomCommand {
             body = format!("Base directory for this skill: {folder}\n\n{body}");
         }
         if !used && !arguments.is_empty() {
-            body.push_str(&format!("\n\nARGUMENTS: {arguments}"));
+            body.push_str("\n\nARGUMENTS: ");
+            body.push_str(arguments);
         }
         body
     }
