@@ -462,7 +462,7 @@ fn read_prompt(
         let silence = if idle { Silence::Empty } else { Silence::Said };
         prompt::piped_stdin(silence, loaded.deadline)?
     };
-    let custom = CustomCommands::new(dirs, cwd);
+    let custom = CustomCommands::new(dirs, cwd, loaded.trust.is_trusted());
     prompt::build(&args.prompt, stdin.as_deref(), cwd, &custom)
 }
 

@@ -54,7 +54,9 @@ pub fn build(
     if !typed.trim().is_empty() {
         let prompt = match commands::expand(&typed) {
             Some(prompt) => Some(prompt),
-            None => custom.prompt(&typed).map_err(StartError::usage)?,
+            None => custom
+                .prompt(&typed)
+                .map_err(|why| StartError::usage(why.to_string()))?,
         };
         paragraphs.push(prompt.unwrap_or(typed));
     }
@@ -214,7 +216,7 @@ mod tests {
     ) -> Result<Vec<Content>, StartError> {
         let home = ("HOME".to_owned(), cwd.display().to_string());
         let dirs = Dirs::from_env(&[home].into(), || None).unwrap();
-        super::build(words, stdin, cwd, &CustomCommands::new(&dirs, cwd))
+        super::build(words, stdin, cwd, &CustomCommands::new(&dirs, cwd, true))
     }
 
     use crate::llm::message::content_text;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use toml::Table;
 
+use super::commands::COMMAND_FOLDERS;
 use super::config::{Layers, add_project_file, set_in_file};
 use super::outcome::StartError;
 use super::rule_store::{append_project_rules, project_rules};
@@ -244,8 +245,11 @@ fn brings(root: &Path, cwd: &Path) -> Vec<String> {
     let own = [SETTINGS].into_iter().chain(SYSTEM_FILES);
     let own = own.map(|name| Path::new(PROJECT_FOLDER).join(name));
     let own = own.filter(|path| root.join(path).is_file());
+    let commands = COMMAND_FOLDERS.iter().map(|&(name, _)| name.to_owned());
     let skills = SKILL_FOLDERS.iter().map(|&name| name.to_owned());
-    let skills = skills.filter(|name| root.join(name).is_dir());
+    let skills = commands
+        .chain(skills)
+        .filter(|name| root.join(name).is_dir());
     let hooks = PROJECT_HOOKS.iter().map(|&name| name.to_owned());
     let hooks = hooks.filter(|name| has_key(&root.join(name), "hooks"));
     files

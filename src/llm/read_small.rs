@@ -25,24 +25,34 @@ pub fn read_small(path: &Path) -> io::Result<String> {
 /// # Errors
 /// Besides read errors: it isn't a plain file, or is larger.
 pub fn read_plain(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let other = |why: String| Err(io::Error::other(why));
-    // Opening some devices has side effects.
-    if !path.metadata()?.is_file() {
-        return other("it is not a plain file".to_owned());
-    }
-    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-    let flags = i32::try_from(flags.bits()).unwrap_or_default();
-    let file = File::options().read(true).custom_flags(flags).open(path)?;
-    let found = file.metadata()?;
-    if !found.is_file() {
-        return other("it is not a plain file".to_owned());
-    }
-    if found.len() > most {
-        return other(format!("it is larger than {} MiB", most >> 20));
+    let file = open_plain(path)?;
+    if file.metadata()?.len() > most {
+        let why = format!("it is larger than {} MiB", most >> 20);
+        return Err(io::Error::other(why));
     }
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Opens a file to read it. Never blocks or opens a terminal: it refuses FIFOs and devices.
+///
+/// # Errors
+/// It can't be opened, or isn't a plain file.
+pub fn open_plain(path: &Path) -> io::Result<File> {
+    let other = || Err(io::Error::other("it is not a plain file"));
+    // Opening some devices has side effects.
+    if !path.metadata()?.is_file() {
+        return other();
+    }
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+    let flags = i32::try_from(flags.bits()).unwrap_or_default();
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        other()
+    }
 }
 
 #[cfg(test)]

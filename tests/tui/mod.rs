@@ -4,6 +4,7 @@ mod app_kit;
 mod app_joined;
 mod app_keys;
 mod app_chords;
+mod app_commands;
 mod app_completion;
 mod app_context;
 mod app_frames;

@@ -19,7 +19,9 @@ pub use prompt::SystemPrompt;
 pub use session_prompt::Today;
 pub use session_prompt::{InstructionNote, NOTE_ORIGIN, SessionPrompt};
 pub(super) use session_prompt::{PromptOptions, SessionPrompts};
-pub use skills::{FrontMatter, SKILL_FOLDERS, Skill, skill_folders, skills_in};
+pub use skills::{
+    FrontMatter, SKILL_FOLDERS, Skill, SkillFolder, real_file, skill_folders, skills_in,
+};
 pub(super) use surroundings::{FILES_LIMIT, PlaceLook, Surroundings};
 pub use system_files::SystemFiles;
 pub use system_files::{PROJECT_FOLDER, SYSTEM_FILES};

@@ -3,12 +3,14 @@
 //! <https://agentskills.io/specification>.
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use super::imports::is_secret;
 use super::instructions::Instructions;
 use crate::git::project_root;
+use tiller_llm::read_small::open_plain;
 
 /// Folders with skills, in a home folder and in a project.
 pub const SKILL_FOLDERS: [&str; 3] = [".agents/skills", ".claude/skills", ".codex/skills"];
@@ -106,15 +108,43 @@ pub struct Skill {
     pub by_user_only: bool,
 }
 
+/// A folder that may hold skills.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkillFolder {
+    /// Its real path.
+    pub path: PathBuf,
+    /// The project that it belongs to; `None` if it is the user's own.
+    pub project: Option<PathBuf>,
+}
+
+/// The real path of a command's or skill's file. The user's own may be a link, as is common for dotfiles; one
+/// of `project` must not lead out of it.
+///
+/// # Errors
+/// Returns why its text must not reach the model, or why it can't be found.
+pub fn real_file(path: &Path, project: Option<&Path>) -> io::Result<PathBuf> {
+    let real = fs::canonicalize(path)?;
+    if let Some(project) = project
+        && !real.starts_with(fs::canonicalize(project)?)
+    {
+        return Err(io::Error::other("it is outside the project"));
+    }
+    if path.is_symlink() && is_secret(&real) {
+        return Err(io::Error::other("it may hold secrets"));
+    }
+    Ok(real)
+}
+
 /// The skills in `folder`, by name. Folders without a readable `SKILL.md` are none.
-pub fn skills_in(folder: &Path) -> Vec<Skill> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+pub fn skills_in(folder: &SkillFolder) -> Vec<Skill> {
+    let entries = fs::read_dir(&folder.path).into_iter().flatten().flatten();
     let skills = entries.filter_map(|entry| {
         let file = entry.path().join(FILE);
         let mut head = String::new();
         // A cut in the middle of a character ends the text there.
         let mut bytes = Vec::new();
-        File::open(&file)
+        let real = real_file(&file, folder.project.as_deref()).ok()?;
+        open_plain(&real)
             .ok()?
             .take(HEAD)
             .read_to_end(&mut bytes)
@@ -140,23 +170,28 @@ pub fn skills_in(folder: &Path) -> Vec<Skill> {
 }
 
 /// The folders that may hold skills: the user's, then those of the project around `cwd`, if it is trusted.
-pub fn skill_folders(home: Option<&Path>, project: Option<&Path>) -> Vec<PathBuf> {
+pub fn skill_folders(home: Option<&Path>, project: Option<&Path>) -> Vec<SkillFolder> {
     let root = project.map(project_root);
     let below = project.filter(|cwd| Some(*cwd) != root);
-    let places = [home, root, below].into_iter().flatten();
-    let mut folders = Vec::new();
-    for folder in places.flat_map(|place| SKILL_FOLDERS.map(|name| place.join(name))) {
-        let real = fs::canonicalize(&folder).unwrap_or_else(|_| folder.clone());
-        // One may be a link to another.
-        if real.is_dir() && !folders.contains(&real) {
-            folders.push(real);
+    let of_project = [root, below].into_iter().flatten();
+    let places = home.into_iter().map(|home| (home, None));
+    let places = places.chain(of_project.map(|place| (place, root)));
+    let mut folders: Vec<SkillFolder> = Vec::new();
+    for (place, project) in places {
+        for folder in SKILL_FOLDERS.map(|name| place.join(name)) {
+            let path = fs::canonicalize(&folder).unwrap_or(folder);
+            // One may be a link to another.
+            if path.is_dir() && folders.iter().all(|it| it.path != path) {
+                let project = project.map(Path::to_path_buf);
+                folders.push(SkillFolder { path, project });
+            }
         }
     }
     folders
 }
 
 /// What the model reads about the skills, a list for each folder.
-pub(super) fn skill_lists(folders: &[PathBuf]) -> Vec<Instructions> {
+pub(super) fn skill_lists(folders: &[SkillFolder]) -> Vec<Instructions> {
     let (mut lists, mut room) = (Vec::new(), MAX_BYTES);
     for folder in folders {
         let mut text = String::new();
@@ -174,7 +209,7 @@ pub(super) fn skill_lists(folders: &[PathBuf]) -> Vec<Instructions> {
         }
         if !text.is_empty() {
             lists.push(Instructions {
-                path: folder.display().to_string(),
+                path: folder.path.display().to_string(),
                 text: format!("{INTRODUCTION}{text}"),
             });
         }
@@ -239,5 +274,33 @@ mod tests {
             .map(|it| it.name)
             .collect();
         assert_eq!(all, ["bare", "hidden", "pdf"]);
+    }
+
+    #[test]
+    fn a_projects_skill_is_no_link_out_of_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("netrc/.netrc", "machine x password y");
+        write("far/SKILL.md", "Elsewhere");
+        write("p/.git/HEAD", "");
+        write("p/.agents/skills/near/SKILL.md", "Here");
+        let skills = dir.path().join("p/.agents/skills");
+        fs::create_dir(skills.join("net")).unwrap();
+        for (from, to) in [("net/SKILL.md", "netrc/.netrc"), ("far", "far")] {
+            std::os::unix::fs::symlink(dir.path().join(to), skills.join(from)).unwrap();
+        }
+        let found = |folders: &[SkillFolder]| -> Vec<String> {
+            let skills = folders.iter().flat_map(skills_in);
+            skills.map(|skill| skill.name).collect()
+        };
+        let project = dir.path().join("p");
+        assert_eq!(found(&skill_folders(None, Some(&project))), ["near"]);
+        // The user's own may be a link, but not to a secret.
+        let own = found(&skill_folders(Some(&project), None));
+        assert_eq!(own, ["far", "near"]);
     }
 }

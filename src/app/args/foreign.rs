@@ -412,7 +412,7 @@ mod tests {
         fs::write(commands.join("deploy.md"), "").unwrap();
         let home = ("HOME".to_owned(), dir.path().display().to_string());
         let dirs = Dirs::from_env(&[home].into(), || None).unwrap();
-        let custom = || Some(CustomCommands::new(&dirs, dir.path()));
+        let custom = || Some(CustomCommands::new(&dirs, dir.path(), false));
         for (line, flag) in [
             ("/model opus", Some("-m PROVIDER/MODEL")),
             ("/compact", Some("start tiller, then type it")),

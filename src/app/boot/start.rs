@@ -81,7 +81,8 @@ pub fn run() -> ExitCode {
         let cwd = working_folder(args.run.cd.as_deref()).unwrap_or_default();
         args.run.slash_command(&|| {
             let dirs = Dirs::from_env(&environment(), Dirs::account_home).ok()?;
-            Some(CustomCommands::new(&dirs, &cwd))
+            // What matters is whether there is one; an untrusted one is refused later.
+            Some(CustomCommands::new(&dirs, &cwd, false))
         })
     });
     let started = match refusal {

@@ -1,12 +1,15 @@
 //! The user's own slash commands: Markdown files that send a prompt, and skills. They are those of other
-//! agents, in the folders where these have them.
+//! agents, in the folders where these have them. Those of a project are used only once it is trusted.
 
+use std::collections::HashSet;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::arguments::with_arguments;
 use super::unknown::word_of;
 use crate::agent::git::project_root;
-use crate::agent::memory::{FrontMatter, skill_folders, skills_in};
+use crate::agent::memory::{FrontMatter, real_file, skill_folders, skills_in};
 use crate::app::attachments::typed_text;
 use crate::app::dirs::Dirs;
 use crate::llm::Content;
@@ -14,7 +17,7 @@ use crate::llm::read_small::read_small;
 
 /// Folders with command files, in the home folder and in a project, and whether `$1` is the second argument
 /// there.
-const FOLDERS: [(&str, bool); 6] = [
+pub const COMMAND_FOLDERS: [(&str, bool); 6] = [
     (".tiller/prompts", false),
     (".claude/commands", true),
     (".codex/prompts", false),
@@ -51,6 +54,40 @@ pub struct CustomCommand {
     kind: Kind,
 }
 
+/// Why the command of a file isn't used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unusable {
+    /// The project that has the command of this name isn't trusted.
+    Untrusted(String),
+    /// Its file can't be read, for this reason.
+    Unreadable(String),
+}
+
+impl Unusable {
+    /// The message in tiller itself, where the user can type `/trust`.
+    pub fn on_screen(&self) -> String {
+        match self {
+            Self::Untrusted(name) => {
+                format!("/{name} is a command of this project: /trust lets it be used")
+            }
+            Self::Unreadable(why) => why.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Untrusted(name) => write!(
+                f,
+                "/{name} is a command of this project, which isn't trusted: add --trust, or type /trust in \
+                 tiller once"
+            ),
+            Self::Unreadable(why) => f.write_str(why),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// With the number of the first argument.
@@ -64,62 +101,98 @@ pub struct CustomCommands {
     config: PathBuf,
     home: Option<PathBuf>,
     cwd: PathBuf,
+    is_trusted: bool,
 }
 
 impl CustomCommands {
-    /// Those of the user, and of the project around `cwd`.
-    pub fn new(dirs: &Dirs, cwd: &Path) -> Self {
+    /// Those of the user, and of the project around `cwd` if it is trusted.
+    pub fn new(dirs: &Dirs, cwd: &Path, is_trusted: bool) -> Self {
         Self {
             config: dirs.config.clone(),
             home: dirs.home.clone(),
             cwd: cwd.to_owned(),
+            is_trusted,
         }
     }
 
-    /// All commands, the user's first. Of equal names the first counts. Blocks.
+    /// All commands to use, the user's first. Of equal names the first counts. Blocks.
     pub fn list(&self) -> Vec<CustomCommand> {
-        let mut all: Vec<CustomCommand> = Vec::new();
+        let mut names = HashSet::new();
+        let usable = self.found().into_iter().filter(|it| self.may_use(it));
+        let first = usable.filter(|it| names.insert(it.name.clone()));
+        let described = first.filter_map(|mut command| {
+            if !command.is_skill() {
+                let text = self.read(&command).ok()?;
+                command.describe(&text);
+            }
+            Some(command)
+        });
+        described.collect()
+    }
+
+    /// All commands, the user's first, also those of an untrusted project. Only skills are described.
+    fn found(&self) -> Vec<CustomCommand> {
         let root = project_root(&self.cwd);
-        let mut add = |mut command: CustomCommand| {
-            command.of_project = command.file.starts_with(root);
-            if !all.iter().any(|it| it.name == command.name) {
-                all.push(command);
-            }
-        };
         let below = (self.cwd != root).then_some(&*self.cwd);
-        let places = self.home.as_deref().into_iter().chain([root]).chain(below);
-        let folders = places.flat_map(|place| FOLDERS.map(|(name, zero)| (place.join(name), zero)));
-        for (folder, from_zero) in [(self.config.join("prompts"), false)]
-            .into_iter()
-            .chain(folders)
-        {
-            let mut files = Vec::new();
-            command_files(&folder, "", 0, &mut files);
-            files.sort();
-            for (name, file) in files {
-                add(prompt_file(name, file, usize::from(!from_zero)));
-            }
+        let places = self.home.iter().map(|home| (&**home, false));
+        let places = places.chain([root].into_iter().chain(below).map(|it| (it, true)));
+        let own = (self.config.join("prompts"), false, false);
+        let folders = places.flat_map(|(place, of_project)| {
+            COMMAND_FOLDERS.map(|(name, from_zero)| (place.join(name), from_zero, of_project))
+        });
+        let mut all = Vec::new();
+        for (folder, from_zero, of_project) in [own].into_iter().chain(folders) {
+            let mut walk = Walk {
+                project: of_project.then_some(root),
+                seen: HashSet::new(),
+                found: Vec::new(),
+            };
+            walk.add(&folder, "", 0);
+            walk.found.sort();
+            all.extend(walk.found.into_iter().map(|(name, file)| CustomCommand {
+                name,
+                help: String::new(),
+                argument: None,
+                file,
+                of_project,
+                kind: Kind::Prompt(usize::from(!from_zero)),
+            }));
         }
         for folder in skill_folders(self.home.as_deref(), Some(&self.cwd)) {
-            for skill in skills_in(&folder) {
-                add(CustomCommand {
-                    name: skill.name,
-                    help: skill.description,
-                    argument: None,
-                    file: skill.file,
-                    of_project: false,
-                    kind: Kind::Skill,
-                });
-            }
+            all.extend(skills_in(&folder).into_iter().map(|skill| CustomCommand {
+                name: skill.name,
+                help: skill.description,
+                argument: None,
+                file: skill.file,
+                of_project: folder.project.is_some(),
+                kind: Kind::Skill,
+            }));
         }
+        all.sort_by_key(|command| command.of_project);
         all
+    }
+
+    fn may_use(&self, command: &CustomCommand) -> bool {
+        self.is_trusted || !command.of_project
+    }
+
+    fn read(&self, command: &CustomCommand) -> Result<String, String> {
+        let project = command.of_project.then(|| project_root(&self.cwd));
+        let text = real_file(&command.file, project).and_then(|real| read_small(&real));
+        text.map_err(|error| format!("can't use {}: {error}", self.shown(command)))
+    }
+
+    /// The path of the command's file, relative to the working folder if it lies there.
+    fn shown<'a>(&self, command: &'a CustomCommand) -> std::path::Display<'a> {
+        let file = &command.file;
+        file.strip_prefix(&self.cwd).unwrap_or(file).display()
     }
 
     /// The prompt for a line such as `/fix 12`, if a file defines that command. Blocks.
     ///
     /// # Errors
-    /// Returns why its file can't be read.
-    pub fn prompt(&self, typed: &str) -> Result<Option<String>, String> {
+    /// Returns why the command isn't used.
+    pub fn prompt(&self, typed: &str) -> Result<Option<String>, Unusable> {
         let typed = typed.trim();
         let Some(command) = typed.strip_prefix('/') else {
             return Ok(None);
@@ -131,17 +204,18 @@ impl CustomCommands {
             .into_iter()
             .chain(PREFIXES.map(|it| word.strip_prefix(it)));
         let names: Vec<&str> = names.flatten().collect();
-        let all = self.list();
-        let mut found = names
-            .iter()
-            .filter_map(|name| all.iter().find(|it| it.name == *name));
-        let Some(found) = found.next() else {
-            return Ok(None);
+        let all = self.found();
+        let find = |name: &&str| all.iter().find(|it| it.name == **name);
+        let usable = |name: &&str| find(name).filter(|it| self.may_use(it));
+        let found = names.iter().find_map(usable);
+        let Some(found) = found else {
+            let untrusted = names.iter().find_map(find);
+            return untrusted.map_or(Ok(None), |it| Err(Unusable::Untrusted(it.name.clone())));
         };
-        let text = read_small(&found.file).map_err(|error| error.to_string())?;
+        let text = self.read(found).map_err(Unusable::Unreadable)?;
         let body = found.expand(&text, command[word.len()..].trim());
-        let file = found.file.strip_prefix(&self.cwd).unwrap_or(&found.file);
-        Ok(Some(format!("{typed}{FROM}{}]\n\n{body}", file.display())))
+        let file = self.shown(found);
+        Ok(Some(format!("{typed}{FROM}{file}]\n\n{body}")))
     }
 }
 
@@ -149,6 +223,15 @@ impl CustomCommand {
     /// Whether it is a skill, which the model may also use by itself.
     pub fn is_skill(&self) -> bool {
         self.kind == Kind::Skill
+    }
+
+    /// Fills in what its file says about it.
+    fn describe(&mut self, text: &str) {
+        let (front, body) = FrontMatter::split(text);
+        let line = body.lines().map(str::trim).find(|line| !line.is_empty());
+        let help = front.get("description").or(line).unwrap_or_default();
+        help.clone_into(&mut self.help);
+        self.argument = front.get("argument-hint").map(str::to_owned);
     }
 
     /// The text of its file, with `arguments`.
@@ -170,7 +253,8 @@ impl CustomCommand {
             body = format!("Base directory for this skill: {folder}\n\n{body}");
         }
         if !used && !arguments.is_empty() {
-            body.push_str(&format!("\n\nARGUMENTS: {arguments}"));
+            body.push_str("\n\nARGUMENTS: ");
+            body.push_str(arguments);
         }
         body
     }
@@ -183,99 +267,41 @@ pub(super) fn as_typed(content: &[Content]) -> Option<String> {
     (typed.starts_with('/') && !typed.contains('\n')).then(|| typed.to_owned())
 }
 
-/// Adds the Markdown files below `folder`, with their names: `web/page.md` is `web:page`.
-fn command_files(folder: &Path, prefix: &str, depth: usize, found: &mut Vec<(String, PathBuf)>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        let Some(stem) = path.file_stem().and_then(|it| it.to_str()) else {
-            continue;
+/// Looks for command files in a folder.
+struct Walk<'a> {
+    /// The project that the folder belongs to, which no link leads out of.
+    project: Option<&'a Path>,
+    /// The folders looked into: links must not make circles.
+    seen: HashSet<PathBuf>,
+    /// The files, with their names.
+    found: Vec<(String, PathBuf)>,
+}
+
+impl Walk<'_> {
+    /// Adds the Markdown files below `folder`: `web/page.md` is `web:page`.
+    fn add(&mut self, folder: &Path, prefix: &str, depth: usize) {
+        let Ok(real) = real_file(folder, self.project) else {
+            return;
         };
-        let name = format!("{prefix}{stem}");
-        if path.is_dir() && depth < MAX_DEPTH {
-            command_files(&path, &format!("{name}:"), depth + 1, found);
-        } else if path.extension().is_some_and(|it| it == "md")
-            && word_of(&name).is_some_and(|word| word.len() == name.len())
-            && found.len() < MAX_FILES
-        {
-            found.push((name, path));
+        if depth > MAX_DEPTH || !self.seen.insert(real) {
+            return;
         }
-    }
-}
-
-fn prompt_file(name: String, file: PathBuf, first: usize) -> CustomCommand {
-    let text = read_small(&file).unwrap_or_default();
-    let (front, body) = FrontMatter::split(&text);
-    let line = body.lines().map(str::trim).find(|line| !line.is_empty());
-    let help = front.get("description").or(line).unwrap_or_default();
-    CustomCommand {
-        name,
-        help: help.to_owned(),
-        argument: front.get("argument-hint").map(str::to_owned),
-        file,
-        of_project: false,
-        kind: Kind::Prompt(first),
-    }
-}
-
-/// Replaces `$ARGUMENTS`, `$@`, `$1` and `$ARGUMENTS[0]` in `body`, in one pass, so that arguments stay as
-/// typed. `first` is the number of the first argument. The second value tells whether there was any.
-fn with_arguments(body: &str, arguments: &str, first: usize) -> (String, bool) {
-    let words = words(arguments);
-    let word = |number: usize, first: usize| {
-        let at = number.checked_sub(first);
-        at.and_then(|at| words.get(at)).map_or("", String::as_str)
-    };
-    let (mut text, mut used, mut rest) = (String::new(), false, body);
-    while let Some(at) = rest.find('$') {
-        text.push_str(&rest[..at]);
-        let behind = &rest[at + 1..];
-        let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
-        let (value, length) = if let Some(after) = behind.strip_prefix("ARGUMENTS") {
-            let index = after.strip_prefix('[').and_then(|it| it.split_once(']'));
-            let index = index.and_then(|(index, _)| Some((index.parse().ok()?, index.len() + 2)));
-            match index {
-                Some((index, length)) => (word(index, 0), "ARGUMENTS".len() + length),
-                None => (arguments, "ARGUMENTS".len()),
-            }
-        } else if behind.starts_with('@') {
-            (arguments, 1)
-        } else if (1..=2).contains(&digits) {
-            let number = behind[..digits].parse().unwrap_or(usize::MAX);
-            (word(number, first), digits)
-        } else {
-            text.push('$');
-            rest = behind;
-            continue;
-        };
-        used = true;
-        text.push_str(value);
-        rest = &behind[length..];
-    }
-    text.push_str(rest);
-    (text, used)
-}
-
-/// The words of the arguments. Quotes hold several together.
-fn words(arguments: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote, mut begun) = (Vec::new(), String::new(), None, false);
-    for c in arguments.chars() {
-        match (c, quote) {
-            (c, Some(open)) if c == open => quote = None,
-            ('"' | '\'', None) => (quote, begun) = (Some(c), true),
-            (c, None) if c.is_whitespace() => {
-                if begun {
-                    words.push(std::mem::take(&mut word));
-                }
-                begun = false;
-            }
-            (c, _) => {
-                word.push(c);
-                begun = true;
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let Some(stem) = path.file_stem().and_then(|it| it.to_str()) else {
+                continue;
+            };
+            let name = format!("{prefix}{stem}");
+            if path.is_dir() {
+                self.add(&path, &format!("{name}:"), depth + 1);
+            } else if path.extension().is_some_and(|it| it == "md")
+                && word_of(&name).is_some_and(|word| word.len() == name.len())
+                && self.found.len() < MAX_FILES
+            {
+                self.found.push((name, path));
             }
         }
     }
-    words.extend(begun.then_some(word));
-    words
 }
 
 #[cfg(test)]
@@ -293,6 +319,7 @@ mod tests {
             config: dir.path().join("config"),
             home: Some(dir.path().join("home")),
             cwd: dir.path().join("work"),
+            is_trusted: true,
         };
         (dir, commands)
     }
@@ -348,5 +375,95 @@ mod tests {
         let listed = commands.list();
         let listed: Vec<&str> = listed.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(listed, ["plain", "same", "fix", "web:page", "pdf"]);
+    }
+
+    #[test]
+    fn a_projects_files_are_plain_and_lie_in_it_and_hold_no_secrets() {
+        use std::os::unix::fs::symlink;
+        let (dir, commands) = commands(&[
+            ("work/.git/HEAD", ""),
+            ("work/.claude/commands/a.md", "Plain"),
+            ("work/.claude/skills/b/SKILL.md", "Plain"),
+            ("work/.env", "KEY=1"),
+            ("work/text.md", "Linked"),
+            ("home/.netrc", "password"),
+            ("home/dotfiles/own.md", "Own"),
+            ("home/.claude/commands/mine.md", "Mine"),
+        ]);
+        let at = |path: &str| dir.path().join(path);
+        let link = |from: &str, to: &Path| {
+            fs::create_dir_all(at(from).parent().unwrap()).unwrap();
+            symlink(to, at(from)).unwrap();
+        };
+        let fifo = |path: &str| {
+            fs::create_dir_all(at(path).parent().unwrap()).unwrap();
+            nix::unistd::mkfifo(&at(path), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        };
+        fifo("work/.claude/commands/fifo.md");
+        fifo("work/.claude/skills/pipe/SKILL.md");
+        link("work/.claude/commands/tty.md", Path::new("/dev/tty"));
+        link("work/.claude/commands/rel.md", &at("home/.netrc"));
+        link("work/.claude/commands/env.md", &at("work/.env"));
+        link("work/.claude/commands/in.md", &at("work/text.md"));
+        link("work/.claude/commands/out", &at("home/dotfiles"));
+        link("work/.claude/commands/again", &at("work/.claude/commands"));
+        link("work/.claude/skills/net/SKILL.md", &at("home/.netrc"));
+        link(
+            "work/.claude/skills/far/SKILL.md",
+            &at("home/dotfiles/own.md"),
+        );
+        link("home/.claude/commands/dot.md", &at("home/dotfiles/own.md"));
+        link("home/.claude/commands/key.md", &at("home/.netrc"));
+        let listed = commands.list();
+        let listed: Vec<&str> = listed.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(listed, ["dot", "mine", "a", "in", "b"]);
+        for (typed, expected) in [
+            ("/in", Ok(Some("Linked"))),
+            ("/dot", Ok(Some("Own"))),
+            ("/fifo", Err("fifo.md: it is not a plain file")),
+            ("/tty", Err("tty.md: it is outside the project")),
+            ("/rel", Err("rel.md: it is outside the project")),
+            ("/env", Err("env.md: it may hold secrets")),
+            ("/key", Err("key.md: it may hold secrets")),
+            ("/out:own", Ok(None)),
+            ("/pipe", Ok(None)),
+            ("/net", Ok(None)),
+            ("/far", Ok(None)),
+        ] {
+            let prompt = commands.prompt(typed);
+            let fits = match (&prompt, expected) {
+                (Ok(Some(prompt)), Ok(Some(end))) => prompt.ends_with(end),
+                (Ok(None), Ok(None)) => true,
+                (Err(why), Err(end)) => why.to_string().ends_with(end),
+                _ => false,
+            };
+            assert!(fits, "{typed}: {prompt:?}");
+        }
+    }
+
+    #[test]
+    fn commands_of_an_untrusted_project_are_not_used() {
+        let (_dir, mut commands) = commands(&[
+            ("work/.git/HEAD", ""),
+            ("work/.claude/commands/fix.md", "project"),
+            ("work/.claude/commands/same.md", "project"),
+            ("work/.agents/skills/pdf/SKILL.md", "project"),
+            ("home/.claude/skills/same/SKILL.md", "user"),
+        ]);
+        commands.is_trusted = false;
+        let listed = commands.list();
+        let listed: Vec<&str> = listed.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(listed, ["same"]);
+        let own = commands.prompt("/same").unwrap().unwrap();
+        assert!(own.ends_with("user"), "{own}");
+        for (typed, name) in [
+            ("/fix 1", "fix"),
+            ("/project:fix", "fix"),
+            ("/skill:pdf", "pdf"),
+        ] {
+            let why = commands.prompt(typed).unwrap_err();
+            assert_eq!(why, Unusable::Untrusted(name.to_owned()), "{typed}");
+        }
+        assert_eq!(commands.prompt("/else"), Ok(None));
     }
 }

@@ -5,13 +5,14 @@
 //! Commands that need a screen are rows of [`action`](super::action).
 
 mod command;
+mod arguments;
 mod prompts;
 mod table;
 mod unknown;
 mod custom;
 
 pub use command::{Run, Running, SlashCommand};
-pub use custom::{CustomCommand, CustomCommands};
+pub use custom::{COMMAND_FOLDERS, CustomCommand, CustomCommands, Unusable};
 pub use prompts::{expand, message_as_typed};
 pub use table::{all, find};
 pub(crate) use unknown::{Unknown, known, word_of};

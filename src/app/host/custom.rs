@@ -8,7 +8,7 @@ use crate::app::commands::{self, CustomCommand, CustomCommands};
 impl Host {
     /// The user's own commands.
     pub fn custom_commands(&self) -> CustomCommands {
-        CustomCommands::new(&self.dirs, &self.cwd)
+        CustomCommands::new(&self.dirs, &self.cwd, *self.trusted.borrow())
     }
 
     /// Reads the user's own commands.
@@ -21,7 +21,7 @@ impl Host {
     /// What to send for `typed`: the prompt, if it is a command that stands for one.
     ///
     /// # Errors
-    /// Returns why the file of a command of the user can't be read.
+    /// Returns why a command of the user or the project isn't used.
     pub async fn prompt_of(&self, typed: String) -> Result<String, String> {
         if !typed.trim_start().starts_with('/') {
             return Ok(typed);
@@ -33,6 +33,7 @@ impl Host {
         let (found, typed) = spawn_blocking(move || (custom.prompt(&typed), typed))
             .await
             .map_err(|error| error.to_string())?;
-        Ok(found?.unwrap_or(typed))
+        let found = found.map_err(|why| why.to_string())?;
+        Ok(found.unwrap_or(typed))
     }
 }

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use super::effect::{Direction, Effect, TreeEffect, TrialEffect, UndoEffect};
+use super::effect::{Direction, Effect, Lookup, TreeEffect, TrialEffect, UndoEffect};
 use super::file_finder::FileFinder;
 use super::git_reader::GitReader;
 use super::open_target;
@@ -204,13 +204,7 @@ impl EffectRunner {
             Effect::SaveDraft(draft) => self.store(Job::SaveDraft(draft)),
             Effect::FindFiles(typed) => self.finder.find(typed),
             Effect::ReadFolder(typed) => self.finder.read_folder(typed),
-            Effect::FindCustomCommand(lookup) => {
-                let custom = self.host.custom_commands();
-                self.block(move || {
-                    let prompt = custom.prompt(&lookup.typed);
-                    EffectResult::CustomCommand(lookup, prompt)
-                });
-            }
+            Effect::FindCustomCommand(lookup) => self.find_custom_command(lookup),
             Effect::ListCustomCommands => {
                 let custom = self.host.custom_commands();
                 self.block(move || EffectResult::CustomCommands(custom.list()));
@@ -235,6 +229,21 @@ impl EffectRunner {
             }
             Effect::Terminal(_) => {}
         }
+    }
+
+    /// The next Enter waits for the result, which a slow disk must not prevent.
+    fn find_custom_command(&self, lookup: Lookup) {
+        let (custom, typed) = (self.host.custom_commands(), lookup.typed.clone());
+        let prompt = tokio::task::spawn_blocking(move || custom.prompt(&typed));
+        self.spawn(async move {
+            let prompt = match tokio::time::timeout(TIMEOUT, prompt).await {
+                Ok(Ok(prompt)) => prompt.map_err(|why| why.on_screen()),
+                _ => Err(
+                    "Can't look for your command: the disk doesn't answer; try again".to_owned(),
+                ),
+            };
+            EffectResult::CustomCommand(lookup, prompt)
+        });
     }
 
     /// A slow disk doesn't keep the message from being sent.

@@ -1,5 +1,6 @@
 //! The state of a check: do the files exist that a message mentions? Input meanwhile waits, because
-//! it follows the message. Other code reads the disk and decides about sending.
+//! it follows the message. While tiller looks for the file of a command, only the next Enter waits, and what
+//! follows it. Other code reads the disk and decides about sending.
 
 use crate::app::action::Action;
 use crate::app::tui::terminal::input::InputEvent;
@@ -8,6 +9,8 @@ use crate::app::tui::terminal::input::InputEvent;
 pub(crate) struct MentionCheck {
     /// The action that sends the message, while the check runs.
     pub action: Option<Action>,
+    /// The command as typed, while tiller looks for its file.
+    pub looked_for: Option<String>,
     /// The text of the last warning: the next Enter sends it.
     pub warned: Option<String>,
     held: Vec<InputEvent>,

@@ -3,10 +3,9 @@
 
 use super::queue;
 use crate::app::action::Action;
-use crate::app::commands::{Unknown, known, word_of};
+use crate::app::commands::{Run, Unknown, known, word_of};
 use crate::app::tui::app::App;
 use crate::app::tui::effects::effect::{Effect, Lookup};
-use crate::llm::Content;
 
 /// The meaning of the editor text as a command.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,6 +17,17 @@ pub(super) enum Command {
     Unknown(String),
     /// The same, but the user may have a file for it.
     Custom(Lookup),
+}
+
+impl Command {
+    /// Whether it may stand for a message to the model.
+    pub(super) fn sends_prompt(&self) -> bool {
+        match self {
+            Self::Action(Action::Command(command), _) => matches!(command.run, Run::Prompt(_)),
+            Self::Custom(_) => true,
+            _ => false,
+        }
+    }
 }
 
 /// The command in the editor, or `None` if the text is a message. `//` starts a message with a
@@ -71,31 +81,35 @@ pub(super) fn parse(app: &App) -> Option<Command> {
     })
 }
 
-/// Sends the prompt of a command from a file, or says why there is none. The text may have changed since.
+/// Looks for the file of the typed command, which leaves the editor: what the user types next isn't a part of
+/// it.
+pub(super) fn look_up(app: &mut App, lookup: Lookup) -> Vec<Effect> {
+    app.hint = None;
+    app.composer.take();
+    app.mentions.looked_for = Some(lookup.typed.clone());
+    vec![Effect::FindCustomCommand(lookup)]
+}
+
+/// Sends the prompt of a command from a file, or says why there is none.
 pub(super) fn looked_up(
     app: &mut App,
     lookup: Lookup,
     prompt: Result<Option<String>, String>,
 ) -> Vec<Effect> {
-    if app.composer.text() != lookup.typed {
+    let waits = &mut app.mentions.looked_for;
+    if waits.take_if(|typed| *typed == lookup.typed).is_none() {
+        // The user has left the session.
         return Vec::new();
     }
-    let otherwise = match prompt {
-        Ok(Some(prompt)) => {
-            app.composer.take();
-            return queue::send_or_wait(app, vec![Content::text(prompt)]);
-        }
-        Ok(None) if lookup.clears => {
-            // What the user types next isn't a part of it.
-            app.composer.take();
-            lookup.otherwise
-        }
-        Ok(None) => {
-            app.composer.select_all();
-            lookup.otherwise
-        }
-        Err(why) => why,
+    let (otherwise, returns) = match prompt {
+        Ok(Some(prompt)) => return queue::send_for(app, &lookup.typed, prompt),
+        Ok(None) => (lookup.otherwise, !lookup.clears),
+        Err(why) => (why, true),
     };
+    if returns && app.composer.is_empty() {
+        app.composer.set(&lookup.typed);
+        app.composer.select_all();
+    }
     app.say_for(otherwise, 5000);
     // As an answer to the key, the next key removes it.
     app.hint.iter_mut().for_each(|hint| hint.answers = true);

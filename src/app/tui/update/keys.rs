@@ -2,8 +2,8 @@
 
 use super::command::{self, Command};
 use super::{
-    completion, copy, editor, models, permission, questions, queue, refusal, rule, scroll,
-    sessions, shell, stop, themes, tree, trials, vim,
+    completion, copy, editor, mentions, models, permission, questions, queue, refusal, rule,
+    scroll, sessions, shell, stop, themes, tree, trials, vim,
 };
 use crate::app::action::{Action, Scope};
 use crate::app::commands::Run;
@@ -288,24 +288,12 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         // Enter after a backslash is a new line, even in a command.
         Action::Submit if app.composer.break_at_backslash() => {}
         Action::Submit | Action::FollowUp | Action::SteerNow => {
-            return match command::parse(app) {
-                None => queue::act(app, action),
-                Some(Command::Action(Action::Login, argument))
-                    if argument.contains(char::is_whitespace) || looks_like_a_key(&argument) =>
-                {
-                    login::refuse(app)
-                }
-                Some(Command::Action(action, argument)) => {
-                    app.composer.take();
-                    act(app, action, &argument)
-                }
-                Some(Command::Shell(typed)) => shell::run(app, &typed),
-                Some(Command::Unknown(text)) => {
-                    app.composer.select_all();
-                    app.say_for(text, 5000)
-                }
-                Some(Command::Custom(lookup)) => vec![Effect::FindCustomCommand(lookup)],
-            };
+            if app.mentions.looked_for.is_some() {
+                // It must not overtake the command.
+                app.mentions.action = Some(action);
+                return Vec::new();
+            }
+            return submit(app, action);
         }
         Action::TakeBack => return queue::take_back(app),
         Action::Cancel => return stop::cancel(app),
@@ -324,16 +312,16 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::Try => return trials::begin(app, argument),
         Action::UndoTurn | Action::RedoTurn | Action::Rewind => return undo::act(app, action),
         Action::Command(command) => {
+            let typed = format!("/{} {argument}", command.name());
+            if let Some(prompt) = command.prompt(argument) {
+                return queue::send_for(app, typed.trim_end(), prompt);
+            }
             let is_of_host = matches!(command.run, Run::Host(_));
             if !is_of_host && refusal::is_read_only(app) {
-                let typed = format!("/{} {argument}", command.name());
                 app.composer.set(&typed);
                 return Vec::new();
             }
-            return match command.prompt(argument) {
-                Some(prompt) => queue::send_or_wait(app, vec![Content::text(prompt)]),
-                None => vec![Effect::RunCommand(command, argument.to_owned())],
-            };
+            return vec![Effect::RunCommand(command, argument.to_owned())];
         }
         Action::NextPermissionMode | Action::PermissionMode => {
             return permission::act(app, action, argument);
@@ -418,6 +406,34 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         | Action::PagerNext => {}
     }
     Vec::new()
+}
+
+/// Sends the text of the editor, or does what it commands.
+pub fn submit(app: &mut App, action: Action) -> Vec<Effect> {
+    let command = command::parse(app);
+    if command.as_ref().is_some_and(Command::sends_prompt)
+        && let Some(check) = mentions::check(app, action)
+    {
+        return vec![check];
+    }
+    match command {
+        None => queue::act(app, action),
+        Some(Command::Action(Action::Login, argument))
+            if argument.contains(char::is_whitespace) || looks_like_a_key(&argument) =>
+        {
+            login::refuse(app)
+        }
+        Some(Command::Action(action, argument)) => {
+            app.composer.take();
+            act(app, action, &argument)
+        }
+        Some(Command::Shell(typed)) => shell::run(app, &typed),
+        Some(Command::Unknown(text)) => {
+            app.composer.select_all();
+            app.say_for(text, 5000)
+        }
+        Some(Command::Custom(lookup)) => command::look_up(app, lookup),
+    }
 }
 
 /// Turns mouse support off, so that the terminal can select, or on again.

@@ -1,6 +1,6 @@
 //! Warns before sending a message that mentions a missing file: a typo shouldn't cost a model call.
 
-use super::queue;
+use super::keys;
 use crate::app::action::Action;
 use crate::app::attachments::may_miss_files;
 use crate::app::tui::app::App;
@@ -26,7 +26,7 @@ pub fn checked(app: &mut App, text: String, missing: Option<String>) -> Vec<Effe
     };
     app.mentions.warned = Some(text);
     let Some(missing) = missing else {
-        return queue::act(app, action);
+        return keys::submit(app, action);
     };
     let key = app.key(action);
     app.say_for(

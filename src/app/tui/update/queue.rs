@@ -92,16 +92,10 @@ pub fn is_slip(app: &mut App) -> bool {
 
 /// Enter, Alt+Enter or Ctrl+Enter on text that isn't a command.
 pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
-    if is_gone(app) {
-        return Vec::new();
-    }
-    if app.is_read_only() {
-        if !is_blank(app) {
-            opening::ask_to_write(app);
-        }
-        return Vec::new();
-    }
     if is_blank(app) {
+        if is_gone(app) || app.is_read_only() {
+            return Vec::new();
+        }
         if app.start.must_choose && !app.transcript.is_empty() {
             return ask_for_model(app);
         }
@@ -110,16 +104,8 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
             _ => go_on(app, action == Action::SteerNow),
         };
     }
-    if app.status.is_demo() && !app.start.demo_asked && !app.is_running() {
-        // Without a model the prompt stays in the editor, even across the restart with the key.
-        app.say_for(
-            "Add an API key to send this; your prompt stays here",
-            KEPT_MS,
-        );
-        return login::open(app, "");
-    }
-    if app.start.must_choose {
-        return ask_for_model(app);
+    if let Some(effects) = hinder(app) {
+        return effects;
     }
     if action == Action::Submit
         && let Some(effects) = questions::answer_in_words(app, take)
@@ -139,6 +125,39 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
         ],
         _ => send(app, content),
     }
+}
+
+/// Asks the user for what is missing to send a message, if anything is. The text stays in the editor.
+fn hinder(app: &mut App) -> Option<Vec<Effect>> {
+    if is_gone(app) {
+        return Some(Vec::new());
+    }
+    if app.is_read_only() {
+        opening::ask_to_write(app);
+        return Some(Vec::new());
+    }
+    if app.status.is_demo() && !app.start.demo_asked && !app.is_running() {
+        // Without a model the prompt stays in the editor, even across the restart with the key.
+        app.say_for(
+            "Add an API key to send this; your prompt stays here",
+            KEPT_MS,
+        );
+        return Some(login::open(app, ""));
+    }
+    app.start.must_choose.then(|| ask_for_model(app))
+}
+
+/// Sends the prompt of a command like a typed message. If that isn't possible, the command as typed returns to
+/// the editor, unless the user types already.
+pub fn send_for(app: &mut App, typed: &str, prompt: String) -> Vec<Effect> {
+    if let Some(effects) = hinder(app) {
+        if app.composer.is_empty() {
+            app.composer.set(typed);
+        }
+        return effects;
+    }
+    let content = shell::along(app, vec![Content::text(prompt)]);
+    send_or_wait(app, content)
 }
 
 /// Sends a message now, or queues it until the current run is done.

@@ -163,7 +163,14 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Picture(file) => shell::picture(app, file),
         EffectResult::Files(found) => completion::files_found(app, found),
         EffectResult::CustomCommand(lookup, prompt) => {
-            return command::looked_up(app, lookup, prompt);
+            let mut effects = command::looked_up(app, lookup, prompt);
+            if let Some(action) = app.mentions.action.take() {
+                effects.extend(keys::submit(app, action));
+            }
+            for event in app.mentions.release() {
+                effects.extend(input_unless_held(app, event));
+            }
+            return effects;
         }
         EffectResult::CustomCommands(commands) => completion::commands_listed(app, commands),
         EffectResult::Mentions(text, missing) => {

@@ -71,6 +71,7 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
     let arriving = std::mem::take(&mut app.switch.arriving);
     if arriving != Arriving::WithText {
         shell::leave(app);
+        app.mentions.looked_for = None;
     }
     match arriving {
         // The output of commands stays with the previous session, too.
