@@ -92,7 +92,7 @@ tiller covers every change; /undo and /rewind bring files back: checkpoint check
 
 /// Rows of a section of the documentation, as a link names it, and other words for its subject.
 const SECTIONS: &str = "\
-permissions#work-in-a-container: devcontainer dockerfile nonroot
+permissions#work-in-a-container: kubernetes k8s podman devcontainer dockerfile nonroot
 permissions#keep-my-data-private: private privatedata hidedata
 permissions#connect-to-a-database: database sql postgres postgresql mysql bigquery snowflake
 permissions#let-it-install-packages-npm-pip-cargo: pipinstall pipinstallpandas installpackage cannotinstallpackage
@@ -171,7 +171,8 @@ terminal#mouse: mouse scroll scrolling
 terminal#copy-text-to-the-clipboard: osc52 copytext selecttext copypaste clipboard
 terminal#vs-code-and-alt-on-a-mac: vscode vscodeterminal
 acp: ide vscode neovim nvim emacs jetbrains intellij editor
-introduction#update-or-uninstall: update upgrade uninstall installtiller
+install: install installtiller installation download release setup arm64 aarch64 musl alpine homebrew brew apt deb checksum sha256
+install#update-or-uninstall: update upgrade uninstall removetiller
 security#what-leaves-your-machine: datago privacy telemetry analytics tracking phonehome codesent datasent sendcode uploadcode
 reference/cli#tiller-completions: autocomplete shellcompletion
 reference/settings#uimotion: spinner
