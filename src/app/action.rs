@@ -206,7 +206,7 @@ pub(crate) const ALIASES: [(&str, &str); 37] = [
 ];
 
 /// Commands that other agents have and tiller doesn't, and what to do instead.
-pub(crate) const ELSEWHERE: &str = "memory: edit AGENTS.md; /init writes one
+pub(crate) const ELSEWHERE: &str = "memory memories: edit AGENTS.md; /init writes one
 allow: answer a request with a rule, or type /permissions allow COMMAND
 network: allow it for a command with a rule; see `tiller docs permissions#let-it-use-the-network`
 ollama: choose its model with /model
@@ -234,7 +234,7 @@ version about: run `tiller --version` in a shell
 add-dir: quit, then run `tiller -c --add-dir DIR`
 security-review: type /review for security
 vim: switch on Vim keys in /settings vim
-statusline: tiller's status line can't be changed; /settings ui.title sets the window title
+statusline title: tiller's status line can't be changed; /settings ui.title sets the window title
 output-style personality: write it into APPEND_SYSTEM.md next to config.toml
 mention: type @ and a part of the file's name
 btw side: /clone asks in a copy; /resume goes back
@@ -247,12 +247,18 @@ label: open /tree; Alt+L labels the entry
 terminal-setup: nothing to set up; Ctrl+J starts a new line everywhere
 sandbox: commands run in a sandbox, except in full mode; see /permission
 mcp: tiller has no MCP; it can run any command-line tool
-agents: tiller has no subagents; /try works in a copy
+agents subagents: tiller has no subagents; /try works in a copy
 skills prompts: type / to see them; `tiller docs skills` says where they are
-plugin plugins extensions: tiller has none; `tiller docs skills` says what it reads
+plugin plugins extensions apps: tiller has none; `tiller docs skills` says what it reads
 tasks bashes background: tiller runs nothing in the background
 ps: tiller runs nothing in the background; `tiller status` lists the open sessions
 search web-search: tiller has no web search; /find searches this conversation
+raw: /select selects text; `tiller --inline` leaves it to your terminal
+insights: tiller has no report over sessions; /cost shows this one
+mobile: over ssh, run `tiller attach`
+experimental: tiller has no such switches; /settings has all settings
+loop: run `tiller -p` in a loop of your shell; see `tiller docs many runs`
+voice: use the dictation of your system
 bug feedback: tiller sends no reports; open an issue where you got tiller
 logout: type `!tiller auth remove PROVIDER`, such as anthropic";
 

@@ -9,11 +9,11 @@ const TABLE: &str = "\
 theme: dark light color colour scheme appearance darkmode lightmode darktheme lighttheme switchtheme changecolor accessibility
 permission_mode: sandbox allow command deny approve approval yolo bypass safe security stopasking acceptedits autoaccept bash asking skippermission fullauto readonly planmode askless
 settings: preferences options config configuration permission rules sandbox
-status: price money usage bill tokens window cost stats cheap expensive spending pricing
+status: costpersession price money usage bill tokens window cost stats cheap expensive spending pricing
 login: provider token sign in account apikey
 rewind: checkpoint restore revert
 undo_turn: revert restore recover reset edit rollback undochange undoeverything discardchange backup
-edit_prompt: message correct resend
+edit_prompt: editpreviousmessage editpreviousprompt editmessage message correct resend
 models: switch select pick cheap cheaper cheapest price pricing local offline ollama changemodel localmodel
 session_remove: delete erase deletehistory deletesession deletechat remove clearhistory
 copy_reply: answer response message clipboard
@@ -22,11 +22,11 @@ new_session: newchat newconversation startover clearchat clearcontext
 history_search: previousprompt
 budget: cost limit money dollars spending
 help: documentation manual
-export: save share markdown exportchat savechat sharechat
+export: transcript save share markdown exportchat savechat sharechat
 resume: continue previous lastsession
 submit: resume continue retry
 newline: newline linebreak multiline shiftenter return
-init: memory instructions
+init: remember memory instructions
 search: findchat findinchat findconversation searchchat searchconversation
 diff: seediff showdiff viewdiff gitdiff
 commit: gitcommit gitcommitmessage commitmessage
@@ -37,7 +37,7 @@ budget.usd: cost maxcost costlimit spendinglimit limit budget spending money dol
 compaction.enabled: autocompact compact autocompactenabled autocompaction
 models.default: model modelname defaultmodel switchmodel changemodel
 models.max_output: maxtokens maxoutputtokens tokens outputtokens
-models.thinking: ultrathink alwaysthinking alwaysthinkingenabled thinking reasoning effort thinkingeffort reasoningeffort modelreasoningeffort
+models.thinking: thinkingbudget budgettokens ultrathink alwaysthinking alwaysthinkingenabled thinking reasoning effort thinkingeffort reasoningeffort modelreasoningeffort
 models.servers.ollama: ollama local
 permission.mode: confirm approval approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits stopasking askless fewerprompts dontask readonly skippermission
 permission.rules: allow deny ask allowlist denylist whitelist blacklist allowedtools disallowedtools network stopasking askless askingless fewerprompts lessprompts dontask allowcommand always
@@ -57,11 +57,11 @@ tiller's status line can't be changed; ui.title sets the window title: statuslin
 /login stores API keys; keymap.toml, next to config.toml, has shortcuts: key keys
 set the variable VISUAL or EDITOR instead: editor visual
 set the variable HTTPS_PROXY instead: proxy httpproxy httpsproxy
-set the variable NODE_EXTRA_CA_CERTS to the file of the certificate: ssl certificate certificates sslcertificate sslcertificates cacert
+set the variable NODE_EXTRA_CA_CERTS to the file of the certificate: selfsigned selfsignedcertificate ssl certificate certificates sslcertificate sslcertificates cacert
 set the variable TILLER_LOG to tiller=debug, and read ~/.local/state/tiller/log: log logs logging loglevel verbose debug
 write api_key = \"!COMMAND\" into models.toml, next to config.toml: apikeyhelper
 keys are in keymap.toml, next to config.toml: shortcut shortcuts hotkey hotkeys keymap keybindings keybinding bindings
-write providers into models.toml, next to config.toml: providers modelproviders baseurl endpoint gateway headers
+write providers into models.toml, next to config.toml: providers modelproviders baseurl endpoint gateway header headers customheader customheaders
 hooks are in hooks.json, next to config.toml; /hooks lists them: hooks hook autoformat formatter posttooluse pretooluse
 tiller has no MCP; `tiller docs mcp` says what replaces it: mcp mcpservers enableallprojectmcpservers enabledmcpjsonservers
 tiller has no web search; a rule allows curl, see `tiller docs network`: websearch webfetch
@@ -77,10 +77,10 @@ selected text is copied at once; `tiller docs clipboard` says more: clipboard
 tiller hides secrets that it knows; `tiller docs secrets` says more: password passwords
 activate the environment before you start tiller: python virtualenv venv conda
 models choose their own temperature; thinking has a level, /thinking: temperature topp
-tiller wraps words at the window's edge; a wide code block continues on the next row: wordwrap wrap
+tiller wraps words at the window's edge; a wide code block continues on the next row: wordwrap wrap linewrap linewrapping softwrap
 tiller has no profiles; put flags into a shell alias: profile profiles
 export variables before you start tiller: env environment
-write it into AGENTS.md: language instruction instructions claude.md claudemd agents.md agentsmd
+write it into AGENTS.md: remember language instruction instructions claude.md claudemd agents.md agentsmd
 write it into SYSTEM.md or APPEND_SYSTEM.md, next to config.toml: systemprompt appendsystemprompt
 /trust decides whether the project's own files count: trust trustfolder trustproject
 rules allow it; /permissions lists them, and `tiller policy allow` adds one: push gitpush git
@@ -88,15 +88,19 @@ start tiller with `--mode json`: json jsonoutput outputjson outputformat
 tiller adds no trailer to commits; to have one, write it into AGENTS.md: commit attribution coauthor coauthoredby includecoauthoredby trailer
 tiller deletes no sessions; `tiller sessions rm ID` does: cleanup cleanupperioddays sessioncleanup prune retention
 start with --no-session to save nothing; `tiller docs delete history` says more: history savehistory deletehistory clearhistory
+Ctrl+O shows whole diffs; ui.preview also shows what read and grep return: diff diffs
+your system or terminal sets how fast the wheel scrolls: scrollspeed wheelspeed mousespeed
+tiller runs nothing in the background; start a server in another terminal: movebackground movetobackground
 tiller covers every change; /undo and /rewind bring files back: checkpoint checkpoints";
 
 /// Rows of a section of the documentation, as a link names it, and other words for its subject.
 const SECTIONS: &str = "\
-permissions#work-in-a-container: devcontainer dockerfile nonroot
+permissions#work-in-a-container: kubernetes k8s podman devcontainer dockerfile nonroot
 permissions#keep-my-data-private: private privatedata hidedata
 permissions#connect-to-a-database: database sql postgres postgresql mysql bigquery snowflake
 permissions#let-it-install-packages-npm-pip-cargo: pipinstall pipinstallpandas installpackage cannotinstallpackage
 models#gateways-litellm-openrouter-azure-bedrock: endpoint
+models#a-gateway-in-front-of-a-built-in-vendor: customheader extraheader header
 scripting#run-one-prompt: saveanswer saveanswertofile saveoutput headless noninteractive unattended automation automate batch oneshot cron print oneprompt stdin sigterm printmode
 scripting#limits-time-cost-and-calls: maxturns timeout timelimit turnlimit
 scripting#many-runs: parallel loopoverfiles loopfiles manyfiles
@@ -123,20 +127,20 @@ keys#the-first-character-of-a-message: bashmode shellmode shellcommand runcomman
 keys: shortcut keyboard hotkey
 keys#change-keys-keymaptoml: keybinding rebind remap customkey
 tutorial#9-leave-and-come-back: quit leave exit close
-sessions#see-cost-context-and-model-calls: cost money token usage bill stats costsofar
+sessions#see-cost-context-and-model-calls: costpersession sessioncost cost money token usage bill stats costsofar
 sessions#continue-a-session: resume continue resumesession lastsession continuelastsession newchat newsession newconversation clear clearchat clearconversation resumename
 sessions#branches: fork branch branching
 sessions#where-sessions-are-stored: wheresession wherearesession wherearemysession sessionfolder sessionfile sessionlocation
 sessions#the-list-of-sessions: rename renamesession namesession
 sessions#search-sessions-and-conversations: history searchhistory chathistory findsession searchchat
 sessions#delete-sessions-and-history: retention sessionretention deletehistory deletesession removesession removehistory clearhistory deletechat deleteconversation deletedata incognito cleanup sessioncleanup sessionscleanup cleansession prune cleanupperioddays
-sessions#export-and-import: exportchat exportsession exportconversation export share sharechat savechat saveconversation
+sessions#export-and-import: transcript exportchat exportsession exportconversation export share sharechat savechat saveconversation
 models#api-keys: token login sign signup auth authentication subscription vault secret 1password keychain
-models#choose-a-model: model switchmodel pickmodel modelname thinking effort reasoning thinkinglevel reasoningeffort switchmodelsession ultrathink thinkharder alwaysthinking alwaysthinkingenabled
+models#choose-a-model: thinkingbudget thinkingtoken model switchmodel pickmodel modelname thinking effort reasoning thinkinglevel reasoningeffort switchmodelsession ultrathink thinkharder alwaysthinking alwaysthinkingenabled
 models#prices-and-cheaper-models: price pricing cheap cheaper cheapest cheapermodel cheapmodel savemoney expensive money
-models#local-servers: localmodel locally offline ollama lmstudio llamacpp selfhosted
+models#local-servers: airgapped airgap localmodel locally offline ollama lmstudio llamacpp selfhosted
 models#what-it-may-cost: spendingcap spendinglimit spending budget costlimit money limitcost
-models#recipe-behind-a-corporate-proxy: proxy httpproxy certificate
+models#recipe-behind-a-corporate-proxy: selfsigned selfsignedcertificate proxy httpproxy certificate
 troubleshooting#too-many-requests-429-the-server-is-overloaded-the-server-failed-500: ratelimit 429 overloaded throttle
 troubleshooting#a-request-failed-and-tiller-doesnt-retry: retry retries
 troubleshooting#its-slow-or-seems-stuck: slow stuck hang hanging frozen
@@ -149,7 +153,7 @@ troubleshooting#my-browser-cant-reach-the-server-that-the-model-started: localho
 troubleshooting#report-a-bug: bug bugreport reportbug feedback issue debug log logging verbose logfile loglevel
 troubleshooting#it-flickers-or-is-slow-over-ssh: lag flicker flickering
 context: contextfull
-context#agentsmd: memory instruction rule language init projectrules
+context#agentsmd: remember monorepo nestedagentsmd memory instruction rule language init projectrules
 context#compaction-when-the-window-fills-up: compact contextfull contextwindow contextlimit autocompact summarize outofcontext
 context#files-and-pictures-in-your-prompt: plot chart screenshot pasteimage pastescreenshot uploadfile uploadimage attachimage attachfile addfile mentionfile includefile dragdrop drag vision
 context#secrets: secret
@@ -171,19 +175,20 @@ terminal#mouse: mouse scroll scrolling
 terminal#copy-text-to-the-clipboard: osc52 copytext selecttext copypaste clipboard
 terminal#vs-code-and-alt-on-a-mac: vscode vscodeterminal
 acp: ide vscode neovim nvim emacs jetbrains intellij editor
-introduction#update-or-uninstall: update upgrade uninstall installtiller
+install: install installtiller installation download release setup arm64 aarch64 musl alpine homebrew brew apt deb checksum sha256
+install#update-or-uninstall: update upgrade uninstall removetiller
 security#what-leaves-your-machine: datago privacy telemetry analytics tracking phonehome codesent datasent sendcode uploadcode
 reference/cli#tiller-completions: autocomplete shellcompletion
 reference/settings#uimotion: spinner
-coming-from: migrate migration movefrom comingfrom switchfrom
+coming-from: migrate migration movefrom comingfrom switchfrom switchclaudecode switchfromclaudecode switchcodex switchfromcodex
 hooks: formatsave formatonsave hook autoformat formatter formatafteredit prettier
 hooks#events: posttooluse pretooluse sessionstart userpromptsubmit
 skills: skill skills
 skills#your-own-slash-commands: customcommand customslashcommand customslash prompttemplate
-coming-from#what-tiller-doesnt-have: mcp subagent plugin extension websearch webfetch statusline outputstyle background backgroundtask windows wsl voice dictation
+coming-from#what-tiller-doesnt-have: mcp subagent plugin extension websearch webfetch statusline outputstyle background backgroundtask movebackground movetobackground windows wsl voice dictation
 settings#project-settings: localsetting settingslocal settingslocaljson projectconfig
 coming-from#your-permission-lists: settingsjson
-coming-from#your-claudemd: claudemd";
+coming-from#your-claudemd: claudemd userlevel userlevelclaude";
 
 /// The shortest beginning of a word that finds it.
 const MIN: usize = 3;

@@ -75,6 +75,10 @@ fn invalid_command_lines_say_what_to_do() {
             &["error: tiller has no -i; put @FILE into the prompt"],
         ),
         (&["-p", "-c", "model=x", "hi"], &["--config KEY=VALUE"]),
+        (
+            &["-p", "--config", "my.toml", "hi"],
+            &["TILLER_CONFIG_DIR=DIR"],
+        ),
         (&["-p", "--budget", "3", "hi"], &["'--budget-usd'"]),
         (
             &["-p", "--budget-usd", "3x", "hi"],

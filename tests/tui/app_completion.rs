@@ -348,7 +348,7 @@ fn an_alias_can_have_an_argument() {
 fn commands_of_other_agents_say_what_to_do_instead() {
     let mut tui = test_tui();
     tui.write("/mem");
-    assert_eq!(labels(&tui), ["/memory"]);
+    assert_eq!(labels(&tui), ["/memory", "/memories"]);
     assert!(tui.frame().contains("edit AGENTS.md; /init writes one"));
     let effects = tui.key("enter");
     assert_eq!(no_file_defines(&mut tui, effects), []);

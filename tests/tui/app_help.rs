@@ -233,7 +233,7 @@ ide -> /ide
 vscode -> acp
 zed -> acp › Zed
 update -> /upgrade
-uninstall -> introduction › Update or uninstall
+uninstall -> install › Update or uninstall
 telemetry -> security › What leaves your machine
 logs -> /log
 slow -> troubleshooting › It's slow, or seems stuck

@@ -103,8 +103,8 @@ pub struct RunArgs {
     #[arg(long, conflicts_with_all = ["go_on", "resume", "session", "fork"])]
     pub no_session: bool,
 
-    /// pi's clients name the provider on its own.
-    #[arg(long, hide = true)]
+    /// Provider, if --model doesn't name it.
+    #[arg(long, value_name = "NAME")]
     pub provider: Option<String>,
 
     /// Model, as provider/id or part of its name.
@@ -146,15 +146,15 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = dollars)]
     pub budget_usd: Option<f64>,
 
-    /// Stop when the session has used this many tokens; 0 means no limit.
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<i64>)]
+    /// Stop when the session has used this many tokens, such as 500k or 1.5m; 0 means no limit.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = tokens)]
     pub budget_tokens: Option<i64>,
 
     /// Stop after this many model calls per prompt; 0 means no limit.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32>)]
     pub max_iterations: Option<u32>,
 
-    /// Stop the run after this many seconds, with exit code 124 (only with --print).
+    /// Stop the run after this time, such as 600 or 10m, with exit code 124 (only with --print).
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
 
@@ -189,7 +189,7 @@ const GROUPS: [(&str, WordList); 6] = [
     ),
     (
         "Model",
-        WordList("model thinking system_prompt append_system_prompt"),
+        WordList("provider model thinking system_prompt append_system_prompt"),
     ),
     ("Permissions", WordList("permission trust add_dir tools")),
     (
@@ -201,7 +201,7 @@ const GROUPS: [(&str, WordList); 6] = [
 
 /// Flags that only the long help lists.
 const RARE: WordList = WordList(
-    "demo session prompt no_stdin mode tools add_dir fork read_only wait at no_session system_prompt append_system_prompt \
+    "demo session prompt no_stdin provider mode tools add_dir fork read_only wait at no_session system_prompt append_system_prompt \
      budget_usd budget_tokens max_iterations timeout config events theme inline",
 );
 
@@ -311,6 +311,22 @@ fn dollars(text: &str) -> Result<f64, &'static str> {
     usd.ok_or("expected US dollars from 0, such as 2.5")
 }
 
+fn tokens(text: &str) -> Result<i64, &'static str> {
+    let units = [(['k', 'K'], 1e3), (['m', 'M'], 1e6)];
+    let mut units = units.into_iter();
+    let split = units.find_map(|(unit, times)| Some((text.strip_suffix(unit)?, times)));
+    let tokens = match split {
+        None => whole(text).ok(),
+        Some((number, times)) => {
+            let tokens = number.parse::<f64>().ok().map(|it| it * times);
+            tokens
+                .filter(|it| (0.0..1e15).contains(it))
+                .map(|it| it as i64)
+        }
+    };
+    tokens.ok_or("expected tokens from 0, such as 100000, 500k or 1.5m")
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
     let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
     let mut units = units.into_iter();
@@ -368,6 +384,26 @@ mod tests {
         );
         for text in ["0", "-1", "m", "5d", "nan", "inf", "1e300", "soon"] {
             assert_eq!(timeout(text).unwrap_err().exit_code(), 2, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_budget_of_tokens_has_units() {
+        let budget = |text| Args::try_parse_from(["tiller", "--budget-tokens", text]);
+        for (text, tokens) in [
+            ("0", 0),
+            ("5000", 5000),
+            ("500k", 500_000),
+            ("1.5m", 1_500_000),
+        ] {
+            assert_eq!(
+                budget(text).unwrap().run.budget_tokens,
+                Some(tokens),
+                "{text}"
+            );
+        }
+        for text in ["-5", "k", "5g", "nank", "1e300m", "1.5"] {
+            assert_eq!(budget(text).unwrap_err().exit_code(), 2, "{text}");
         }
     }
 

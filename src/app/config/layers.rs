@@ -141,7 +141,7 @@ impl Layers {
     /// Adds one `KEY=VALUE`. The value is TOML; a bare word is a string.
     pub fn add_assignment(&mut self, text: &str) -> Result<(), String> {
         let (key, value) = text.split_once('=').ok_or_else(|| {
-            format!("--config '{text}' is not KEY=VALUE, for example agent.max_iterations=50")
+            format!("--config '{text}' is not KEY=VALUE, such as ui.vim=true; for a file, TILLER_CONFIG_DIR=DIR uses another folder")
         })?;
         let added = self.add_typed(&Origin::Command, key.trim(), value.trim());
         added.map(|_| ())

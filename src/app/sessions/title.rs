@@ -2,6 +2,8 @@
 
 const LONGEST: usize = 60;
 
+const QUOTES: [char; 2] = ['"', '\''];
+
 /// The first line with words, without Markdown syntax, cut between words; may be empty.
 pub fn title_of(prompt: &str) -> String {
     let line = prompt.lines().map(plain).find(|line| !line.is_empty());
@@ -21,7 +23,18 @@ fn plain(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let marks = |word: &&str| word.chars().all(|c| "#>*-=`~".contains(c));
     let begin = words.iter().take_while(|word| marks(word)).count();
-    words[begin..].join(" ").replace(['`', '*'], "")
+    unquoted(&words[begin..].join(" ").replace(['`', '*'], "")).to_owned()
+}
+
+/// Strips quotes around a text from a file or pipe, but not those around some of its words.
+fn unquoted(text: &str) -> &str {
+    let inner = text.trim_start_matches(QUOTES);
+    let is_one = text.len() == inner.len() + 1;
+    match inner.trim_end_matches(QUOTES) {
+        _ if inner.len() == text.len() => text,
+        rest if is_one && rest.contains(QUOTES) => text,
+        rest => rest,
+    }
 }
 
 #[cfg(test)]
@@ -36,6 +49,11 @@ mod tests {
             ("\n\n  Fix   the\tlogin\nand more", "Fix the login"),
             ("# Task\n\ndo it", "Task"),
             ("```\n---\n- **bold** `code` thing:", "bold code thing"),
+            ("\"\"\"Split a bill", "Split a bill"),
+            ("\"\"\"\nSplit a bill\n\"\"\"", "Split a bill"),
+            ("'Split a bill'", "Split a bill"),
+            ("\"Split\" must \"round\"", "\"Split\" must \"round\""),
+            ("Say \"hi\"", "Say \"hi\""),
             ("", ""),
             ("  \n\t", ""),
             ("größe 日本 🦀?", "größe 日本 🦀?"),

@@ -277,6 +277,10 @@ mod tests {
             ("python", "environment"),
             ("temperature", "/thinking"),
             ("editor", "VISUAL"),
+            ("key", "/login"),
+            ("diff", "Ctrl+O"),
+            ("line wrap", "wraps words"),
+            ("scroll speed", "wheel"),
             (
                 "allow npm test",
                 "/permissions allow npm test adds this rule",

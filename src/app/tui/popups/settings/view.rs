@@ -53,6 +53,15 @@ impl PopupView for SettingsPicker {
             },
         };
         let columns = usize::from(area.width);
+        let chosen = self.chosen();
+        // Without a match, the list says it.
+        let advice = self.advice().filter(|_| chosen.is_some());
+        let advice = advice.map_or_else(Vec::new, |advice| {
+            let style = popup.style(theme.warning);
+            StyledLine::wrapped(&format!("Not a setting: {advice}"), style, columns)
+        });
+        let (above, below) = split(below, advice.len() as u16);
+        popup.text(&advice, above);
         let left = if columns < GROUP + 2 * NAME { 0 } else { GROUP };
         // The first row of a group shows its name.
         let mut above = "";
@@ -87,11 +96,6 @@ impl PopupView for SettingsPicker {
             } else if let (Some(hint), Some(_)) = (self.list_hint(), &self.typing) {
                 add(hint, theme.popup);
             } else {
-                let chosen = self.chosen();
-                // Without a match, the list says it.
-                if let Some(advice) = self.advice().filter(|_| chosen.is_some()) {
-                    add(&format!("Not a setting: {advice}"), warning);
-                }
                 if let Some(stronger) = chosen.and_then(|row| row.overridden.as_ref()) {
                     let value = shown(&stronger.value);
                     add(
