@@ -379,7 +379,7 @@ async fn a_failed_command_that_names_a_hidden_variable_says_so() {
     let outcome = bash.run("echo \"KeyError: 'DB_PASSWORD'\"; exit 1").await;
     assert_eq!(
         outcome.text,
-        format!("KeyError: 'DB_PASSWORD'\n[exit code 1]\n[{note}]")
+        format!("KeyError: 'DB_PASSWORD'\n[{note}]\n[exit code 1]")
     );
     assert_eq!(outcome.details.note.as_deref(), Some(note));
     for command in ["echo DB_PASSWORD", "echo DB_PASSWORD_FILE; exit 1"] {

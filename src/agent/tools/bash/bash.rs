@@ -339,7 +339,10 @@ impl Call {
         let mut shown = CommandDetails::default();
         self.output.show(&mut shown);
         self.details.note = hidden_note(&self.hidden, &shown.output);
-        last_lines.extend(self.details.note.iter().map(|note| format!("[{note}]")));
+        let note = self.details.note.iter().map(|note| format!("[{note}]"));
+        // The exit code stays the last line.
+        let end = last_lines.len().saturating_sub(1);
+        last_lines.splice(end..end, note);
     }
 
     /// Notes how the shell ended; returns whether that is a failure.
