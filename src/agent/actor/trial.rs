@@ -112,7 +112,11 @@ impl Actor {
             return self.work_in(None);
         };
         self.conversation.note_trial(trial, TrialState::Kept);
-        let left = kept.ignored.left.iter().map(|it| format!(" Not kept: {it}."));
+        let left = kept
+            .ignored
+            .left
+            .iter()
+            .map(|it| format!(" Not kept: {it}."));
         let left: String = left.take(NAMED).collect();
         (self.conversation).send(AgentEvent::Trial(TrialEvent::Kept(kept)));
         self.work_in(None);

@@ -111,9 +111,8 @@ mod tests {
             ("", None),
         ] {
             let note = hidden_note(&hidden, output);
-            let expected = expected.map(|name| {
-                format!("tiller hides {name} from commands: `tiller docs secrets`")
-            });
+            let expected = expected
+                .map(|name| format!("tiller hides {name} from commands: `tiller docs secrets`"));
             assert_eq!(note, expected, "{output}");
         }
     }

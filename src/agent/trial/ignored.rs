@@ -78,8 +78,12 @@ fn list(git: &Git, folder: &Path) -> Result<Vec<PathBuf>, TrialError> {
     });
     let made_again = |path: &PathBuf| {
         let whole = folder.join(path);
-        let above = path.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty());
-        (whole.is_dir() && can_be_made_again(&whole)) || above.map(|it| folder.join(it)).any(|it| is_cache(&it))
+        let above = path
+            .ancestors()
+            .skip(1)
+            .filter(|it| !it.as_os_str().is_empty());
+        (whole.is_dir() && can_be_made_again(&whole))
+            || above.map(|it| folder.join(it)).any(|it| is_cache(&it))
     };
     Ok(paths.filter(|path| !made_again(path)).collect())
 }

@@ -70,7 +70,8 @@ impl Host {
             ..CommandDetails::default()
         };
         let environment: Vec<_> = std::env::vars_os().collect();
-        let is_missing = |name: &&String| environment.iter().all(|(known, _)| known != name.as_str());
+        let is_missing =
+            |name: &&String| environment.iter().all(|(known, _)| known != name.as_str());
         let missing: Vec<String> = self.hidden.iter().filter(is_missing).cloned().collect();
         let spawn = Spawn {
             command,

@@ -3,9 +3,7 @@
 
 use zeroize::Zeroizing;
 
-use crate::app::keys::{
-    looks_like_a_key, products_of, provider_of_product, server_without_key,
-};
+use crate::app::keys::{looks_like_a_key, products_of, provider_of_product, server_without_key};
 use crate::app::models::ProviderKey;
 use crate::app::tui::popups::Picker;
 use crate::llm::Secret;
