@@ -211,6 +211,9 @@ pub struct CommandDetails {
     /// Files that tiller moved away while it ran, because programs outside the sandbox would use them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<String>,
+    /// Why it may have failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// A search through lines.

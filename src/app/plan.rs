@@ -20,6 +20,7 @@ use super::sessions::{Choice, Opened, Refused};
 use super::setting_names::check_tools;
 use super::trust::{Trust, Verdict};
 use super::{catalogue, keys, prompt};
+use crate::agent::process::Secrets;
 use crate::llm::local::DiscoveredServer;
 use crate::llm::scripted::demo_model;
 use crate::llm::{Catalog, CatalogOptions, Content, Keys, ThinkingLevel};
@@ -117,6 +118,10 @@ impl Loaded {
         let variables = catalog.current().key_variables();
         keys.register(&variables);
         settings.tools.bash_secret_env.extend(variables);
+        let secrets = Secrets::new(&settings.tools.bash_secret_env);
+        let hidden = env.keys().filter(|name| secrets.hide(name.as_ref()));
+        settings.tools.bash_hidden = hidden.cloned().collect();
+        settings.tools.bash_hidden.sort_unstable();
         Ok(Self {
             args,
             deadline,
@@ -194,11 +199,14 @@ impl Loaded {
     }
 
     fn resolve_again(&mut self) -> Result<(), StartError> {
-        let secret_env = std::mem::take(&mut self.settings.tools.bash_secret_env);
+        let tools = &mut self.settings.tools;
+        let secret_env = std::mem::take(&mut tools.bash_secret_env);
+        let hidden = std::mem::take(&mut tools.bash_hidden);
         let restored = self.settings.permission;
         self.settings = Settings::resolve(&self.layers).map_err(StartError::usage)?;
         self.settings.permission = self.settings.permission.min(restored);
         self.settings.tools.bash_secret_env = secret_env;
+        self.settings.tools.bash_hidden = hidden;
         Ok(())
     }
 }

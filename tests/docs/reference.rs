@@ -202,7 +202,7 @@ const EXAMPLES: [(&str, &str); 7] = [
     ("models.favorites", "[\"sonnet\", \"gpt-6\"]"),
     ("auth.env_file_folders", "[\"~/work\"]"),
     ("permission.writable", "[\"~/notes\"]"),
-    ("permission.protected", "[\"~/clients\", \"secrets\"]"),
+    ("permission.protected", "[\"~/clients\", \"/srv/secrets\"]"),
     ("budget.usd", "5.0"),
 ];
 

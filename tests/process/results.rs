@@ -368,3 +368,22 @@ async fn the_supervisors_command_line_does_not_contain_the_command() {
         .await;
     assert_eq!(outcome.text, "tiller __supervise tiller");
 }
+
+#[tokio::test]
+async fn a_failed_command_that_names_a_hidden_variable_says_so() {
+    let bash = BashTool::with(ToolSettings {
+        bash_hidden: vec!["DB_PASSWORD".to_owned()],
+        ..ToolSettings::default()
+    });
+    let note = "tiller hides DB_PASSWORD from commands: `tiller docs secrets`";
+    let outcome = bash.run("echo \"KeyError: 'DB_PASSWORD'\"; exit 1").await;
+    assert_eq!(
+        outcome.text,
+        format!("KeyError: 'DB_PASSWORD'\n[{note}]\n[exit code 1]")
+    );
+    assert_eq!(outcome.details.note.as_deref(), Some(note));
+    for command in ["echo DB_PASSWORD", "echo DB_PASSWORD_FILE; exit 1"] {
+        let outcome = bash.run(command).await;
+        assert_eq!(outcome.details.note, None, "{command}");
+    }
+}

@@ -331,3 +331,66 @@ fn attributes_survive_a_keep() {
     let note = xattr::get(repo.path("clean"), "user.note").unwrap();
     assert_eq!(note.as_deref(), Some(&b"keep"[..]));
 }
+
+#[test]
+fn new_files_that_git_ignores_are_kept_where_nothing_is_in_the_way() {
+    let rules = "data/\n*.log\ntarget/\nnode_modules/\nhere\n";
+    let repo = Repo::with(&[(".gitignore", rules), ("clean", "clean\n")]);
+    for (path, text) in [
+        ("data/raw/a.csv", "mine\n"),
+        ("data/same", "same\n"),
+        ("data/sub", "a file\n"),
+        ("target/out", "mine\n"),
+    ] {
+        repo.write(path, text);
+    }
+    symlink("/nowhere", repo.path("here")).unwrap();
+    let trial = repo.start();
+    assert_eq!(trial::not_copied(&trial), Some("data".into()));
+    for path in [
+        "clean",
+        "data/out/summary.csv",
+        "data/raw/a.csv",
+        "data/same",
+        "data/sub/b",
+        "data/node_modules/c",
+        "here/d",
+        "src/e.log",
+        "target/f",
+        "web/node_modules/g",
+    ] {
+        write(&trial.tree, path, "tried\n");
+    }
+    write(&trial.tree, "data/same", "same\n");
+    symlink("out", trial.tree.join("data/link")).unwrap();
+    let kept = keep(&trial).unwrap();
+    assert_eq!(kept.changed.len(), 1);
+    let ignored = kept.ignored;
+    let copied = ["data/link", "data/out/summary.csv", "src/e.log"];
+    assert_eq!(ignored.copied, copied.map(Path::new));
+    let left: Vec<String> = ignored.left.iter().map(ToString::to_string).collect();
+    let in_a_file = "is in a folder that is a file or a link here";
+    assert_eq!(
+        left,
+        [
+            "data/raw/a.csv: exists here with other content".to_owned(),
+            format!("data/sub/b: {in_a_file}"),
+            format!("here/d: {in_a_file}"),
+        ]
+    );
+    assert_eq!(repo.read("data/out/summary.csv"), "tried\n");
+    assert_eq!(repo.read("data/raw/a.csv"), "mine\n");
+    assert!(!repo.path("data/node_modules").exists() && !repo.path("web").exists());
+    let stored = trial::discard(&trial).unwrap();
+    let tried = fs::read_to_string(stored.join("data/raw/a.csv")).unwrap();
+    assert_eq!(tried, "tried\n");
+}
+
+#[test]
+fn what_builds_make_again_is_not_missed_in_the_copy() {
+    let repo = Repo::with(&[(".gitignore", "target/\nnode_modules/\n")]);
+    repo.write("target/out", "x");
+    repo.write("web/node_modules/a", "x");
+    let trial = repo.start();
+    assert_eq!(trial::not_copied(&trial), None);
+}

@@ -81,6 +81,51 @@ fn the_login_command_takes_a_provider() {
     );
 }
 
+#[test]
+fn the_list_finds_the_provider_of_a_product_and_servers_without_keys() {
+    for (typed, expected) in [
+        ("claude", "anthropic  "),
+        ("chatgpt", "openai  "),
+        ("gpt", "openai  "),
+        ("gemini", "google  "),
+        ("ollama", "ollama needs no key: start it"),
+        ("LM Studio", "lmstudio needs no key: start it"),
+        ("llama.cpp", "llamacpp needs no key: start it"),
+        ("nobody", "No match. Choose the provider first"),
+    ] {
+        let mut tui = TestTui::new(80, 24);
+        command(&mut tui, "/login");
+        tui.send(providers());
+        tui.write(typed);
+        let frame = tui.frame();
+        let names = ["anthropic  ", "openai  ", "google  "];
+        let listed = names.iter().filter(|name| frame.contains(**name)).count();
+        assert!(frame.contains(expected), "{typed}: {frame}");
+        assert_eq!(listed, usize::from(names.contains(&expected)), "{frame}");
+    }
+    let mut tui = TestTui::new(80, 24);
+    command(&mut tui, "/login ollama");
+    tui.send(providers());
+    let frame = tui.frame();
+    assert!(frame.contains("ollama needs no key"), "{frame}");
+}
+
+#[test]
+fn a_key_in_the_list_of_providers_is_not_shown() {
+    let mut tui = TestTui::new(80, 24);
+    command(&mut tui, "/login");
+    tui.send(providers());
+    tui.send(Msg::Input(InputEvent::Paste("sk-ant-secret".into())));
+    let frame = tui.frame();
+    assert!(frame.contains("› •••••••••••••"), "{frame}");
+    assert!(!frame.contains("secret"), "{frame}");
+    tui.now += 300;
+    assert_eq!(tui.key("enter"), []);
+    let frame = tui.frame();
+    assert!(frame.contains("Choose the provider first"), "{frame}");
+    assert!(frame.contains("google  "), "{frame}");
+}
+
 /// Storing a key ends the demo, so the next screen shows the notice.
 #[test]
 fn a_stored_key_is_confirmed_on_the_next_screen() {

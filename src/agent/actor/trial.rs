@@ -14,6 +14,9 @@ use crate::session::{NodeId, TrialState, open_trial, trial_entry};
 use crate::trial::{Kept, Trial};
 use tiller_llm::Content;
 
+/// Most files named to the model.
+const NAMED: usize = 10;
+
 impl Actor {
     pub(super) fn on_trial(&mut self, command: TrialCommand) {
         match command {
@@ -109,11 +112,17 @@ impl Actor {
             return self.work_in(None);
         };
         self.conversation.note_trial(trial, TrialState::Kept);
+        let left = kept
+            .ignored
+            .left
+            .iter()
+            .map(|it| format!(" Not kept: {it}."));
+        let left: String = left.take(NAMED).collect();
         (self.conversation).send(AgentEvent::Trial(TrialEvent::Kept(kept)));
         self.work_in(None);
         let root = trial.root.display();
         self.conversation.tell_of_place(format!(
-            "[The user kept the trial: its changes are now in {root}, and its worktree is gone.]"
+            "[The user kept the trial: its changes are now in {root}, and its worktree is gone.{left}]"
         ));
     }
 
@@ -157,7 +166,7 @@ pub(super) fn told(trial: &Trial) -> String {
     let (root, tree) = (trial.root.display(), trial.tree.display());
     format!(
         "[This is a trial. You work on a copy of {root} in a git worktree at {tree}: use paths below it. \
-         Change nothing below {root}. If the user keeps the trial, tiller copies changed files to \
+         Change nothing below {root}. The copy lacks files that git ignores. If the user keeps the trial, tiller copies changed files to \
          {root}; otherwise it discards them. tiller keeps only files: make no commits, branches or \
          stashes.]"
     )

@@ -4,6 +4,7 @@
 mod command;
 mod folders;
 mod head;
+mod remade;
 mod search_path;
 mod settings;
 mod timed;
@@ -15,6 +16,7 @@ pub(crate) use folders::{
 };
 pub(crate) use head::{GitHead, repository};
 pub use head::{git_head, project_root};
+pub(crate) use remade::{can_be_made_again, is_cache};
 pub(crate) use search_path::distrust_programs_in;
 pub use search_path::search_path;
 pub(crate) use settings::{Setting, Settings, text_of};

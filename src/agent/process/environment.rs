@@ -55,6 +55,25 @@ impl Secrets {
     }
 }
 
+/// Says that `output` names one of the variables `hidden`, which a command doesn't see.
+pub fn hidden_note(hidden: &[String], output: &str) -> Option<String> {
+    let name = hidden.iter().find(|name| names(output, name))?;
+    Some(format!(
+        "tiller hides {name} from commands: `tiller docs secrets`"
+    ))
+}
+
+/// Returns `true` if `text` has the word `name`, except as the name of a redacted value.
+fn names(text: &str, name: &str) -> bool {
+    let continues = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        !before.ends_with(continues)
+            && !after.starts_with(continues)
+            && !before.ends_with("[redacted: ")
+    })
+}
+
 /// The password in a URL (`postgres://user:PASSWORD@host/name`), if any.
 pub fn password_in(value: &str) -> Option<&str> {
     let (_, rest) = value.split_once("://")?;
@@ -80,6 +99,23 @@ fn without_password(name: &OsStr, value: OsString) -> OsString {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_hidden_variable_is_named_if_the_output_has_it_as_a_word() {
+        let hidden = ["DB_PASSWORD".to_owned(), "TOKEN".to_owned()];
+        for (output, expected) in [
+            ("KeyError: 'DB_PASSWORD'", Some("DB_PASSWORD")),
+            ("sh: TOKEN: unbound variable", Some("TOKEN")),
+            ("MY_TOKEN TOKENS DB_PASSWORD_FILE", None),
+            ("password=[redacted: DB_PASSWORD]", None),
+            ("", None),
+        ] {
+            let note = hidden_note(&hidden, output);
+            let expected = expected
+                .map(|name| format!("tiller hides {name} from commands: `tiller docs secrets`"));
+            assert_eq!(note, expected, "{output}");
+        }
+    }
 
     #[test]
     fn a_password_in_an_address_does_not_reach_commands() {

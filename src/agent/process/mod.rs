@@ -28,7 +28,7 @@ mod orphans;
 mod environment;
 
 pub use captured::{Captured, run_captured};
-pub use environment::{Secrets, password_in};
+pub use environment::{Secrets, hidden_note, password_in};
 pub use processes::{Processes, Running, Spawn};
 pub use registry::{Orphans, Status};
 pub use supervisor::supervise_main;

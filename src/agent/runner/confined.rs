@@ -14,7 +14,7 @@ use super::ignored::note_deleted;
 use super::link::{LateNotices, RunMessage};
 use super::permissions::Permissions;
 use super::running_command::RunningCommand;
-use crate::event::{NoticeLevel, ToolStatus};
+use crate::event::{AgentEvent, NoticeLevel, ToolStatus};
 use crate::permission::{Confinement, PermissionMode, in_venv, suggest_wider};
 use crate::process::ExitStatus;
 use crate::process::sandbox::{
@@ -26,6 +26,9 @@ use tiller_llm::Content;
 
 /// How long a command may still be counted as running after its processes have ended.
 const TIDYING: Duration = Duration::from_millis(50);
+
+/// Lines shown after the one that a question quotes. A folded call shows a few lines.
+const AFTER_WORDS: usize = 2;
 
 /// What users see below a command that couldn't write in plan mode.
 const PLAN_MODE: &str = "plan mode: the project is read-only · Shift+Tab changes the mode";
@@ -85,6 +88,11 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     let mut so_far = result_message(call, &ended);
     so_far.content.push(bracketed(&why));
     link.report(RunMessage::RanOnce(Box::new(so_far))).await;
+    link.emit(AgentEvent::ToolUpdate {
+        call_id: call.id.clone(),
+        details: evidence(&ended.details, shown),
+    })
+    .await;
     let subject = Subject::Permission(PermissionSubject {
         reason: why.clone(),
         again: Some(with.to_owned()),
@@ -291,6 +299,24 @@ fn words(confined: Confined, mode: PermissionMode) -> (bool, &'static str, &'sta
     }
 }
 
+/// What the screen shows while the question is open: the output up to the lines around `words`, which the
+/// question quotes.
+fn evidence(details: &Arc<Details>, words: &str) -> Arc<Details> {
+    let mut details = Arc::clone(details);
+    if let Details::Command(command) = Arc::make_mut(&mut details) {
+        let lines: Vec<&str> = command.output.lines().collect();
+        let quoted = lines
+            .iter()
+            .rposition(|line| line.to_lowercase().contains(words));
+        let end = quoted.map_or(lines.len(), |at| lines.len().min(at + 1 + AFTER_WORDS));
+        if end < lines.len() {
+            command.total_lines = end as u64;
+            command.output = lines[..end].join("\n");
+        }
+    }
+    details
+}
+
 fn note(ended: &mut CallOutcome, text: &str) {
     ended.content.push(bracketed(text));
 }
@@ -305,4 +331,34 @@ fn show(ended: &mut CallOutcome, line: &str) {
 
 fn bracketed(text: &str) -> Content {
     Content::text(format!("[{text}]"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::CommandDetails;
+
+    #[test]
+    fn the_line_that_a_question_quotes_is_among_the_last() {
+        let check = |output: &str, expected: &str| {
+            let details = Arc::new(Details::Command(CommandDetails {
+                output: output.to_owned(),
+                ..CommandDetails::default()
+            }));
+            let shown = evidence(&details, "could not resolve");
+            let Details::Command(shown) = &*shown else {
+                panic!("{shown:?}");
+            };
+            assert_eq!(shown.output, expected);
+        };
+        check(
+            "a\ncurl: Could not resolve host",
+            "a\ncurl: Could not resolve host",
+        );
+        check(
+            "a\nCould not resolve x\nb\nc\nd\ne\nf",
+            "a\nCould not resolve x\nb\nc",
+        );
+        check("a\nb", "a\nb");
+    }
 }

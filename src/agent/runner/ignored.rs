@@ -16,18 +16,11 @@ use tokio::task::spawn_blocking;
 use super::allowed::CallScope;
 use super::held::working_folder;
 use crate::event::NoticeLevel;
-use crate::git::{Git, repository};
+use crate::git::{Git, can_be_made_again, repository};
 use crate::paths::{self, real};
 use crate::permission::{Removed, removed};
-use crate::word_list::WordList;
 use crate::workspace::Workspace;
 
-/// Folders that builds and package managers make again, and files that mark such a folder.
-const CACHES: WordList = WordList(
-    "node_modules __pycache__ target build dist out coverage htmlcov tmp .cache .next .nuxt .svelte-kit .turbo \
-     .parcel-cache .gradle .tox .nox .eggs .pytest_cache .mypy_cache .ruff_cache .dart_tool DerivedData",
-);
-const MARKS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
 /// Most files named in a notice.
 const NAMED: usize = 5;
 
@@ -145,12 +138,6 @@ fn named(top: &Path, list: &[u8]) -> Vec<PathBuf> {
     names
         .map(|name| top.join(OsStr::from_bytes(name)))
         .collect()
-}
-
-fn can_be_made_again(folder: &Path) -> bool {
-    let name = folder.file_name().and_then(OsStr::to_str);
-    let is_known = name.is_some_and(|name| CACHES.contains(name));
-    is_known || MARKS.iter().any(|mark| folder.join(mark).exists())
 }
 
 /// Names the files that a recursive `rm` takes, for a question.

@@ -9,9 +9,9 @@ use tokio::task::spawn_blocking;
 use super::link::RunLink;
 use super::run::run;
 use crate::event::{NoticeLevel, Phase, RunOutcome, TrialStep};
-use crate::paths::name_some;
+use crate::paths::{name_some, readable};
 use crate::process::Processes;
-use crate::trial::{self, Trial, TrialError};
+use crate::trial::{self, Obstacle, Trial, TrialError};
 
 /// Most files named in a notice.
 const NAMED: usize = 5;
@@ -60,6 +60,13 @@ pub(crate) async fn try_out(
         let text = format!("The trial lacks files that tiller can't read: {names}");
         link.notice(NoticeLevel::Warning, text).await;
     }
+    if let Ok(Some(path)) = blocking(move || Ok(trial::not_copied(&trial))).await {
+        let text = format!(
+            "Files that git ignores, such as {}, aren't in the copy",
+            readable(path.as_os_str())
+        );
+        link.notice(NoticeLevel::Info, text).await;
+    }
     run(&link.working_with(env), opening).await
 }
 
@@ -76,8 +83,13 @@ pub(crate) async fn keep(link: &RunLink, trial: Arc<Trial>, processes: Processes
     };
     match kept {
         Ok(kept) => {
+            let left = kept.ignored.left.clone();
             link.end_trial(Some(kept)).await;
-            tell_left(link, blocking(move || trial::remove(&trial)).await).await;
+            if left.is_empty() {
+                tell_left(link, blocking(move || trial::remove(&trial)).await).await;
+            } else {
+                set_aside(link, trial, &left).await;
+            }
             RunOutcome::Done
         }
         Err(TrialError::Cancelled) => RunOutcome::Aborted,
@@ -124,6 +136,26 @@ pub(crate) async fn discard(link: &RunLink, trial: Arc<Trial>, processes: Proces
         error => tell_left(link, error).await,
     }
     RunOutcome::Done
+}
+
+/// Keeps the trial's files because it couldn't copy those in `left`.
+async fn set_aside(link: &RunLink, trial: Arc<Trial>, left: &[Obstacle]) {
+    let names: Vec<String> = left.iter().map(ToString::to_string).collect();
+    let names = name_some(&names, NAMED);
+    match blocking(move || trial::discard(&trial)).await {
+        Ok(kept) => {
+            let kept = kept.display();
+            let text = format!(
+                "Not kept: {names}. The trial's versions stay in {kept} until you discard another trial"
+            );
+            link.notice(NoticeLevel::Warning, text).await;
+        }
+        error => {
+            let text = format!("Not kept: {names}");
+            link.notice(NoticeLevel::Warning, text).await;
+            tell_left(link, error).await;
+        }
+    }
 }
 
 async fn tell_left<T>(link: &RunLink, removed: Result<T, TrialError>) {

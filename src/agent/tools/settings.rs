@@ -15,6 +15,8 @@ pub struct ToolSettings {
     pub bash_max_spill_bytes: u64,
     /// Names of environment variables that commands must not see: globs, any case.
     pub bash_secret_env: Vec<String>,
+    /// The variables of tiller's environment that those globs hide.
+    pub bash_hidden: Vec<String>,
     /// The most lines that `read` returns.
     pub read_max_lines: usize,
     /// The most bytes that `read` returns.
@@ -50,6 +52,7 @@ impl Default for ToolSettings {
             ]
             .map(String::from)
             .to_vec(),
+            bash_hidden: Vec::new(),
             read_max_lines: 2_000,
             read_max_bytes: 50 * 1024,
             search_max_bytes: 50 * 1024,

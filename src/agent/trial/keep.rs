@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 use super::changes::{Changed, between, scan};
 use super::copy::{Found, Looker};
 use super::error::{Obstacle, TrialError};
+use super::ignored::{self, CopiedIgnored};
 use super::journal;
 use super::merge::Plan;
 use super::objects::Objects;
@@ -21,17 +22,22 @@ pub struct Kept {
     pub changed: Vec<Changed>,
     /// How many of them the user had changed too.
     pub merged: usize,
+    /// New files that git ignores.
+    pub ignored: CopiedIgnored,
 }
 
 /// Applies the changes of `trial` to the user's files: either all, or none, reporting the files in
-/// conflict. First rolls back a keep that was killed.
+/// conflict. Then copies new files that git ignores to where nothing is. First rolls back a keep that
+/// was killed.
 pub fn keep(trial: &Trial, cancel: &CancellationToken) -> Result<Kept, TrialError> {
     recover(trial)?;
     let objects = trial.objects();
     let (plan, changed) = plan(trial, &objects, cancel)?;
+    let ignored = ignored::new(trial)?;
     carry_out(trial, &objects, &plan)?;
     Ok(Kept {
         merged: plan.merged,
+        ignored: CopiedIgnored::copy(trial, ignored),
         changed,
     })
 }

@@ -245,6 +245,7 @@ impl RunContext {
             cwd: self.cwd.clone(),
             models: Arc::clone(&plan.chosen.models),
             secrets: KnownSecrets::new(keys, catalog, &settings.tools.bash_secret_env),
+            hidden: settings.tools.bash_hidden.clone(),
             processes: processes.scope(),
             is_stored: self.session_file.is_some(),
             trusted: watch::Sender::new(trust.is_trusted()),

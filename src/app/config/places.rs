@@ -75,6 +75,9 @@ fn paths(layer: &Layer, key: &str) -> Result<Vec<PathBuf>, String> {
         let folder = folder.unwrap_or(text);
         let wrong = if folder.contains(['*', '?', '[']) {
             "has a wildcard, which matches nothing here; name the folder or the file"
+        } else if key == PROTECTED && !text.is_empty() {
+            "isn't an absolute path; start it with / or ~/, or put it into the project's .tiller/config.toml, \
+             where paths are relative"
         } else {
             "isn't an absolute path; start it with / or ~/"
         };
@@ -144,6 +147,9 @@ mod tests {
                 let error = place_settings(&layers).unwrap_err();
                 let expected = format!("setting {key} (--config): {path:?} isn't an absolute path");
                 assert!(error.starts_with(&expected), "{error}");
+                let place = "put it into the project's .tiller/config.toml";
+                let is_protected = key == PROTECTED && !path.is_empty();
+                assert_eq!(error.contains(place), is_protected, "{error}");
             }
         }
     }

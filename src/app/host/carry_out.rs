@@ -1,6 +1,6 @@
 //! What the agent is doing, and commands that it answers with events.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -108,26 +108,37 @@ async fn said(mut events: mpsc::Receiver<Arc<Event>>, waits: bool) -> Result<Str
 
 /// Says what keeping a trial changed in the folder `root`.
 pub fn kept_trial(kept: &Kept, root: Option<&str>) -> String {
-    let files = plural(kept.changed.len() as u64, "file", "files");
-    if kept.changed.is_empty() {
+    let ignored = &kept.ignored.copied;
+    let place = root.map_or(String::new(), |root| format!(" in {root}"));
+    let mut said = Vec::new();
+    if !kept.changed.is_empty() {
+        let files = plural(kept.changed.len() as u64, "file", "files");
+        let merged = match kept.merged {
+            0 => String::new(),
+            merged => format!(", {merged} merged with your changes"),
+        };
+        let names = names(kept.changed.iter().map(|changed| &*changed.path));
+        said.push(format!("{files} changed{place}{merged}: {names}"));
+    }
+    if !ignored.is_empty() {
+        let files = plural(ignored.len() as u64, "new file", "new files");
+        let names = names(ignored.iter().map(PathBuf::as_path));
+        said.push(format!("{files} that git ignores: {names}"));
+    }
+    if said.is_empty() {
         return "Trial kept; it changed no files".to_owned();
     }
-    let names = kept.changed.iter().take(NAMED);
-    let names: Vec<String> = names
-        .map(|changed| {
-            let path = changed.path.to_string_lossy();
-            path.replace(char::is_control, "\u{fffd}")
-        })
-        .collect();
-    let more = match kept.changed.len().saturating_sub(NAMED) {
+    format!("Trial kept: {}", said.join("\n"))
+}
+
+fn names<'p>(paths: impl ExactSizeIterator<Item = &'p Path>) -> String {
+    let more = match paths.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let merged = match kept.merged {
-        0 => String::new(),
-        merged => format!(", {merged} merged with your changes"),
-    };
-    let place = root.map_or(String::new(), |root| format!(" in {root}"));
-    let names = names.join(", ");
-    format!("Trial kept: {files} changed{place}{merged}: {names}{more}")
+    let names = paths.take(NAMED).map(|path| {
+        let path = path.to_string_lossy();
+        path.replace(char::is_control, "\u{fffd}")
+    });
+    format!("{}{more}", names.collect::<Vec<_>>().join(", "))
 }

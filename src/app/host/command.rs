@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::Host;
-use crate::agent::process::{ExitStatus, Running, Spawn};
+use crate::agent::process::{ExitStatus, Running, Spawn, hidden_note};
 use crate::agent::tool::CommandDetails;
 use crate::agent::tools::{CommandOutput, ToolSettings};
 use crate::app::attachments::command_block;
@@ -45,12 +45,14 @@ impl CommandEnd {
     /// The block that tells the model about the command with its next message.
     pub fn block(&self) -> String {
         let details = &self.details;
+        let note = details.note.iter().map(|note| format!("\n[{note}]"));
+        let output: String = [details.output.clone()].into_iter().chain(note).collect();
         let ended = match (details.exit_code, &self.failure) {
             (Some(code), _) => format!("exit=\"{code}\""),
             (None, Some(why)) => format!("failed=\"{}\"", why.replace('"', "'")),
             (None, None) => "exit=\"0\"".to_owned(),
         };
-        command_block(&details.command, &ended, &details.output)
+        command_block(&details.command, &ended, &output)
     }
 }
 
@@ -67,10 +69,14 @@ impl Host {
             command: command.clone(),
             ..CommandDetails::default()
         };
+        let environment: Vec<_> = std::env::vars_os().collect();
+        let is_missing =
+            |name: &&String| environment.iter().all(|(known, _)| known != name.as_str());
+        let missing: Vec<String> = self.hidden.iter().filter(is_missing).cloned().collect();
         let spawn = Spawn {
             command,
             cwd: self.cwd.clone(),
-            environment: std::env::vars_os().collect(),
+            environment,
             sandbox: None,
         };
         let processes = self.processes.clone();
@@ -83,6 +89,9 @@ impl Host {
             Err(error) => Some(format!("couldn't start: {error}")),
         };
         details.duration_ms = Some(begun.elapsed().as_millis() as u64);
+        if failure.is_some() {
+            details.note = hidden_note(&missing, &details.output);
+        }
         CommandEnd { details, failure }
     }
 

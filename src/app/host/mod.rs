@@ -37,6 +37,8 @@ pub struct Host {
     pub models: Arc<Models>,
     /// Secrets to remove from all texts that leave the program.
     pub secrets: KnownSecrets,
+    /// The variables that tiller hides from commands.
+    pub hidden: Vec<String>,
     /// For the user's commands.
     pub processes: Processes,
     /// Whether sessions are saved.

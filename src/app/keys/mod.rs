@@ -15,5 +15,7 @@ pub use commands::run_in_shell;
 pub(crate) use known::not_a_key;
 pub use known::{KnownSecrets, looks_like_a_key, without_keys};
 pub(crate) use load::load;
-pub(crate) use pages::{key_of_another, key_page, provider_of_product};
+pub(crate) use pages::{
+    key_of_another, key_page, products_of, provider_of_product, server_without_key,
+};
 pub use scrub::scrub_environ;

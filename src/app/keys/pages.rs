@@ -42,6 +42,23 @@ pub(crate) fn provider_of_product(name: &str) -> Option<&'static str> {
     Some(found.1)
 }
 
+/// The products of a provider that users name instead.
+pub(crate) fn products_of(provider: &str) -> impl Iterator<Item = &'static str> {
+    let products = PRODUCTS.iter().filter(move |(_, of)| *of == provider);
+    products.map(|(product, _)| *product)
+}
+
+/// The server on the user's machine that users mean by this name; it needs no key.
+pub(crate) fn server_without_key(name: &str) -> Option<&'static str> {
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    match &*letters.collect::<String>().to_lowercase() {
+        "ollama" => Some("ollama"),
+        "lmstudio" => Some("lmstudio"),
+        "llamacpp" | "llama" => Some("llamacpp"),
+        _ => None,
+    }
+}
+
 /// The page where users get a key of this provider.
 pub(crate) fn key_page(provider: &str) -> Option<String> {
     let page = PAGES.iter().find(|(name, ..)| *name == provider);

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::output::Output;
-use crate::process::{ExitStatus, Processes, Running, Secrets, Spawn, Status};
+use crate::process::{ExitStatus, Processes, Running, Secrets, Spawn, Status, hidden_note};
 use crate::tool::{CommandDetails, Details, Effects, ToolContext, ToolError, ToolOutput};
 use crate::tools::ToolSettings;
 use crate::tools::call;
@@ -143,6 +143,7 @@ impl TypedTool for Bash {
             ),
             status: Status::default(),
             details,
+            hidden: self.settings.bash_hidden.clone(),
             context,
             started,
             limit,
@@ -199,6 +200,8 @@ struct Call {
     output: Output,
     status: Status,
     details: CommandDetails,
+    /// The variables that it doesn't see.
+    hidden: Vec<String>,
     context: ToolContext,
     started: Instant,
     limit: Duration,
@@ -282,6 +285,9 @@ impl Call {
         } else {
             self.name_processes(&mut last_lines);
             is_error = self.say_how_it_ended(&mut last_lines);
+            if is_error {
+                self.note_hidden_variable(&mut last_lines);
+            }
         }
         let mut details = self.details;
         let mut lines = self.output.finish(last_lines, &mut details).await;
@@ -326,6 +332,17 @@ impl Call {
         }
         self.details.still_running = running;
         self.details.still_running.truncate(MAX_NAMED);
+    }
+
+    /// Notes a variable that the command may have missed.
+    fn note_hidden_variable(&mut self, last_lines: &mut Vec<String>) {
+        let mut shown = CommandDetails::default();
+        self.output.show(&mut shown);
+        self.details.note = hidden_note(&self.hidden, &shown.output);
+        let note = self.details.note.iter().map(|note| format!("[{note}]"));
+        // The exit code stays the last line.
+        let end = last_lines.len().saturating_sub(1);
+        last_lines.splice(end..end, note);
     }
 
     /// Notes how the shell ended; returns whether that is a failure.

@@ -84,11 +84,16 @@ impl PopupKeys for Login {
     }
 
     fn query_changed(app: &mut App) {
-        topmost!(app, Login).search();
+        let login = topmost!(app, Login);
+        login.fault = None;
+        login.search();
     }
 
     fn choose(app: &mut App) -> Vec<Effect> {
         let login = topmost!(app, Login);
+        if login.refuse_key() {
+            return Vec::new();
+        }
         if let Some(provider) = login.chosen() {
             login.typing = Some((provider.name.clone(), Secret::new("")));
             login.fault = None;

@@ -3,7 +3,7 @@
 
 use zeroize::Zeroizing;
 
-use crate::app::keys::provider_of_product;
+use crate::app::keys::{looks_like_a_key, products_of, provider_of_product, server_without_key};
 use crate::app::models::ProviderKey;
 use crate::app::tui::popups::Picker;
 use crate::llm::Secret;
@@ -33,6 +33,8 @@ impl Login {
             let known = self.providers.iter().flatten().any(|it| it.name == named);
             if known {
                 self.typing = Some((named, Secret::new("")));
+            } else if let Some(server) = server_without_key(&named) {
+                self.fault = Some(needs_no_key(server));
             } else {
                 let names = self.providers.iter().flatten().map(|it| &*it.name);
                 let near = nearest(&named, names);
@@ -46,8 +48,38 @@ impl Login {
     }
 
     pub fn search(&mut self) {
+        if self.holds_key() {
+            return self.picker.set_matches(Vec::new(), 0);
+        }
         let providers = self.providers.iter().flatten();
-        self.picker.find(providers.map(|it| it.name.clone()));
+        self.picker.find(providers.map(|it| {
+            let products = products_of(&it.name).collect::<Vec<_>>().join(" ");
+            format!("{} {products}", it.name)
+        }));
+    }
+
+    /// Whether the query is a key instead of a provider.
+    pub fn holds_key(&self) -> bool {
+        looks_like_a_key(self.picker.query())
+    }
+
+    /// What to say if no provider matches.
+    pub fn no_match(&self) -> String {
+        match server_without_key(self.picker.query()) {
+            Some(server) => needs_no_key(server),
+            None => "No match. Choose the provider first, then paste the key".to_owned(),
+        }
+    }
+
+    /// Drops a key in the query; whether there was one.
+    pub fn refuse_key(&mut self) -> bool {
+        let holds_key = self.holds_key();
+        if holds_key {
+            self.picker = Picker::default();
+            self.search();
+            self.fault = Some("Choose the provider first, then paste the key".to_owned());
+        }
+        holds_key
     }
 
     pub fn chosen(&self) -> Option<&ProviderKey> {
@@ -78,4 +110,8 @@ impl Login {
             self.fault = None;
         }
     }
+}
+
+fn needs_no_key(server: &str) -> String {
+    format!("{server} needs no key: start it, then choose its model with /model")
 }

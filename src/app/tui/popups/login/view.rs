@@ -1,5 +1,7 @@
 //! The list of providers that need a key, and the line to type one, which doesn't show it.
 
+use ratatui_core::layout::Rect;
+
 use super::state::Login;
 use crate::app::action::Action;
 use crate::app::keys::key_page;
@@ -22,10 +24,7 @@ impl PopupView for Login {
             let page = key_page(provider);
             let rows = 2 + usize::from(page.is_some());
             let area = popup.open(&format!("Key for {provider}"), rows, &notes)?;
-            let most = usize::from(area.width).saturating_sub(3);
-            let dots = "•".repeat(key.expose().chars().count().min(most));
-            let line = StyledLine::of("› ", theme.popup_title).with(dots, theme.popup);
-            popup.input(&line, area);
+            dots(popup, key.expose(), area);
             if area.height > 1 {
                 let said = "Hidden as you type. Stored on this machine only.";
                 let said = fault.unwrap_or_else(|| StyledLine::of(said, popup.quiet()));
@@ -41,16 +40,21 @@ impl PopupView for Login {
         let rows = count + 1 + usize::from(fault.is_some());
         let notes = [format!(" {enter} add a key · {esc} close ")];
         let area = popup.open("API keys", rows, &notes)?;
-        let mut list = popup.query(&self.picker, area);
+        let mut list = if self.holds_key() {
+            dots(popup, self.picker.query(), area);
+            split(area, 1).1
+        } else {
+            popup.query(&self.picker, area)
+        };
         if let Some(fault) = fault.filter(|_| list.height > 1) {
             popup.line(&fault, list);
             list = split(list, 1).1;
         }
         let none = match self.providers {
-            None => "Reading…",
-            Some(_) => "No match. Choose the provider first, then paste the key",
+            None => "Reading…".to_owned(),
+            Some(_) => self.no_match(),
         };
-        Some(popup.matches(&self.picker, none, list, |at, style| {
+        Some(popup.matches(&self.picker, &none, list, |at, style| {
             let provider = self.providers.as_ref()?.get(at)?;
             let tone = |other| on_row(theme, style, other);
             let pad = NAME.saturating_sub(width(&provider.name)) + 2;
@@ -63,4 +67,13 @@ impl PopupView for Login {
             })
         }))
     }
+}
+
+/// Draws a key being typed, without showing it.
+fn dots(popup: &mut Popup<'_>, key: &str, area: Rect) {
+    let most = usize::from(area.width).saturating_sub(3);
+    let dots = "•".repeat(key.chars().count().min(most));
+    let theme = &popup.app.theme;
+    let line = StyledLine::of("› ", theme.popup_title).with(dots, theme.popup);
+    popup.input(&line, area);
 }

@@ -252,9 +252,10 @@ impl<'a> Body<'a> {
         if let Some(path) = full.filter(|_| self.fold == Fold::Open) {
             self.hint(&format!("full output: {}", visible_line(path)));
         }
-        if !command.still_running.is_empty() {
-            let text = format!("still running: {}", command.still_running.join(", "));
-            let mut line = Line::of(visible_line(&text), self.context.theme.warning);
+        let running = (!command.still_running.is_empty())
+            .then(|| format!("still running: {}", command.still_running.join(", ")));
+        for text in running.iter().chain(&command.note) {
+            let mut line = Line::of(visible_line(text), self.context.theme.warning);
             line.end_at(end_of(self.rows));
             self.styled(line);
         }
