@@ -1,20 +1,15 @@
 //! Where hooks come from: `hooks.json` next to the settings and in the project, and the files of Claude Code
-//! and Codex. Hooks run outside the sandbox, so those of a project run only once the user has approved exactly
-//! them: `projects.toml` holds a digest of their lines and of the scripts in the project that these name.
+//! and Codex. Those of a project run only once the user has approved exactly them (see `approval`).
 
-use std::fs;
 use std::io::ErrorKind;
 use std::iter;
 use std::path::{Path, PathBuf};
 
-use toml::Table;
-
-use super::config::set_in_file;
+use super::approval::{Approvals, Standing, contents};
 use super::dirs::Dirs;
 use super::humanize::plural;
 use super::live_rules::{Stamp, stamp};
 use super::trust::{PROJECT_HOOKS, Trust};
-use crate::agent::git::project_root;
 use crate::agent::hooks::{FoundHooks, Hook, HookFile, HookSource, hooks_digest, read_hooks};
 use crate::agent::memory::PROJECT_FOLDER;
 use crate::llm::read_small::read_small;
@@ -22,15 +17,11 @@ use crate::llm::read_small::read_small;
 /// The table in `projects.toml` from project root to the digest of the approved hooks.
 const TABLE: &str = "hooks";
 
-/// The largest script that an approval covers, in bytes.
-const MAX_SCRIPT: u64 = 1 << 20;
-
 /// The files with hooks for a folder.
 #[derive(Clone)]
 pub struct HookFiles {
     dirs: Dirs,
-    cwd: PathBuf,
-    root: PathBuf,
+    approvals: Approvals,
 }
 
 /// A file with hooks.
@@ -45,30 +36,18 @@ pub struct Listed {
     pub file: HookFile,
 }
 
-/// What keeps a project's hooks from running.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// Nothing.
-    Approved,
-    /// The user hasn't approved exactly these.
-    Waiting,
-    /// The user doesn't trust the project.
-    Untrusted,
-}
-
 impl HookFiles {
     /// Looks at the folder's project, and at the user's files.
     pub fn new(dirs: &Dirs, cwd: &Path) -> Self {
         Self {
             dirs: dirs.clone(),
-            cwd: cwd.to_owned(),
-            root: project_root(cwd).to_owned(),
+            approvals: Approvals::new(dirs, cwd, TABLE),
         }
     }
 
     /// All places, with whether they belong to the project and whether they are tiller's own.
     fn places(&self) -> Vec<(PathBuf, bool, bool)> {
-        let root = &self.root;
+        let root = self.approvals.root();
         let of_home = self.dirs.home.iter().flat_map(|home| {
             let files = [".claude/settings.json", ".codex/hooks.json"];
             files.map(|file| (home.join(file), false, false))
@@ -111,65 +90,22 @@ impl HookFiles {
 
     /// Whether the project's hooks in `listed` may run.
     pub fn standing(&self, listed: &[Listed], trusted: bool) -> Result<Standing, String> {
-        if !trusted {
-            return Ok(Standing::Untrusted);
-        }
-        let file = self.dirs.projects_file();
-        let text = match read_small(&file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(error.to_string()),
-        };
-        let table: Table = (text.parse())
-            .map_err(|error: toml::de::Error| format!("{}: {error}", file.display()))?;
-        let approved =
-            (table.get(TABLE)).and_then(|hooks| hooks.get(self.root.to_str()?)?.as_str());
-        Ok(match approved == Some(&self.digest(listed)) {
-            true => Standing::Approved,
-            false => Standing::Waiting,
-        })
+        self.approvals.standing(&self.digest(listed), trusted)
     }
 
     /// Lets exactly the project's hooks in `listed` run from now on.
     pub fn approve(&self, listed: &[Listed]) -> Result<(), String> {
-        let root = (self.root.to_str())
-            .ok_or_else(|| format!("{}: its name isn't UTF-8", self.root.display()))?;
-        set_in_file(
-            &self.dirs.projects_file(),
-            TABLE,
-            root,
-            &self.digest(listed),
-        )
+        self.approvals.approve(&self.digest(listed))
     }
 
     fn digest(&self, listed: &[Listed]) -> String {
         let hooks: Vec<Hook> = of_project(listed).cloned().collect();
-        let scripts = self.scripts(&hooks).into_iter();
-        let read = scripts.map(|script| fs::read(script).unwrap_or_default());
-        hooks_digest(&hooks, &read.collect::<Vec<_>>())
+        hooks_digest(&hooks, &contents(self.scripts(&hooks)))
     }
 
     /// The files of the project that the hooks' commands name.
     fn scripts(&self, hooks: &[Hook]) -> Vec<PathBuf> {
-        let mut scripts = Vec::new();
-        for hook in hooks {
-            let named = (hook.command)
-                .replace("${CLAUDE_PROJECT_DIR}", "")
-                .replace("$CLAUDE_PROJECT_DIR", "");
-            let ends_word = |c: char| c.is_whitespace() || "\"';|&()<>=`".contains(c);
-            for word in named.split(ends_word) {
-                let inside = Path::new(word.trim_start_matches('/'));
-                for script in [self.root.join(inside), self.cwd.join(inside), word.into()] {
-                    let is_file = fs::metadata(&script)
-                        .is_ok_and(|it| it.is_file() && it.len() <= MAX_SCRIPT);
-                    let within = script.starts_with(&self.root);
-                    if is_file && within && !scripts.contains(&script) {
-                        scripts.push(script);
-                    }
-                }
-            }
-        }
-        scripts
+        self.approvals.scripts(hooks.iter().map(|hook| &*hook.command))
     }
 }
 
@@ -203,7 +139,7 @@ impl LiveHooks {
     /// What the files are now, and the scripts.
     fn stamps(&self) -> [Vec<Stamp>; 2] {
         let mut places = self.files.places();
-        places.push((self.files.dirs.projects_file(), false, true));
+        places.push((self.files.approvals.file.clone(), false, true));
         let places = places.iter().map(|(path, ..)| stamp(path));
         [places.collect(), self.script_stamps()]
     }
@@ -241,7 +177,7 @@ impl HookSource for LiveHooks {
                 .extend(faults.map(|fault| format!("{path}: {fault}")));
         }
         let count = own.len();
-        let trust = Trust::load(&files.dirs.projects_file(), &files.cwd);
+        let trust = Trust::load(&files.approvals.file, files.approvals.cwd());
         let trusted = self.trusts || trust.is_ok_and(|trust| trust.is_trusted());
         let approved = match files.standing(&listed, trusted) {
             _ if count == 0 => false,

@@ -28,6 +28,8 @@ pub const PROJECT_HOOKS: [&str; 4] = [
     ".claude/settings.local.json",
     ".codex/hooks.json",
 ];
+/// Files in a project that may have MCP servers.
+pub const PROJECT_SERVERS: [&str; 2] = [".tiller/mcp.json", ".mcp.json"];
 const CLAUDE_SETTINGS: &str = ".claude/settings.json";
 const TRUSTED: &str = "trusted";
 const DENIED: &str = "denied";
@@ -154,12 +156,18 @@ impl Trust {
         });
         let (hooks, others): (Vec<&str>, Vec<&str>) =
             (others.into_iter()).partition(|path| PROJECT_HOOKS.contains(path));
+        let (servers, others): (Vec<&str>, Vec<&str>) =
+            (others.into_iter()).partition(|path| PROJECT_SERVERS.contains(path));
         for (when, what) in [
             ("From your next message on", others),
             ("In new sessions", prompts),
             (
                 "Hooks, once you have seen and approved them with /hooks",
                 hooks,
+            ),
+            (
+                "MCP servers, once you have seen and approved them with /mcp",
+                servers,
             ),
         ] {
             if !what.is_empty() {
@@ -252,12 +260,17 @@ fn brings(root: &Path, cwd: &Path) -> Vec<String> {
     let own = own.filter(|path| root.join(path).is_file());
     let skills = SKILL_FOLDERS.iter().map(|&name| name.to_owned());
     let skills = skills.filter(|name| root.join(name).is_dir());
-    let hooks = PROJECT_HOOKS.iter().map(|&name| name.to_owned());
-    let hooks = hooks.filter(|name| has_key(&root.join(name), "hooks"));
+    let with_key = |names: &'static [&str], key: &'static str| {
+        let has = move |name: &&&str| has_key(&root.join(name), key);
+        names.iter().filter(has).map(|&name| name.to_owned())
+    };
+    let hooks = with_key(&PROJECT_HOOKS, "hooks");
+    let servers = with_key(&PROJECT_SERVERS, "mcpServers");
     files
         .chain(own.map(|path| path.display().to_string()))
         .chain(skills)
         .chain(hooks)
+        .chain(servers)
         .collect()
 }
 

@@ -107,18 +107,21 @@ fn tool(policy: &Policy, request: &Request, confinement: Confinement) -> Decisio
     let tool = request.tool;
     let by_rule = tool_rules(policy, request, confinement, None);
     if let Some(decision) = by_rule {
+        let claims_to_read = request.effects.claims_to_read;
         return match (policy.mode, decision.verdict) {
-            (PermissionMode::Plan, Verdict::Ask(_)) => refused_in_plan(decision.rule),
+            (PermissionMode::Plan, Verdict::Ask(_)) if !claims_to_read => {
+                refused_in_plan(decision.rule)
+            }
             _ => decision,
         };
     }
     match policy.mode {
         PermissionMode::Full => Decision::new(Verdict::Allow(confinement), "full mode"),
-        PermissionMode::Plan => Decision::new(
+        PermissionMode::Plan if !request.effects.claims_to_read => Decision::new(
             Verdict::Deny,
             format!("{PLAN}. The tool '{tool}' doesn't declare what it changes"),
         ),
-        PermissionMode::Auto | PermissionMode::Ask => Decision {
+        PermissionMode::Auto | PermissionMode::Ask | PermissionMode::Plan => Decision {
             suggestions: vec![suggest::tool(tool)],
             ..Decision::new(
                 Verdict::Ask(confinement),

@@ -9,6 +9,7 @@ use super::permissions::Permissions;
 use crate::budget::Account;
 use crate::hooks::{HookSession, Hooks};
 use crate::lock::lock;
+use crate::mcp::Mcp;
 use crate::options::LazyRedactor;
 use crate::session::Session;
 use crate::trial::Trial;
@@ -37,6 +38,7 @@ pub(crate) struct RunEnv {
     pub account: Account,
     pub redactor: LazyRedactor,
     pub hooks: Hooks,
+    pub mcp: Mcp,
     /// The session's file, if it has one.
     pub session_file: Option<PathBuf>,
 }

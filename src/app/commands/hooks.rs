@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::{Run, Running, SlashCommand};
 use crate::app::action::{Action, ActionSpec, Group, Scope};
-use crate::app::hook_files::{HookFiles, Listed, Standing, of_project};
+use crate::app::approval::Standing;
+use crate::app::hook_files::{HookFiles, Listed, of_project};
 use crate::app::host::Host;
 use crate::app::humanize::plural;
 
