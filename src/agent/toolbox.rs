@@ -76,7 +76,11 @@ impl Toolbox {
         for tool in tools {
             toolbox.add(tool);
         }
-        toolbox.hidden = if hides { toolbox.tools.len() - before } else { 0 };
+        toolbox.hidden = if hides {
+            toolbox.tools.len() - before
+        } else {
+            0
+        };
         toolbox
     }
 

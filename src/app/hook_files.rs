@@ -105,7 +105,8 @@ impl HookFiles {
 
     /// The files of the project that the hooks' commands name.
     fn scripts(&self, hooks: &[Hook]) -> Vec<PathBuf> {
-        self.approvals.scripts(hooks.iter().map(|hook| &*hook.command))
+        self.approvals
+            .scripts(hooks.iter().map(|hook| &*hook.command))
     }
 }
 

@@ -53,7 +53,9 @@ fn text(block: &Value) -> String {
 }
 
 fn picture(block: &Value) -> Option<Result<Content, String>> {
-    let data = block["data"].as_str().filter(|_| block["type"] == "image")?;
+    let data = block["data"]
+        .as_str()
+        .filter(|_| block["type"] == "image")?;
     let bytes = match BASE64_STANDARD.decode(data) {
         Ok(bytes) => bytes,
         Err(error) => return Some(Err(error.to_string())),

@@ -229,9 +229,8 @@ mod tests {
                 spec("mcp__hub__merge", "Merge"),
             ]),
         };
-        let found = |words: &str| -> Vec<&str> {
-            search.find(words).iter().map(|it| &*it.name).collect()
-        };
+        let found =
+            |words: &str| -> Vec<&str> { search.find(words).iter().map(|it| &*it.name).collect() };
         assert_eq!(found("Issue"), ["mcp__hub__list_issues", "mcp__db__query"]);
         assert_eq!(found("sql"), ["mcp__db__query"]);
         assert_eq!(

@@ -19,7 +19,9 @@ pub struct ServerFile {
 pub fn read_servers(value: &Value) -> ServerFile {
     let mut found = ServerFile::default();
     let Some(entries) = value.as_object() else {
-        found.faults.push("mcpServers: expected an object".to_owned());
+        found
+            .faults
+            .push("mcpServers: expected an object".to_owned());
         return found;
     };
     for (name, entry) in entries {

@@ -101,9 +101,7 @@ impl Mcp {
     /// Each server's name, and what it does.
     pub fn states(&self) -> Vec<(String, McpState)> {
         let servers = self.servers();
-        let states = servers
-            .iter()
-            .map(|it| (it.spec.name.clone(), it.state()));
+        let states = servers.iter().map(|it| (it.spec.name.clone(), it.state()));
         states.collect()
     }
 

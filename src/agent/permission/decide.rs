@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::check::MCP;
 use super::command;
 use super::decision::{Confinement, Decision, PathUse, Request, Verdict};
 use super::mode::PermissionMode;
@@ -123,12 +124,17 @@ fn tool(policy: &Policy, request: &Request, confinement: Confinement) -> Decisio
         ),
         PermissionMode::Auto | PermissionMode::Ask | PermissionMode::Plan => Decision {
             suggestions: vec![suggest::tool(tool)],
-            ..Decision::new(
-                Verdict::Ask(confinement),
-                format!("the tool '{tool}' doesn't declare what it does"),
-            )
+            ..Decision::new(Verdict::Ask(confinement), unknown_effects(tool))
         },
     }
+}
+
+/// Why a tool needs a question.
+fn unknown_effects(tool: &str) -> String {
+    if tool.starts_with(MCP) {
+        return "it runs outside the sandbox, and tiller can't know what it does".to_owned();
+    }
+    format!("the tool '{tool}' doesn't declare what it does")
 }
 
 fn refused_in_plan(rule: Option<Arc<Rule>>) -> Decision {

@@ -18,6 +18,7 @@ impl RunLink {
                 self.notice(NoticeLevel::Warning, text).await;
             }
         }
-        self.report(RunMessage::McpTools(self.env.mcp.tools())).await;
+        self.report(RunMessage::McpTools(self.env.mcp.tools()))
+            .await;
     }
 }

@@ -82,7 +82,10 @@ fn list(host: &Host, listed: &[ListedServers], standing: Standing) -> String {
             let state = match at.filter(|_| !waits).map(|at| states.remove(at).1) {
                 Some(state) => said(state),
                 None if waits => server.what(),
-                None => "not used: another file has a server of this name".to_owned(),
+                None => match server.expanded(|name| std::env::var(name).ok()) {
+                    Ok(_) => "not used: another file has a server of this name".to_owned(),
+                    Err(variable) => format!("failed: the variable {variable} isn't set"),
+                },
             };
             let _ = writeln!(text, "  {}: {state}", server.name);
         }

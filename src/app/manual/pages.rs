@@ -20,8 +20,8 @@ macro_rules! pages {
 }
 
 pages! {
-    "introduction" "tutorial" "coming-from" "permissions" "undo" "sessions" "models" "context" "skills" "hooks" "settings" "keys"
-    "themes" "terminal" "acp" "scripting" "rpc" "troubleshooting" "security" "internals"
+    "introduction" "tutorial" "coming-from" "permissions" "undo" "sessions" "models" "context" "skills" "hooks" "mcp" "settings"
+    "keys" "themes" "terminal" "acp" "scripting" "rpc" "troubleshooting" "security" "internals"
     "reference/keys" "reference/commands" "reference/settings" "reference/exit-codes"
     "reference/records" "reference/cli"
 }
