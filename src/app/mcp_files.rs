@@ -2,7 +2,10 @@
 //! Code. Those of a project start only once the user has approved exactly them (see `approval`).
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -15,12 +18,17 @@ use super::trust::{PROJECT_SERVERS, Trust};
 use crate::agent::mcp::{
     FoundServers, McpServer, McpSource, ServerFile, read_servers, servers_digest,
 };
+use crate::agent::word_list::WordList;
 use crate::llm::read_small::read_small;
 
 /// The table in `projects.toml` from project root to the digest of the approved servers.
 const TABLE: &str = "mcp";
 /// The key of the servers in a file.
 const SERVERS: &str = "mcpServers";
+
+/// Extensions of programs that an interpreter runs.
+const PROGRAMS: WordList =
+    WordList("js mjs cjs ts mts cts tsx py rb sh bash zsh pl php lua jar r jl");
 
 /// The files with servers for a folder.
 #[derive(Clone)]
@@ -129,8 +137,18 @@ impl McpFiles {
     /// The files of the project that the servers' commands name.
     fn scripts(&self, servers: &[McpServer]) -> Vec<PathBuf> {
         let lines: Vec<String> = servers.iter().map(McpServer::what).collect();
-        self.approvals.scripts(lines.iter().map(String::as_str))
+        let mut scripts = self.approvals.scripts(lines.iter().map(String::as_str));
+        // A server may also name data that it changes.
+        scripts.retain(|file| is_program(file));
+        scripts
     }
+}
+
+/// Whether the file is a program: by its name, or because it can be executed.
+fn is_program(file: &Path) -> bool {
+    let extension = file.extension().and_then(OsStr::to_str);
+    let mode = fs::metadata(file).map_or(0, |it| it.permissions().mode());
+    extension.is_some_and(|it| PROGRAMS.contains(it)) || mode & 0o111 != 0
 }
 
 fn fault(text: String) -> ServerFile {

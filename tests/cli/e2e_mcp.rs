@@ -236,9 +236,14 @@ fn files_of_claude_code_count_and_the_first_server_of_a_name() {
 #[test]
 fn servers_of_a_project_start_once_they_are_approved_and_until_they_change() {
     let (server, sandbox) = stage(&[]);
+    let script = format!("exec python3 {SERVER} \"$@\"\n");
+    sandbox.write("tools/lab.sh", &script);
     sandbox.git_init();
+    let start =
+        |data: &str| json!({"command": "sh", "args": ["tools/lab.sh", "log", "--value", data]});
     let file = sandbox.path().join(".mcp.json");
-    write_servers(&file, &json!({"lab": lab(&sandbox, &[])}));
+    write_servers(&file, &json!({"lab": start("data.db")}));
+    sandbox.write("data.db", "1");
     let offers = || {
         let ran = ask(&sandbox, "full");
         assert_eq!(ran.code, Some(0), "{ran:#?}");
@@ -265,13 +270,20 @@ fn servers_of_a_project_start_once_they_are_approved_and_until_they_change() {
         listed.contains(".mcp.json, waiting for your approval"),
         "{listed}"
     );
-    assert!(listed.contains("  lab: python3 "), "{listed}");
+    assert!(listed.contains("  lab: sh tools/lab.sh log"), "{listed}");
     let approved = slash("/mcp approve").stdout;
     assert!(approved.starts_with("Approved: 1 MCP server"), "{approved}");
     assert!(offers().0);
     let listed = slash("/mcp").stdout;
     assert!(listed.contains("  lab: running, 3 tools"), "{listed}");
-    write_servers(&file, &json!({"lab": lab(&sandbox, &["--value", "x"])}));
+    // Data that it changes isn't part of the approval; the script is.
+    sandbox.write("data.db", "2");
+    assert!(offers().0);
+    sandbox.write("tools/lab.sh", &format!("{script}# changed\n"));
+    assert!(!offers().0);
+    sandbox.write("tools/lab.sh", &script);
+    assert!(offers().0);
+    write_servers(&file, &json!({"lab": start("other.db")}));
     assert!(!offers().0);
 }
 
