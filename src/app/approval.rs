@@ -73,9 +73,10 @@ impl Approvals {
             .map_err(|error: toml::de::Error| format!("{}: {error}", self.file.display()))?;
         let kind = table.get(self.table);
         let approved = kind.and_then(|kind| kind.get(self.root.to_str()?)?.as_str());
-        Ok(match approved == Some(digest) {
-            true => Standing::Approved,
-            false => Standing::Waiting,
+        Ok(if approved == Some(digest) {
+            Standing::Approved
+        } else {
+            Standing::Waiting
         })
     }
 

@@ -13,6 +13,7 @@ use crate::support::marked::DEADLINE;
 use crate::support::model_server::{ModelServer, Recorded, Reply, Script, Wire};
 use crate::support::rpc::RpcClient;
 use crate::support::sandbox::{Ran, Sandbox};
+use crate::support::screen::Launch;
 
 const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/mcp_server.py");
 
@@ -438,5 +439,36 @@ fn a_server_ends_when_tiller_is_killed() {
     wait_for(&sandbox, "tools/call");
     kill(Pid::from_raw(client.pid()), Signal::SIGKILL).unwrap();
     client.close();
+    sandbox.wait_no_processes(&[]);
+}
+
+#[test]
+fn the_question_names_the_server_and_its_answer_is_kept_for_the_project() {
+    let call = ("mcp__lab__tool0", json!({"a": "vvv"}));
+    let (server, sandbox) = stage(&[call.clone(), call]);
+    let sandbox = sandbox.with_default_mode();
+    use_lab(&sandbox, &[]);
+    let model = Wire::Anthropic.model();
+    let screen = Launch::new(&sandbox)
+        .args(&["-m", model])
+        .size(100, 40)
+        .start();
+    screen.wait_for("─ auto");
+    screen.keys("go<enter>");
+    screen.wait_for("Allow server lab: tool0?");
+    screen.wait_for("\"a\": \"vvv\"");
+    screen.keys("<down><down><right>");
+    screen.wait_for("don't ask again for the tool mcp__lab__tool0 in this project");
+    screen.wait_for("Enter confirm");
+    screen.keys("<enter>");
+    screen.wait_for("final");
+    let results = server.requests()[2].results();
+    assert_eq!(results, [r#"MCPRESULT {"a": "vvv"}"#; 2]);
+    let kept = fs::read_to_string(sandbox.config().join("projects.toml")).unwrap();
+    assert!(kept.contains("tool = \"mcp__lab__tool0\""), "{kept}");
+    screen.keys("/mcp<enter>");
+    screen.wait_for("lab: running, 3 tools");
+    screen.keys("<c-d>");
+    screen.wait_exit();
     sandbox.wait_no_processes(&[]);
 }

@@ -184,9 +184,9 @@ impl Server {
             "clientInfo": {"name": "tiller", "version": env!("CARGO_PKG_VERSION")},
         });
         let begun = link.request("initialize", params, None).await;
-        let begun = begun.map_err(|failure| failure.text())?;
+        let begun = begun.map_err(Failure::text)?;
         link.notify("notifications/initialized")
-            .map_err(|failure| failure.text())?;
+            .map_err(Failure::text)?;
         let tools = match begun["capabilities"].get("tools") {
             Some(_) => list(&link).await?,
             None => Vec::new(),
@@ -250,7 +250,7 @@ async fn list(link: &Connection) -> Result<Vec<RemoteTool>, String> {
     let mut params = json!({});
     loop {
         let page = link.request("tools/list", params, None).await;
-        let page = page.map_err(|failure| failure.text())?;
+        let page = page.map_err(Failure::text)?;
         let listed = page["tools"].as_array().into_iter().flatten();
         tools.extend(listed.filter_map(remote_tool));
         let next = page["nextCursor"].as_str();
