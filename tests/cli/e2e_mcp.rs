@@ -472,3 +472,37 @@ fn the_question_names_the_server_and_its_answer_is_kept_for_the_project() {
     screen.wait_exit();
     sandbox.wait_no_processes(&[]);
 }
+
+/// Otherwise the model could let anything run outside the sandbox: it changes the script and ends the server.
+#[test]
+fn a_script_that_changes_during_a_run_does_not_start_again() {
+    let call = Reply::call("mcp__lab__tool0", json!({}));
+    let change = Reply::call("bash", json!({"command": "echo >> lab.sh"}));
+    let replies = [
+        call.clone(),
+        call.clone(),
+        change,
+        call,
+        Reply::text("final"),
+    ];
+    let server = ModelServer::start(Script::of(replies));
+    let mut sandbox = Sandbox::new();
+    sandbox.use_server(&server);
+    sandbox.write("lab.sh", &format!("exec python3 {SERVER} \"$@\"\n"));
+    let trusted = format!("[trust]\n\"{}\" = \"trusted\"\n", sandbox.path().display());
+    fs::write(sandbox.config().join("projects.toml"), trusted).unwrap();
+    let lab = json!({"command": "sh", "args": ["lab.sh", "log", "--die"]});
+    write_servers(&sandbox.path().join(".mcp.json"), &json!({"lab": lab}));
+    sandbox.run(&["-p", "/mcp approve"]);
+    ask(&sandbox, "full");
+    let results = server.requests()[4].results();
+    assert!(
+        results[1].contains("The next call starts it again"),
+        "{results:?}"
+    );
+    assert!(
+        results[3].contains("it or its files have changed"),
+        "{results:?}"
+    );
+    assert_eq!(starts(&sandbox), 2);
+}

@@ -288,7 +288,8 @@ fn with_errors(why: String, said: &[u8]) -> String {
     let last = text.lines().rev().map(str::trim).find(|it| !it.is_empty());
     match last {
         Some(last) => {
-            let last: String = last.chars().take(300).collect();
+            let shown = last.chars().filter(|c| !c.is_control());
+            let last: String = shown.take(300).collect();
             format!("{why}; its last words: {last}")
         }
         None => why,

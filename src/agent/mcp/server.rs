@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::connection::{Connection, Failure};
 use super::pipes::Pipes;
-use super::servers::Launch;
+use super::servers::{Launch, Shared};
 use super::spec::McpServer;
 use crate::hooks::quoted;
 use crate::lock::lock;
@@ -53,6 +53,8 @@ pub(super) struct RemoteTool {
 pub(super) struct Server {
     pub spec: McpServer,
     launch: Arc<Launch>,
+    /// Knows whether it may start again.
+    owner: Weak<Shared>,
     state: watch::Sender<McpState>,
     /// When it was started first.
     begun: Mutex<Option<Instant>>,
@@ -63,10 +65,11 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub fn new(spec: McpServer, launch: Arc<Launch>) -> Arc<Self> {
+    pub fn new(spec: McpServer, launch: &Arc<Launch>, owner: Weak<Shared>) -> Arc<Self> {
         Arc::new(Self {
             spec,
-            launch,
+            launch: Arc::clone(launch),
+            owner,
             state: watch::Sender::new(McpState::Idle),
             begun: Mutex::default(),
             link: Mutex::default(),
@@ -147,6 +150,9 @@ impl Server {
             let why = gone.unwrap_or_else(|| "it doesn't start".to_owned());
             return Err(format!("{why}; tiller has started it {starts} times"));
         }
+        if *starts > 0 && !self.may_restart().await {
+            return Err("it or its files have changed; the user can allow that: /mcp".to_owned());
+        }
         *starts += 1;
         let started = match timeout(START_LIMIT, self.open()).await {
             Ok(started) => started,
@@ -172,6 +178,13 @@ impl Server {
                 self.state.send_replace(McpState::Failed(why.clone()));
                 Err(why)
             }
+        }
+    }
+
+    async fn may_restart(&self) -> bool {
+        match self.owner.upgrade() {
+            Some(owner) => owner.allows(&self.spec).await,
+            None => false,
         }
     }
 

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use tokio::task::spawn_blocking;
 
 use super::server::{McpState, Server};
-use super::spec::McpSource;
+use super::spec::{McpServer, McpSource};
 use super::tool::McpTool;
 use crate::lock::lock;
 use crate::process::Processes;
@@ -20,7 +20,7 @@ use crate::tools::ToolSettings;
 #[derive(Clone, Default)]
 pub struct Mcp(Option<Arc<Shared>>);
 
-struct Shared {
+pub(super) struct Shared {
     source: Mutex<Box<dyn McpSource>>,
     /// In the order of their files.
     servers: Mutex<Vec<Arc<Server>>>,
@@ -58,21 +58,7 @@ impl Mcp {
         let Some(shared) = self.0.clone() else {
             return;
         };
-        let read = spawn_blocking(move || {
-            let found = lock(&shared.source).changed()?;
-            *lock(&shared.notices) = found.notices;
-            let mut servers = lock(&shared.servers);
-            let known = std::mem::take(&mut *servers);
-            *servers = (found.servers.into_iter())
-                .map(|spec| {
-                    let same = known.iter().find(|server| server.spec == spec);
-                    let new = || Server::new(spec.clone(), Arc::clone(&shared.launch));
-                    same.map_or_else(new, Arc::clone)
-                })
-                .collect();
-            Some(())
-        });
-        let _ = read.await;
+        shared.follow().await;
         for server in self.servers() {
             server.begin();
         }
@@ -136,5 +122,37 @@ impl Mcp {
     fn servers(&self) -> Vec<Arc<Server>> {
         let shared = self.0.as_ref();
         shared.map_or_else(Vec::new, |shared| lock(&shared.servers).clone())
+    }
+}
+
+impl Shared {
+    /// Reads the servers if their files have changed. Those that stay the same run on.
+    async fn follow(self: Arc<Self>) {
+        let read = spawn_blocking(move || {
+            let Some(found) = lock(&self.source).changed() else {
+                return;
+            };
+            *lock(&self.notices) = found.notices;
+            let mut servers = lock(&self.servers);
+            let known = std::mem::take(&mut *servers);
+            *servers = (found.servers.into_iter())
+                .map(|spec| {
+                    let same = known.iter().find(|server| server.spec == spec);
+                    same.map_or_else(
+                        || Server::new(spec.clone(), &self.launch, Arc::downgrade(&self)),
+                        Arc::clone,
+                    )
+                })
+                .collect();
+        });
+        let _ = read.await;
+    }
+
+    /// Whether a server like this may start now: a run may have changed its files.
+    pub async fn allows(self: Arc<Self>, spec: &McpServer) -> bool {
+        Arc::clone(&self).follow().await;
+        lock(&self.servers)
+            .iter()
+            .any(|server| server.spec == *spec)
     }
 }
