@@ -74,6 +74,8 @@
 //!   right before a call runs; `actor/undo` maps turns to entries of the session's tree.
 //! - `agent/hooks` runs the user's hooks: `point` has the events, `hook_file` reads them, `input` and `answer` are
 //!   what they get and say. `runner/hooks` and `actor/hooks` do what they say.
+//! - `agent/mcp` runs the user's MCP servers: a `connection` for each, and a `tool` for each of their tools.
+//!   `runner/mcp` starts them and takes their tools when a run begins.
 //! - `agent/new_file` writes all of the user's files, for the file tools, undo and trials.
 //!
 //! ## The models
@@ -89,7 +91,8 @@
 //!   settings. `manual` is the documentation, as part of the program.
 //! - `commands` has a file for each slash command that every front end runs. Those that only send a prompt are
 //!   Markdown files in `assets/prompts`; `custom` has those of the user, and skills (`agent/memory/skills`).
-//! - `hook_files` is where hooks come from.
+//! - `hook_files` and `mcp_files` are where hooks and MCP servers come from. `approval` knows which servers of a
+//!   project the user has approved.
 //! - `host` is what every front end offers besides the agent: opening sessions, the user's own commands. It
 //!   knows no screen and no standard streams.
 //! - `serve` is for other programs: `--mode rpc`, editors (`acp`, with an agent for each session), the socket by

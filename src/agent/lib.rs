@@ -94,6 +94,7 @@ mod lock;
 pub mod process;
 pub mod permission;
 pub mod hooks;
+pub mod mcp;
 
 pub use actor::start;
 pub use budget::{Budget, BudgetLimit, BudgetReached};

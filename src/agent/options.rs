@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::budget::Budget;
 use super::hooks::Hooks;
+use super::mcp::Mcp;
 use super::memory::{InstructionSources, Today};
 use super::new_id::new_id;
 use super::permission::{Policy, Rule};
@@ -91,6 +92,8 @@ pub struct AgentOptions {
     pub redactor: LazyRedactor,
     /// The user's hooks.
     pub hooks: Hooks,
+    /// The user's MCP servers.
+    pub mcp: Mcp,
 }
 
 impl AgentOptions {
@@ -131,6 +134,7 @@ impl AgentOptions {
             budget_flags: [false; 2],
             redactor: LazyRedactor::default(),
             hooks: Hooks::default(),
+            mcp: Mcp::default(),
             cwd,
         }
     }

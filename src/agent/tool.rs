@@ -79,6 +79,8 @@ pub struct Effects {
     pub command: Option<String>,
     /// `true` if it may do anything, because its tool doesn't declare its effects.
     pub unknown: bool,
+    /// `true` if its tool says that it changes nothing, which tiller can't check.
+    pub claims_to_read: bool,
     /// `true` if it asks the user something.
     pub asks: bool,
 }

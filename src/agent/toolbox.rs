@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use super::mcp::tools_for_many;
 use super::schema::Schema;
 use super::tool::Tool;
 use tiller_llm::nearest::nearest;
@@ -22,6 +23,12 @@ pub struct Toolbox {
     /// Schemas of `tools`, compiled when first needed because each takes milliseconds.
     schemas: Vec<Arc<OnceLock<Schema>>>,
     blocked: Vec<String>,
+    /// Whether tools of servers are allowed too.
+    selection: ToolSelection,
+    /// How many of `tools` aren't of servers.
+    own: Option<usize>,
+    /// How many of the last aren't offered, but may be called.
+    hidden: usize,
 }
 
 /// The meaning of a tool name.
@@ -39,12 +46,47 @@ impl Toolbox {
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
         let mut toolbox = Self::default();
         for tool in tools {
-            if toolbox.position(&tool.spec().name).is_none() {
-                toolbox.tools.push(tool);
-                toolbox.schemas.push(Arc::default());
-            }
+            toolbox.add(tool);
         }
         toolbox
+    }
+
+    fn add(&mut self, tool: Arc<dyn Tool>) {
+        if self.position(&tool.spec().name).is_none() {
+            self.tools.push(tool);
+            self.schemas.push(Arc::default());
+        }
+    }
+
+    /// Returns this toolbox with `tools` of MCP servers, in place of those that it had. If there are too many
+    /// for a request, the model is offered two others to find and call them.
+    pub(crate) fn with_servers(&self, mut tools: Vec<Arc<dyn Tool>>) -> Self {
+        let own = self.own.unwrap_or(self.tools.len());
+        tools.retain(|tool| self.selection.allows(&tool.spec().name, &[]));
+        let mut toolbox = self.clone();
+        toolbox.tools.truncate(own);
+        toolbox.schemas.truncate(own);
+        toolbox.own = Some(own);
+        let offered = tools_for_many(&tools);
+        let hides = offered.is_some();
+        for tool in offered.into_iter().flatten() {
+            toolbox.add(tool);
+        }
+        let before = toolbox.tools.len();
+        for tool in tools {
+            toolbox.add(tool);
+        }
+        toolbox.hidden = if hides {
+            toolbox.tools.len() - before
+        } else {
+            0
+        };
+        toolbox
+    }
+
+    /// Returns `true` if it has tools of MCP servers.
+    pub(crate) fn has_servers(&self) -> bool {
+        self.own.is_some_and(|own| own < self.tools.len())
     }
 
     /// Keeps those of `tools` that `selection` allows. The others are known as blocked.
@@ -62,6 +104,7 @@ impl Toolbox {
             .into_iter()
             .partition(|tool| selection.allows(&tool.spec().name, &editing));
         let mut toolbox = Self::new(allowed);
+        toolbox.selection = selection.clone();
         toolbox.blocked = others.iter().map(|tool| tool.spec().name.clone()).collect();
         Ok(toolbox)
     }
@@ -74,7 +117,8 @@ impl Toolbox {
     /// Returns the tools for a model that edits in `format`. Of the editing tools, that is only the
     /// one with this format, or the first if it is missing. Blocked tools aren't mentioned.
     pub fn specs(&self, format: EditFormat) -> Vec<ToolSpec> {
-        let formats = || self.tools.iter().filter_map(|tool| tool.edit_format());
+        let tools = &self.tools[..self.tools.len() - self.hidden];
+        let formats = || tools.iter().filter_map(|tool| tool.edit_format());
         let offered = formats()
             .find(|own| *own == format)
             .or_else(|| formats().next());
@@ -82,7 +126,7 @@ impl Toolbox {
             None => true,
             own => own == offered,
         };
-        let tools = self.tools.iter().filter(is_offered);
+        let tools = tools.iter().filter(is_offered);
         tools.map(|tool| tool.spec().clone()).collect()
     }
 
@@ -162,7 +206,10 @@ impl ToolSelection {
             .flatten()
             .chain(&self.add)
             .chain(&self.block);
-        let wrong = named.find(|name| !known.contains(name) && !tolerated.contains(&name.as_str()));
+        let is_known = |name: &&String| {
+            known.contains(name) || tolerated.contains(&name.as_str()) || name.starts_with("mcp__")
+        };
+        let wrong = named.find(|name| !is_known(name));
         wrong.map_or(Ok(()), |name| Err(unknown(name, known)))
     }
 }

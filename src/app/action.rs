@@ -246,7 +246,6 @@ import: quit, then run `tiller sessions import FILE` and `tiller -c`
 label: open /tree; Alt+L labels the entry
 terminal-setup: nothing to set up; Ctrl+J starts a new line everywhere
 sandbox: commands run in a sandbox, except in full mode; see /permission
-mcp: tiller has no MCP; it can run any command-line tool
 agents subagents: tiller has no subagents; /try works in a copy
 skills prompts: type / to see them; `tiller docs skills` says where they are
 plugin plugins extensions apps: tiller has none; `tiller docs skills` says what it reads

@@ -141,6 +141,7 @@ paths! {
     projects_file = config / "projects.toml";
     keymap_file = config / "keymap.toml";
     hooks_file = config / "hooks.json";
+    mcp_file = config / "mcp.json";
     themes = config / "themes";
     /// The model catalogue fetched last.
     catalogue_file = data / "models.toml";

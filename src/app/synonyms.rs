@@ -63,7 +63,7 @@ write api_key = \"!COMMAND\" into models.toml, next to config.toml: apikeyhelper
 keys are in keymap.toml, next to config.toml: shortcut shortcuts hotkey hotkeys keymap keybindings keybinding bindings
 write providers into models.toml, next to config.toml: providers modelproviders baseurl endpoint gateway header headers customheader customheaders
 hooks are in hooks.json, next to config.toml; /hooks lists them: hooks hook autoformat formatter posttooluse pretooluse
-tiller has no MCP; `tiller docs mcp` says what replaces it: mcp mcpservers enableallprojectmcpservers enabledmcpjsonservers
+MCP servers are in mcp.json, next to config.toml; /mcp lists them: mcp mcpservers enableallprojectmcpservers enabledmcpjsonservers
 tiller has no web search; a rule allows curl, see `tiller docs network`: websearch webfetch
 tiller sends no telemetry; `tiller docs telemetry` says what it sends: telemetry analytics privacy
 write it into AGENTS.md, or into APPEND_SYSTEM.md next to config.toml: outputstyle outputstyles persona personality memory claude
@@ -185,7 +185,7 @@ hooks: formatsave formatonsave hook autoformat formatter formatafteredit prettie
 hooks#events: posttooluse pretooluse sessionstart userpromptsubmit
 skills: skill skills
 skills#your-own-slash-commands: customcommand customslashcommand customslash prompttemplate
-coming-from#what-tiller-doesnt-have: mcp subagent plugin extension websearch webfetch statusline outputstyle background backgroundtask movebackground movetobackground windows wsl voice dictation
+coming-from#what-tiller-doesnt-have: subagent plugin extension websearch webfetch statusline outputstyle background backgroundtask movebackground movetobackground windows wsl voice dictation
 settings#project-settings: localsetting settingslocal settingslocaljson projectconfig
 coming-from#your-permission-lists: settingsjson
 coming-from#your-claudemd: claudemd userlevel userlevelclaude";

@@ -29,6 +29,8 @@ pub const PROJECT_HOOKS: [&str; 4] = [
     ".claude/settings.local.json",
     ".codex/hooks.json",
 ];
+/// Files in a project that may have MCP servers.
+pub const PROJECT_SERVERS: [&str; 2] = [".tiller/mcp.json", ".mcp.json"];
 const CLAUDE_SETTINGS: &str = ".claude/settings.json";
 const TRUSTED: &str = "trusted";
 const DENIED: &str = "denied";
@@ -153,9 +155,15 @@ impl Trust {
         } else {
             ", but not its subfolders: it isn't a git repository"
         });
+        let (servers, others): (Vec<&str>, Vec<&str>) =
+            (others.into_iter()).partition(|path| PROJECT_SERVERS.contains(path));
         for (when, what) in [
             ("From your next message on", others),
             ("In new sessions", prompts),
+            (
+                "MCP servers, once you have seen and approved them with /mcp",
+                servers,
+            ),
         ] {
             if !what.is_empty() {
                 let _ = write!(text, "\n{when}: {}", what.join(", "));
@@ -250,12 +258,17 @@ fn brings(root: &Path, cwd: &Path) -> Vec<String> {
     let skills = commands
         .chain(skills)
         .filter(|name| root.join(name).is_dir());
-    let hooks = PROJECT_HOOKS.iter().map(|&name| name.to_owned());
-    let hooks = hooks.filter(|name| has_key(&root.join(name), "hooks"));
+    let with_key = |names: &'static [&str], key: &'static str| {
+        let has = move |name: &&&str| has_key(&root.join(name), key);
+        names.iter().filter(has).map(|&name| name.to_owned())
+    };
+    let hooks = with_key(&PROJECT_HOOKS, "hooks");
+    let servers = with_key(&PROJECT_SERVERS, "mcpServers");
     files
         .chain(own.map(|path| path.display().to_string()))
         .chain(skills)
         .chain(hooks)
+        .chain(servers)
         .collect()
 }
 

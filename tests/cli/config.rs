@@ -591,7 +591,7 @@ fn config_set_names_tillers_own_setting_and_warns_of_what_it_means() {
             "did you mean models.thinking?",
         ),
         (["apiKeyHelper", "x"], "write api_key"),
-        (["enableAllProjectMcpServers", "true"], "tiller has no MCP"),
+        (["enableAllProjectMcpServers", "true"], "/mcp lists them"),
         (["env", "x"], "export variables"),
         (["theme", "dark"], "did you mean ui.theme?"),
         (

@@ -45,7 +45,7 @@ fn words_list_the_sections_and_how_to_open_them() {
         ("json", "scripting › JSON"),
         ("sandbox", "security › The sandbox"),
         ("docker", "permissions › Let it use docker, ssh or gh"),
-        ("mcp", "coming-from › What tiller doesn't have"),
+        ("mcp servers", "mcp"),
         ("network access", "permissions › Let it use the network"),
         // Only one section has it, and not in its heading.
         ("mosh", "terminal › Inline mode: keep the scrollback"),

@@ -18,6 +18,7 @@ mod e2e_hooks;
 mod e2e_json;
 mod e2e_killed;
 mod e2e_local;
+mod e2e_mcp;
 mod e2e_permission;
 mod e2e_policy;
 mod e2e_print;

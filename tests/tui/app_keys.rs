@@ -424,7 +424,6 @@ fn an_unknown_command_stays_in_the_editor() {
                     "/security-review",
                     "/security-review: type /review for security",
                 ),
-                ("/mcp", "/mcp: tiller has no MCP"),
                 ("/quit now", "/quit takes no argument"),
                 ("/exit now", "/exit takes no argument"),
                 ("  /copy me\nplease", "/copy takes no argument"),
@@ -434,8 +433,7 @@ fn an_unknown_command_stays_in_the_editor() {
                 let effects = tui.key(key);
                 let effects = no_file_defines(&mut tui, effects);
                 assert_eq!(effects, [], "{text}");
-                let is_answered =
-                    ["/memory", "/doctor", "/security-review", "/mcp"].contains(&text);
+                let is_answered = ["/memory", "/doctor", "/security-review"].contains(&text);
                 assert_eq!(tui.text(), if is_answered { "" } else { text });
                 let frame = tui.frame();
                 assert!(frame.contains(words), "{text}: {frame}");

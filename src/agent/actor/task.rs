@@ -97,6 +97,7 @@ impl Actor {
                 .for_session(options.session.usage(), options.session.budget()),
             redactor: options.redactor,
             hooks: options.hooks,
+            mcp: options.mcp,
             session_file: options.session.path().map(Path::to_owned),
         };
         let mut queues = Queues::default();
@@ -149,6 +150,7 @@ impl Actor {
         tracing::info!("shutdown: no run is under way");
         self.end_hooks().await;
         self.processes.stop_all();
+        self.env.mcp.end();
         tracing::info!("shutdown: commands were told to end");
         self.settle_undo().await;
         self.keep_unread(&mut commands);
@@ -388,6 +390,11 @@ impl Actor {
             Some(RunMessage::PromptChecked(id, verdict)) => self.prompt_checked(id, verdict),
             Some(RunMessage::ForgetChecks) => self.queues.forget_checks(),
             Some(RunMessage::FromHooks(text)) => self.from_hooks(text),
+            Some(RunMessage::McpTools(tools))
+                if tools.is_empty() && !self.toolbox.has_servers() => {}
+            Some(RunMessage::McpTools(tools)) => {
+                self.toolbox = Arc::new(self.toolbox.with_servers(tools));
+            }
             Some(RunMessage::SteeringWaits(reply)) => {
                 let _ = reply.send(self.queues.steering_waits());
             }

@@ -194,7 +194,7 @@ fn with_arguments(command: &str, fields: &Map<String, Value>) -> Result<String, 
 }
 
 /// `word` as one word of a shell line.
-pub(super) fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 

@@ -24,6 +24,7 @@ pub use source::{FoundHooks, HookSource};
 pub(crate) use answer::{Decision, Outcome};
 pub(crate) use claude_names::from_input;
 pub(crate) use fire::HookSession;
+pub(crate) use hook_file::quoted;
 pub(crate) use input::HookInput;
 
 /// The origin of messages to the model that hooks wrote.

@@ -12,7 +12,7 @@ const INTERPRETERS: WordList =
     WordList("python python2 python3 node deno bun perl ruby php lua npx uvx");
 const COMMANDS: &str = "bash";
 /// The prefix of MCP tool names.
-const MCP: &str = "mcp__";
+pub(super) const MCP: &str = "mcp__";
 
 impl Rule {
     /// Checks the rule; `tools` are the names of all tools.

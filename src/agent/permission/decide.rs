@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::check::MCP;
 use super::command;
 use super::decision::{Confinement, Decision, PathUse, Request, Verdict};
 use super::mode::PermissionMode;
@@ -107,25 +108,33 @@ fn tool(policy: &Policy, request: &Request, confinement: Confinement) -> Decisio
     let tool = request.tool;
     let by_rule = tool_rules(policy, request, confinement, None);
     if let Some(decision) = by_rule {
+        let claims_to_read = request.effects.claims_to_read;
         return match (policy.mode, decision.verdict) {
-            (PermissionMode::Plan, Verdict::Ask(_)) => refused_in_plan(decision.rule),
+            (PermissionMode::Plan, Verdict::Ask(_)) if !claims_to_read => {
+                refused_in_plan(decision.rule)
+            }
             _ => decision,
         };
     }
     match policy.mode {
         PermissionMode::Full => Decision::new(Verdict::Allow(confinement), "full mode"),
-        PermissionMode::Plan => Decision::new(
+        PermissionMode::Plan if !request.effects.claims_to_read => Decision::new(
             Verdict::Deny,
             format!("{PLAN}. The tool '{tool}' doesn't declare what it changes"),
         ),
-        PermissionMode::Auto | PermissionMode::Ask => Decision {
+        PermissionMode::Auto | PermissionMode::Ask | PermissionMode::Plan => Decision {
             suggestions: vec![suggest::tool(tool)],
-            ..Decision::new(
-                Verdict::Ask(confinement),
-                format!("the tool '{tool}' doesn't declare what it does"),
-            )
+            ..Decision::new(Verdict::Ask(confinement), unknown_effects(tool))
         },
     }
+}
+
+/// Why a tool needs a question.
+fn unknown_effects(tool: &str) -> String {
+    if tool.starts_with(MCP) {
+        return "it runs outside the sandbox, and tiller can't know what it does".to_owned();
+    }
+    format!("the tool '{tool}' doesn't declare what it does")
 }
 
 fn refused_in_plan(rule: Option<Arc<Rule>>) -> Decision {

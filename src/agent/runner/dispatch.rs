@@ -2,6 +2,7 @@
 //! other call runs alone. In all cases (steering, an abort, a panicking tool) each call gets
 //! exactly one result, stored as soon as the call ends. `execution` runs a single call.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use super::loop_guard::LoopGuard;
 use super::redaction;
 use super::turn::Reply;
 use crate::event::{AgentEvent, NOT_STARTED, Phase, ToolStatus, now_ms};
+use crate::mcp;
 use crate::question::Asker;
 use crate::tool::{Details, OtherDetails, ToolError};
 use crate::toolbox::Lookup;
@@ -83,16 +85,29 @@ async fn skip_reason(link: &RunLink, turn: &Turn, skip: Option<SkipReason>) -> O
 }
 
 fn groups<'a>(turn: &Turn, calls: &'a [ToolCall]) -> Vec<&'a [ToolCall]> {
-    let only_reads = |call: &ToolCall| match turn.toolbox.find(&call.name) {
-        Lookup::Tool(tool) => {
-            turn.rules.parallel_tools && gate::effects(&**tool, &call.arguments).only_reads()
+    let only_reads = |call: &ToolCall| {
+        let call = as_run(turn, call);
+        match turn.toolbox.find(&call.name) {
+            Lookup::Tool(tool) => {
+                turn.rules.parallel_tools && gate::effects(&**tool, &call.arguments).only_reads()
+            }
+            _ => false,
         }
-        _ => false,
     };
     calls
         .chunk_by(|a, b| only_reads(a) && only_reads(b))
         .flat_map(|group| group.chunks(MAX_PARALLEL))
         .collect()
+}
+
+/// The call as it runs: `mcp_call` stands for the call of a server's tool.
+fn as_run<'a>(turn: &Turn, call: &'a ToolCall) -> Cow<'a, ToolCall> {
+    let is_there = |call: &ToolCall| {
+        call.name.starts_with("mcp__") && matches!(turn.toolbox.find(&call.name), Lookup::Tool(_))
+    };
+    mcp::meant(call)
+        .filter(is_there)
+        .map_or(Cow::Borrowed(call), Cow::Owned)
 }
 
 async fn run_group<'a>(link: &RunLink, turn: &Turn, group: &'a [ToolCall]) -> Vec<Ended> {
@@ -107,7 +122,7 @@ async fn run_group<'a>(link: &RunLink, turn: &Turn, group: &'a [ToolCall]) -> Ve
         let link = link.asking_through(asker);
         let ended = match begun {
             (details, Ok(())) => {
-                let link = &link;
+                let (link, call) = (&link, &*as_run(turn, call));
                 run_call(CallScope { link, turn, call }, details).await
             }
             (details, Err(error)) => {
@@ -210,6 +225,7 @@ async fn emit_start(link: &RunLink, turn: &Turn, call: &ToolCall) -> Begun {
 }
 
 fn preview(turn: &Turn, call: &ToolCall) -> Details {
+    let call = &*as_run(turn, call);
     if let Lookup::Tool(tool) = turn.toolbox.find(&call.name)
         && let Ok(details) = catch_unwind(AssertUnwindSafe(|| tool.preview(&readable(call))))
     {

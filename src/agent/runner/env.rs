@@ -9,6 +9,7 @@ use super::permissions::Permissions;
 use crate::budget::Account;
 use crate::hooks::{HookInput, HookSession, Hooks, Outcome};
 use crate::lock::lock;
+use crate::mcp::Mcp;
 use crate::options::LazyRedactor;
 use crate::process::sandbox::Sandbox;
 use crate::session::Session;
@@ -38,6 +39,7 @@ pub(crate) struct RunEnv {
     pub account: Account,
     pub redactor: LazyRedactor,
     pub hooks: Hooks,
+    pub mcp: Mcp,
     /// The session's file, if it has one.
     pub session_file: Option<PathBuf>,
 }

@@ -20,6 +20,7 @@ use crate::question::Asker;
 use crate::rules::LoopRules;
 use crate::session::NodeId;
 use crate::session_work::ChangedFile;
+use crate::tool::Tool;
 use crate::toolbox::Toolbox;
 use crate::trial::{Kept, Started};
 use crate::undo::Direction;
@@ -92,6 +93,8 @@ pub(crate) enum RunMessage {
     ForgetChecks,
     /// A message of hooks to the model.
     FromHooks(String),
+    /// The tools of MCP servers, for the turns of this run.
+    McpTools(Vec<Arc<dyn Tool>>),
     ReleaseFollowUps(oneshot::Sender<Result<bool, RunOutcome>>),
 }
 

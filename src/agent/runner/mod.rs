@@ -15,6 +15,7 @@ mod cover;
 mod allowed;
 mod gate;
 mod hooks;
+mod mcp;
 mod ask;
 mod live_policy;
 mod permissions;

@@ -29,7 +29,9 @@ use tiller_llm::{Message, StopReason};
 pub(crate) async fn run(link: &RunLink, opening: Opening) -> RunOutcome {
     link.emit(AgentEvent::AgentStart).await;
     link.begin_hooks(&opening).await;
+    link.begin_mcp().await;
     let mut lookout = Lookout::begin(link, opening).await;
+    link.take_mcp_tools().await;
     let followed = link.env.permissions.policy.follow();
     if let Some(Some((level, text))) = link.unless_cancelled(followed).await {
         link.notice(level, text).await;

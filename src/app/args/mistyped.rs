@@ -160,8 +160,8 @@ mod tests {
         for (words, expected) in [
             (&["serve"][..], "tiller acp"),
             (&["completion", "bash"], "tiller completions."),
-            (&["mcp", "add", "x", "--", "npx"], "no MCP"),
-            (&["mcp", "add", "foo", "--", "npx", "foo"], "no MCP"),
+            (&["mcp", "add", "x", "--", "npx"], "-p /mcp"),
+            (&["mcp", "add", "foo", "--", "npx", "foo"], "-p /mcp"),
             (&["modles"], "tiller models."),
             (&["review"], "tiller -p /review"),
             (&["sandbox", "ls"], "policy check"),

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::watch;
 
 use crate::agent::hooks::Hooks;
+use crate::agent::mcp::{Launch, Mcp};
 use crate::agent::memory::InstructionSources;
 use crate::agent::permission::{PermissionMode, Policy};
 use crate::agent::process::{Processes, Secrets};
@@ -25,6 +26,7 @@ use crate::app::hook_files::{HookFiles, LiveHooks};
 use crate::app::host::Host;
 use crate::app::keys::KnownSecrets;
 use crate::app::live_rules::LiveRules;
+use crate::app::mcp_files::{LiveServers, McpFiles};
 use crate::app::outcome::StartError;
 use crate::app::plan::{Loaded, Plan, names_mode};
 use crate::app::sanitize::for_terminal;
@@ -44,6 +46,7 @@ pub(super) struct RunContext {
     spill_dir: PathBuf,
     /// Parent of the session's own temporary folders; created on demand.
     temporary: PathBuf,
+    mcp: OnceLock<Mcp>,
     /// Notices about the session for the user.
     pub notices: Vec<String>,
 }
@@ -123,6 +126,7 @@ impl RunContext {
             session_file,
             spill_dir,
             temporary: PrivateFolders::new_place(&std::env::temp_dir()),
+            mcp: OnceLock::new(),
             notices,
         };
         Ok((context, session, facts))
@@ -185,6 +189,7 @@ impl RunContext {
             budget_flags: [args.budget_usd.is_some(), args.budget_tokens.is_some()],
             redactor: redactor(plan),
             hooks: self.hooks(plan, dirs, processes),
+            mcp: self.mcp(plan, dirs, processes),
         }))
     }
 
@@ -197,6 +202,27 @@ impl RunContext {
         let source = Box::new(LiveHooks::new(files, args.trust));
         let environment = Secrets::new(&settings.tools.bash_secret_env).environment();
         Hooks::new(source, processes, environment, self.cwd.clone())
+    }
+
+    /// The servers of the agent and of its host.
+    fn mcp(&self, plan: &Plan, dirs: &Dirs, processes: &Processes) -> Mcp {
+        if self.scratch.is_some() {
+            return Mcp::default();
+        }
+        let Loaded { settings, args, .. } = &plan.loaded;
+        let servers = self.mcp.get_or_init(|| {
+            let files = McpFiles::new(dirs, &self.cwd);
+            let mut environment = Secrets::new(&settings.tools.bash_secret_env).environment();
+            environment.push(("CLAUDE_PROJECT_DIR".into(), self.cwd.clone().into()));
+            let launch = Launch {
+                processes: processes.scope(),
+                environment,
+                cwd: self.cwd.clone(),
+            };
+            let source = Box::new(LiveServers::new(files, args.trust));
+            Mcp::new(source, launch, settings.tools.clone())
+        });
+        servers.clone()
     }
 
     fn permission(&self, plan: &Plan, dirs: &Dirs) -> PermissionOptions {
@@ -247,6 +273,7 @@ impl RunContext {
             secrets: KnownSecrets::new(keys, catalog, &settings.tools.bash_secret_env),
             hidden: settings.tools.bash_hidden.clone(),
             processes: processes.scope(),
+            mcp: self.mcp(plan, dirs, processes),
             is_stored: self.session_file.is_some(),
             trusted: watch::Sender::new(trust.is_trusted()),
             keeps_session: plan.loaded.args.mode == Some(OutputMode::Acp),

@@ -81,7 +81,7 @@ mod tests {
             assert_eq!(word_of(text).map(Unknown::of), expected, "{text}");
         }
         for word in
-            "save ask image upload file web cd history ps ide mcp add-dir statusline pr-comments \
+            "save ask image upload file web cd history ps ide add-dir statusline pr-comments \
                      security-review retry edit delete log version shell upgrade tools keybindings \
                      release-notes editor reload goal vim doctor bug terminal-setup output-style agents \
                      plugin memory logout"

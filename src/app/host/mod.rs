@@ -17,6 +17,7 @@ use super::dirs::Dirs;
 use super::keys::KnownSecrets;
 use super::models::Models;
 use crate::agent::AgentHandle;
+use crate::agent::mcp::Mcp;
 use crate::agent::process::Processes;
 
 pub use carry_out::kept_trial;
@@ -41,6 +42,8 @@ pub struct Host {
     pub hidden: Vec<String>,
     /// For the user's commands.
     pub processes: Processes,
+    /// The agent's MCP servers.
+    pub mcp: Mcp,
     /// Whether sessions are saved.
     pub is_stored: bool,
     /// Whether the project is trusted now, for all screens.

@@ -421,7 +421,9 @@ fn capabilities() -> Value {
 
 fn leave_out(mcp_servers: &[Value]) {
     if !mcp_servers.is_empty() {
-        eprint_line("tiller: ignoring the editor's MCP servers; tiller has no MCP");
+        eprint_line(
+            "tiller: ignoring the editor's MCP servers; write them into mcp.json, see tiller docs mcp",
+        );
     }
 }
 

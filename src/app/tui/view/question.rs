@@ -259,6 +259,7 @@ fn asks(question: &Question, subject: &PermissionSubject) -> String {
             format!("{verb} {}?", diff.path)
         }
         Details::Diff(diff) => format!("Change {} files?", 1 + diff.files.len()),
+        Details::Other(other) if !other.title.is_empty() => format!("Allow {}?", other.title),
         _ => format!("Allow {}?", question.tool),
     }
 }

@@ -1,0 +1,24 @@
+//! MCP servers: programs of the user's that offer tools over the Model Context Protocol, as JSON-RPC
+//! on standard input and output (<https://modelcontextprotocol.io>).
+//!
+//! A client of tools only: prompts, resources and sampling aren't offered. A server runs outside the
+//! sandbox, in a process scope of its own, below a supervisor like any command: none outlives tiller.
+//! It can fail in any way and disturbs nothing but its own calls.
+
+mod spec;
+mod server_file;
+mod pipes;
+mod message;
+mod connection;
+mod server;
+mod servers;
+mod tool;
+mod output;
+mod search;
+
+pub use server::McpState;
+pub use server_file::{ServerFile, read_servers};
+pub use servers::{Launch, Mcp};
+pub use spec::{FoundServers, McpServer, McpSource, servers_digest};
+
+pub(crate) use search::{meant, tools_for_many};

@@ -1,0 +1,306 @@
+//! One server: started when needed, asked for its tools, and started again after it has died.
+
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::connection::{Connection, Failure};
+use super::pipes::Pipes;
+use super::servers::{Launch, Shared};
+use super::spec::McpServer;
+use crate::hooks::quoted;
+use crate::lock::lock;
+use crate::process::Spawn;
+use tokio_util::sync::CancellationToken;
+
+/// How long the first request of a run waits for a server that starts.
+const FIRST_WAIT: Duration = Duration::from_secs(5);
+/// How long a server may take to start: it may have to be downloaded first.
+const START_LIMIT: Duration = Duration::from_mins(2);
+/// How often a server that has died is started again.
+const RESTARTS: u32 = 3;
+/// Most tools that are read of a server.
+const MAX_TOOLS: usize = 1_000;
+/// The protocol version that tiller asks for. It works with any answer.
+const PROTOCOL: &str = "2025-06-18";
+
+/// What a server does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum McpState {
+    /// Nothing has needed it yet.
+    Idle,
+    /// It has been started and hasn't listed its tools yet.
+    Starting,
+    /// It runs and has so many tools.
+    Running(usize),
+    /// It couldn't start, or has ended, for this reason.
+    Failed(String),
+}
+
+/// A tool as its server describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RemoteTool {
+    pub name: String,
+    pub description: String,
+    pub parameters: Value,
+    /// The server says that it changes nothing.
+    pub reads_only: bool,
+}
+
+pub(super) struct Server {
+    pub spec: McpServer,
+    launch: Arc<Launch>,
+    /// Knows whether it may start again.
+    owner: Weak<Shared>,
+    state: watch::Sender<McpState>,
+    /// When it was started first.
+    begun: Mutex<Option<Instant>>,
+    link: Mutex<Option<Arc<Connection>>>,
+    tools: Mutex<Arc<[RemoteTool]>>,
+    /// How often it was started. The lock is held while it starts.
+    starts: tokio::sync::Mutex<u32>,
+}
+
+impl Server {
+    pub fn new(spec: McpServer, launch: &Arc<Launch>, owner: Weak<Shared>) -> Arc<Self> {
+        Arc::new(Self {
+            spec,
+            launch: Arc::clone(launch),
+            owner,
+            state: watch::Sender::new(McpState::Idle),
+            begun: Mutex::default(),
+            link: Mutex::default(),
+            tools: Mutex::default(),
+            starts: tokio::sync::Mutex::default(),
+        })
+    }
+
+    pub fn state(&self) -> McpState {
+        let gone = lock(&self.link).as_ref().and_then(|link| link.gone());
+        match (gone, self.state.borrow().clone()) {
+            (Some(why), McpState::Running(_)) => McpState::Failed(why),
+            (_, state) => state,
+        }
+    }
+
+    /// Why it couldn't start, the last time.
+    pub fn start_failure(&self) -> Option<String> {
+        match &*self.state.borrow() {
+            McpState::Failed(why) => Some(why.clone()),
+            _ => None,
+        }
+    }
+
+    /// The tools as it listed them last.
+    pub fn tools(&self) -> Arc<[RemoteTool]> {
+        Arc::clone(&lock(&self.tools))
+    }
+
+    /// Starts it in the background, the first time.
+    pub fn begin(self: &Arc<Self>) {
+        let mut begun = lock(&self.begun);
+        if begun.is_none() {
+            *begun = Some(Instant::now());
+            self.state.send_replace(McpState::Starting);
+            let server = Arc::clone(self);
+            tokio::spawn(async move { server.connection().await.map(drop) });
+        }
+    }
+
+    /// Waits until it has listed its tools or failed, but only for some seconds after its start.
+    pub async fn settled(&self) {
+        let Some(begun) = *lock(&self.begun) else {
+            return;
+        };
+        let mut state = self.state.subscribe();
+        let settled = state.wait_for(|state| *state != McpState::Starting);
+        let _ = timeout_at(begun + FIRST_WAIT, settled).await;
+    }
+
+    /// Ends it.
+    pub fn end(&self) {
+        lock(&self.link).take();
+    }
+
+    /// The running server, started again if it has died.
+    ///
+    /// # Errors
+    /// Returns why it doesn't run.
+    pub async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, String> {
+        // A task of its own: a call that is stopped doesn't stop the start.
+        let server = Arc::clone(self);
+        let task = tokio::spawn(async move { server.connect().await });
+        task.await.unwrap_or_else(|error| Err(error.to_string()))
+    }
+
+    async fn connect(self: Arc<Self>) -> Result<Arc<Connection>, String> {
+        let mut starts = self.starts.lock().await;
+        let link = lock(&self.link).clone();
+        let gone = match link {
+            Some(link) => match link.gone() {
+                None => return Ok(link),
+                why => why,
+            },
+            None => None,
+        };
+        if *starts > RESTARTS {
+            let why = gone.unwrap_or_else(|| "it doesn't start".to_owned());
+            return Err(format!("{why}; tiller has started it {starts} times"));
+        }
+        if *starts > 0 && !self.may_restart().await {
+            return Err("it or its files have changed; the user can allow that: /mcp".to_owned());
+        }
+        *starts += 1;
+        let started = match timeout(START_LIMIT, self.open()).await {
+            Ok(started) => started,
+            Err(_) => Err(format!(
+                "it didn't answer within {} s",
+                START_LIMIT.as_secs()
+            )),
+        };
+        let name = &self.spec.name;
+        match started {
+            Ok((link, tools)) => {
+                tracing::info!("MCP server {name}: {} tools", tools.len());
+                let link = Arc::new(link);
+                *lock(&self.link) = Some(Arc::clone(&link));
+                let count = tools.len();
+                *lock(&self.tools) = tools.into();
+                self.state.send_replace(McpState::Running(count));
+                tokio::spawn(follow(Arc::downgrade(&self), Arc::downgrade(&link)));
+                Ok(link)
+            }
+            Err(why) => {
+                tracing::warn!("MCP server {name}: {why}");
+                self.state.send_replace(McpState::Failed(why.clone()));
+                Err(why)
+            }
+        }
+    }
+
+    async fn may_restart(&self) -> bool {
+        match self.owner.upgrade() {
+            Some(owner) => owner.allows(&self.spec).await,
+            None => false,
+        }
+    }
+
+    /// Starts the program and asks it for its tools.
+    async fn open(&self) -> Result<(Connection, Vec<RemoteTool>), String> {
+        let link = self.start()?;
+        let params = json!({
+            "protocolVersion": PROTOCOL,
+            "capabilities": {},
+            "clientInfo": {"name": "tiller", "version": env!("CARGO_PKG_VERSION")},
+        });
+        let begun = link.request("initialize", params, None).await;
+        let begun = begun.map_err(Failure::text)?;
+        link.notify("notifications/initialized")
+            .map_err(Failure::text)?;
+        let tools = match begun["capabilities"].get("tools") {
+            Some(_) => list(&link).await?,
+            None => Vec::new(),
+        };
+        Ok((link, tools))
+    }
+
+    fn start(&self) -> Result<Connection, String> {
+        let Launch {
+            processes,
+            environment,
+            cwd,
+        } = &*self.launch;
+        let spec = &self.spec;
+        let failed = |error: std::io::Error| format!("it couldn't start: {error}");
+        let pipes = Pipes::new().map_err(failed)?;
+        let [input, errors] = pipes.paths().map(|path| quoted(&path.to_string_lossy()));
+        let words = std::iter::once(&spec.command).chain(&spec.args);
+        let words: Vec<String> = words.map(|word| quoted(word)).collect();
+        let mut environment = environment.clone();
+        environment.retain(|(name, _)| !spec.env.keys().any(|own| name == own.as_str()));
+        let own = spec.env.iter();
+        environment.extend(own.map(|(name, value)| (name.into(), value.into())));
+        let cwd = cwd.join(&spec.cwd);
+        if !cwd.is_dir() {
+            return Err(format!("there is no folder {}", cwd.display()));
+        }
+        let spawn = Spawn {
+            command: format!("exec {} <{input} 2>{errors}", words.join(" ")),
+            cwd,
+            environment,
+            sandbox: None,
+        };
+        let running = processes.start(spawn, &CancellationToken::new());
+        Ok(Connection::new(running.map_err(failed)?, pipes))
+    }
+}
+
+/// Lists the tools again whenever the server says that they have changed. Keeps neither alive.
+async fn follow(server: Weak<Server>, link: Weak<Connection>) {
+    let Some(changed) = link.upgrade().map(|link| link.tools_changed()) else {
+        return;
+    };
+    loop {
+        changed.notified().await;
+        let (Some(server), Some(link)) = (server.upgrade(), link.upgrade()) else {
+            return;
+        };
+        if link.gone().is_some() {
+            return;
+        }
+        if let Ok(Ok(tools)) = timeout(START_LIMIT, list(&link)).await {
+            server.state.send_replace(McpState::Running(tools.len()));
+            *lock(&server.tools) = tools.into();
+        }
+    }
+}
+
+async fn list(link: &Connection) -> Result<Vec<RemoteTool>, String> {
+    let mut tools = Vec::new();
+    let mut params = json!({});
+    loop {
+        let page = link.request("tools/list", params, None).await;
+        let page = page.map_err(Failure::text)?;
+        let listed = page["tools"].as_array().into_iter().flatten();
+        tools.extend(listed.filter_map(remote_tool));
+        let next = page["nextCursor"].as_str();
+        let Some(cursor) = next.filter(|it| !it.is_empty() && tools.len() < MAX_TOOLS) else {
+            tools.truncate(MAX_TOOLS);
+            return Ok(tools);
+        };
+        params = json!({"cursor": cursor});
+    }
+}
+
+fn remote_tool(value: &Value) -> Option<RemoteTool> {
+    let mut parameters = value["inputSchema"].clone();
+    match parameters.as_object_mut() {
+        Some(map) if map.get("type").is_none_or(|it| it == "object") => {
+            map.insert("type".to_owned(), json!("object"));
+            map.entry("properties").or_insert_with(|| json!({}));
+            // Models' providers refuse every request with one of these at the top.
+            for choice in ["anyOf", "oneOf", "allOf"] {
+                map.shift_remove(choice);
+            }
+        }
+        _ => parameters = json!({"type": "object", "properties": {}}),
+    }
+    Some(RemoteTool {
+        name: value["name"].as_str()?.to_owned(),
+        description: value["description"].as_str().unwrap_or_default().to_owned(),
+        parameters,
+        reads_only: value["annotations"]["readOnlyHint"] == true,
+    })
+}
+
+impl Failure {
+    pub fn text(self) -> String {
+        match self {
+            Self::Refused(text) => format!("it answered with an error: {text}"),
+            Self::Gone(why) => why,
+        }
+    }
+}

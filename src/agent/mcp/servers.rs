@@ -1,0 +1,158 @@
+//! All servers of an agent.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use futures_util::future::join_all;
+use tokio::task::spawn_blocking;
+
+use super::server::{McpState, Server};
+use super::spec::{McpServer, McpSource};
+use super::tool::McpTool;
+use crate::lock::lock;
+use crate::process::Processes;
+use crate::tool::Tool;
+use crate::tools::ToolSettings;
+
+/// The servers of an agent. Cheap to clone. Without any, nothing is started or awaited.
+#[derive(Clone, Default)]
+pub struct Mcp(Option<Arc<Shared>>);
+
+pub(super) struct Shared {
+    source: Mutex<Box<dyn McpSource>>,
+    /// In the order of their files.
+    servers: Mutex<Vec<Arc<Server>>>,
+    /// What the last reading found for the user.
+    notices: Mutex<Vec<String>>,
+    launch: Arc<Launch>,
+    settings: ToolSettings,
+}
+
+/// What all servers start with.
+pub struct Launch {
+    /// Their scope.
+    pub processes: Processes,
+    /// The variables that they see besides their own.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The working folder.
+    pub cwd: PathBuf,
+}
+
+impl Mcp {
+    /// Returns the servers of `source`. They are read and started when the first run begins. Results are cut
+    /// as `settings` say for commands.
+    pub fn new(source: Box<dyn McpSource>, launch: Launch, settings: ToolSettings) -> Self {
+        Self(Some(Arc::new(Shared {
+            source: Mutex::new(source),
+            servers: Mutex::default(),
+            notices: Mutex::default(),
+            launch: Arc::new(launch),
+            settings,
+        })))
+    }
+
+    /// Reads the servers if their files have changed, and starts those that are new.
+    pub async fn begin(&self) {
+        let Some(shared) = self.0.clone() else {
+            return;
+        };
+        shared.follow().await;
+        for server in self.servers() {
+            server.begin();
+        }
+    }
+
+    /// Waits for the servers that start, but only for some seconds.
+    pub async fn settled(&self) {
+        join_all(self.servers().iter().map(|server| server.settled())).await;
+    }
+
+    /// What the user should know: servers that didn't start or wait for approval, and errors in files.
+    pub fn notices(&self) -> Vec<String> {
+        let Some(shared) = &self.0 else {
+            return Vec::new();
+        };
+        let mut notices = lock(&shared.notices).clone();
+        for server in self.servers() {
+            if let Some(why) = server.start_failure() {
+                let name = &server.spec.name;
+                notices.push(format!("MCP server {name} didn't start: {why}"));
+            }
+        }
+        notices
+    }
+
+    /// Each server's name, and what it does.
+    pub fn states(&self) -> Vec<(String, McpState)> {
+        let servers = self.servers();
+        let states = servers.iter().map(|it| (it.spec.name.clone(), it.state()));
+        states.collect()
+    }
+
+    /// The tools of all servers, under names of their own.
+    pub(crate) fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        let Some(shared) = &self.0 else {
+            return Vec::new();
+        };
+        let mut names = HashSet::new();
+        let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
+        for server in self.servers() {
+            for remote in &*server.tools() {
+                let tool = McpTool::new(&server, remote, &shared.settings);
+                if names.insert(tool.spec().name.clone()) {
+                    tools.push(Arc::new(tool));
+                }
+            }
+        }
+        tools
+    }
+
+    /// Ends all servers.
+    pub(crate) fn end(&self) {
+        if let Some(shared) = &self.0 {
+            for server in std::mem::take(&mut *lock(&shared.servers)) {
+                server.end();
+            }
+            shared.launch.processes.stop_all();
+        }
+    }
+
+    fn servers(&self) -> Vec<Arc<Server>> {
+        let shared = self.0.as_ref();
+        shared.map_or_else(Vec::new, |shared| lock(&shared.servers).clone())
+    }
+}
+
+impl Shared {
+    /// Reads the servers if their files have changed. Those that stay the same run on.
+    async fn follow(self: Arc<Self>) {
+        let read = spawn_blocking(move || {
+            let Some(found) = lock(&self.source).changed() else {
+                return;
+            };
+            *lock(&self.notices) = found.notices;
+            let mut servers = lock(&self.servers);
+            let known = std::mem::take(&mut *servers);
+            *servers = (found.servers.into_iter())
+                .map(|spec| {
+                    let same = known.iter().find(|server| server.spec == spec);
+                    same.map_or_else(
+                        || Server::new(spec.clone(), &self.launch, Arc::downgrade(&self)),
+                        Arc::clone,
+                    )
+                })
+                .collect();
+        });
+        let _ = read.await;
+    }
+
+    /// Whether a server like this may start now: a run may have changed its files.
+    pub async fn allows(self: Arc<Self>, spec: &McpServer) -> bool {
+        Arc::clone(&self).follow().await;
+        lock(&self.servers)
+            .iter()
+            .any(|server| server.spec == *spec)
+    }
+}

@@ -1,0 +1,117 @@
+//! How to start a server, and where that is known from.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::hash;
+
+/// A server, as a file describes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct McpServer {
+    /// Its name in the names of its tools.
+    pub name: String,
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables besides those that all commands see.
+    pub env: BTreeMap<String, String>,
+    /// The working folder, relative to the agent's, which is also the default.
+    pub cwd: PathBuf,
+}
+
+impl McpServer {
+    /// Its command line, for users.
+    pub fn what(&self) -> String {
+        let words = std::iter::once(&self.command).chain(&self.args);
+        words.map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Replaces `${NAME}` and `${NAME:-default}` in its texts by the variables that `var` knows.
+    ///
+    /// # Errors
+    /// Returns the name of a variable that isn't set and has no default.
+    pub fn expanded(&self, var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let expand = |text: &str| expand(text, &var);
+        let env = self.env.iter();
+        let env = env.map(|(name, value)| Ok((name.clone(), expand(value)?)));
+        Ok(Self {
+            name: self.name.clone(),
+            command: expand(&self.command)?,
+            args: (self.args.iter().map(|arg| expand(arg))).collect::<Result<_, String>>()?,
+            env: env.collect::<Result<_, String>>()?,
+            cwd: expand(&self.cwd.to_string_lossy())?.into(),
+        })
+    }
+}
+
+fn expand(text: &str, var: impl Fn(&str) -> Option<String>) -> Result<String, String> {
+    let mut expanded = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((inside, after)) = after.split_once('}') else {
+            break;
+        };
+        let (name, default) = match inside.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inside, None),
+        };
+        // As in a shell, an empty variable has the default too.
+        let value = var(name).filter(|value| default.is_none() || !value.is_empty());
+        let value = value.or_else(|| default.map(str::to_owned));
+        expanded.push_str(before);
+        expanded.push_str(&value.ok_or_else(|| name.to_owned())?);
+        rest = after;
+    }
+    expanded.push_str(rest);
+    Ok(expanded)
+}
+
+/// A name for exactly these servers and the `files` that they run: another server, word or byte gives
+/// another name.
+pub fn servers_digest(servers: &[McpServer], files: &[Vec<u8>]) -> String {
+    let parts = servers.iter().map(|server| format!("{server:?}\0"));
+    let files = files.iter().map(|file| hash::of_bytes(file));
+    hash::of_bytes(parts.chain(files).collect::<String>().as_bytes())
+}
+
+/// Reads the servers that apply, while an agent runs.
+pub trait McpSource: Send {
+    /// Returns the servers if they may have changed since the last call. The first call returns them all.
+    fn changed(&mut self) -> Option<FoundServers>;
+}
+
+/// The servers that apply.
+#[derive(Clone, Debug, Default)]
+pub struct FoundServers {
+    /// In the order of their files, with their variables expanded. Names are unique.
+    pub servers: Vec<McpServer>,
+    /// What the user should know: files with errors, servers that wait for approval.
+    pub notices: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_have_values_or_defaults() {
+        let var = |name: &str| match name {
+            "A" => Some("1".to_owned()),
+            "EMPTY" => Some(String::new()),
+            _ => None,
+        };
+        for (text, expected) in [
+            ("pre${A}post", Ok("pre1post")),
+            ("${B:-dflt}${A}", Ok("dflt1")),
+            ("${EMPTY:-x}", Ok("x")),
+            ("${EMPTY}", Ok("")),
+            ("$A ${A", Ok("$A ${A")),
+            ("${B}", Err("B")),
+        ] {
+            let expanded = expand(text, var);
+            let expanded = expanded.as_deref().map_err(String::as_str);
+            assert_eq!(expanded, expected, "{text}");
+        }
+    }
+}

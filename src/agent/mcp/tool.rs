@@ -1,0 +1,167 @@
+//! A tool of a server, as a tool of the agent.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::select;
+use tokio::time::sleep;
+
+use super::connection::{Failure, OnProgress};
+use super::output::to_output;
+use super::server::{RemoteTool, Server};
+use crate::tool::{Details, Effects, OtherDetails, Progress, Tool};
+use crate::tool::{ToolContext, ToolError, ToolOutput};
+use crate::tools::ToolSettings;
+use tiller_llm::ToolSpec;
+
+/// How long a call may take.
+const CALL_LIMIT: Duration = Duration::from_mins(10);
+/// The longest name, in characters: providers accept no longer one.
+const MAX_NAME: usize = 64;
+/// The longest description, in characters.
+const MAX_DESCRIPTION: usize = 2_000;
+
+pub(super) struct McpTool {
+    server: Arc<Server>,
+    /// The server's name for it.
+    name: String,
+    title: String,
+    reads_only: bool,
+    spec: ToolSpec,
+    settings: ToolSettings,
+}
+
+impl McpTool {
+    pub fn new(server: &Arc<Server>, tool: &RemoteTool, settings: &ToolSettings) -> Self {
+        let server_name = &server.spec.name;
+        let description = tool.description.chars().take(MAX_DESCRIPTION);
+        Self {
+            server: Arc::clone(server),
+            name: tool.name.clone(),
+            title: format!("server {server_name}: {}", tool.name),
+            reads_only: tool.reads_only,
+            spec: ToolSpec {
+                name: full_name(server_name, &tool.name),
+                description: description.collect(),
+                parameters: tool.parameters.clone(),
+                ..ToolSpec::default()
+            },
+            settings: settings.clone(),
+        }
+    }
+
+    fn on_progress(&self, progress: Progress) -> OnProgress {
+        let title = self.title.clone();
+        Box::new(move |params| {
+            let text = progress_text(params);
+            progress.set(Details::Other(OtherDetails {
+                title: title.clone(),
+                value: text.into(),
+            }));
+        })
+    }
+
+    fn failed(&self, why: &str) -> ToolError {
+        ToolError::new(format!("MCP server {}: {why}", self.server.spec.name))
+    }
+
+    async fn call(&self, args: Value, progress: Progress) -> Result<Value, ToolError> {
+        let link = self.server.connection().await;
+        let link = link.map_err(|why| self.failed(&why))?;
+        let params = json!({"name": self.name, "arguments": args});
+        let on_progress = self.on_progress(progress);
+        let result = link.request("tools/call", params, Some(on_progress)).await;
+        result.map_err(|failure| {
+            let gone = matches!(failure, Failure::Gone(_));
+            let why = failure.text();
+            if gone {
+                self.failed(&format!("{why}. The next call starts it again"))
+            } else {
+                self.failed(&why)
+            }
+        })
+    }
+}
+
+/// What models call tool `tool` of `server`: letters, digits, `_` and `-`.
+fn full_name(server: &str, tool: &str) -> String {
+    let name = format!("mcp__{server}__{tool}");
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let name = name.chars().map(|c| if fits(c) { c } else { '_' });
+    name.take(MAX_NAME).collect()
+}
+
+fn progress_text(params: &Value) -> String {
+    let number = |name: &str| params[name].as_f64();
+    let count = match (number("progress"), number("total")) {
+        (Some(done), Some(total)) => format!("{done} of {total}"),
+        (Some(done), None) => done.to_string(),
+        _ => String::new(),
+    };
+    let text = params["message"].as_str().unwrap_or_default();
+    format!("{count} {text}").trim().to_owned()
+}
+
+impl Tool for McpTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn effects(&self, _args: &Value) -> Effects {
+        Effects {
+            claims_to_read: self.reads_only,
+            ..Effects::unknown()
+        }
+    }
+
+    fn preview(&self, args: &Value) -> Details {
+        Details::Other(OtherDetails {
+            title: self.title.clone(),
+            value: args.clone(),
+        })
+    }
+
+    fn execute(
+        &self,
+        args: Value,
+        context: ToolContext,
+    ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let cancel = context.cancel.clone();
+            let result = select! {
+                biased;
+                () = cancel.cancelled() => return Err(ToolError::new("Tool execution cancelled")),
+                result = self.call(args, context.progress.clone()) => result?,
+                () = sleep(CALL_LIMIT) => {
+                    let limit = CALL_LIMIT.as_secs() / 60;
+                    return Err(self.failed(&format!("no result after {limit} minutes")));
+                }
+            };
+            Ok(to_output(&result, &self.title, &self.settings, &context).await)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_ones_that_providers_accept() {
+        assert_eq!(full_name("lab", "tool0"), "mcp__lab__tool0");
+        assert_eq!(full_name("my lab", "a.b/ü"), "mcp__my_lab__a_b__");
+        assert_eq!(full_name("lab", &"x".repeat(100)).len(), MAX_NAME);
+    }
+
+    #[test]
+    fn progress_is_a_line() {
+        let text = |value| progress_text(&value);
+        assert_eq!(
+            text(json!({"progress": 1, "total": 3, "message": "a"})),
+            "1 of 3 a"
+        );
+        assert_eq!(text(json!({"progress": 0.5})), "0.5");
+    }
+}

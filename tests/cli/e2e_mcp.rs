@@ -1,0 +1,508 @@
+//! MCP servers, end to end: the real binary starts a server from the user's files, offers its tools, and
+//! calls them. The server is `support/mcp_server.py`.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+
+use crate::support::marked::DEADLINE;
+use crate::support::model_server::{ModelServer, Recorded, Reply, Script, Wire};
+use crate::support::rpc::RpcClient;
+use crate::support::sandbox::{Ran, Sandbox};
+use crate::support::screen::Launch;
+
+const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/mcp_server.py");
+
+/// A sandbox whose model makes these calls, one a turn, and then says "final".
+fn stage(calls: &[(&str, Value)]) -> (ModelServer, Sandbox) {
+    let calls = calls.iter();
+    let calls = calls.map(|(name, args)| Reply::call(name, args.clone()));
+    let server = ModelServer::start(Script::of(calls.chain([Reply::text("final").repeat()])));
+    let mut sandbox = Sandbox::new();
+    sandbox.use_server(&server);
+    (server, sandbox)
+}
+
+/// The entry of the test's server, with these options.
+fn lab(sandbox: &Sandbox, options: &[&str]) -> Value {
+    let log = sandbox.path().join("log");
+    let mut args = vec![SERVER.to_owned(), log.display().to_string()];
+    args.extend(options.iter().map(|&option| option.to_owned()));
+    json!({"command": "python3", "args": args})
+}
+
+fn write_servers(file: &Path, servers: &Value) {
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, json!({"mcpServers": servers}).to_string()).unwrap();
+}
+
+/// Gives the user one server, with these options.
+fn use_lab(sandbox: &Sandbox, options: &[&str]) {
+    let file = sandbox.config().join("mcp.json");
+    write_servers(&file, &json!({"lab": lab(sandbox, options)}));
+}
+
+fn ask(sandbox: &Sandbox, mode: &str) -> Ran {
+    let ran = sandbox.run(&[
+        "-p",
+        "--permission",
+        mode,
+        "-m",
+        Wire::Anthropic.model(),
+        "go",
+    ]);
+    sandbox.wait_no_processes(&[]);
+    ran
+}
+
+/// What the server noted.
+fn log(sandbox: &Sandbox) -> Vec<Value> {
+    let text = fs::read_to_string(sandbox.path().join("log")).unwrap_or_default();
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn starts(sandbox: &Sandbox) -> usize {
+    let is_start = |note: &&Value| !note["start"].is_null();
+    log(sandbox).iter().filter(is_start).count()
+}
+
+fn is_of_server(name: &String) -> bool {
+    name.starts_with("mcp")
+}
+
+#[test]
+fn tools_of_a_server_are_offered_and_called() {
+    let (server, sandbox) = stage(&[
+        ("mcp__lab__tool0", json!({"a": "v"})),
+        ("mcp__lab__tool1", json!({"a": 1})),
+    ]);
+    use_lab(
+        &sandbox,
+        &["--tools", "12", "--garbage", "--ask", "--twice"],
+    );
+    let ran = ask(&sandbox, "full");
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert_eq!(ran.stderr, "");
+
+    let requests = server.requests();
+    let tools = requests[0].tools();
+    // The 12th comes with the second page.
+    let listed: Vec<String> = tools.into_iter().filter(is_of_server).collect();
+    assert_eq!(listed.len(), 13);
+    assert_eq!(listed[11], "mcp__lab__tool11");
+    assert_eq!(requests[1].results(), [r#"MCPRESULT {"a": "v"}"#]);
+    assert_eq!(requests[2].results()[1], r#"MCPRESULT {"a": "1"}"#);
+    let results = sandbox.session_messages().into_iter();
+    let errors: Vec<Value> = results
+        .filter(|it| it["role"] == "toolResult")
+        .map(|it| it["isError"].clone())
+        .collect();
+    assert_eq!(errors, [false, true]);
+    let noted = log(&sandbox);
+    assert_eq!(Path::new(noted[0]["cwd"].as_str().unwrap()), sandbox.path());
+    let answers: Vec<&Value> = noted
+        .iter()
+        .filter(|it| it["in"]["method"].is_null())
+        .collect();
+    assert_eq!(answers[1]["in"]["error"]["code"], -32601, "{noted:?}");
+    assert_eq!(answers[2]["in"]["result"], json!({}));
+    assert_eq!(starts(&sandbox), 1);
+}
+
+#[test]
+fn pictures_and_progress_of_a_call_arrive() {
+    let (server, sandbox) = stage(&[("mcp__lab__tool0", json!({}))]);
+    use_lab(&sandbox, &["--image", "--progress"]);
+    let model = Wire::Anthropic.model();
+    let ran = sandbox.run(&["--mode", "json", "--permission", "full", "-m", model, "go"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let body = server.requests()[1].text();
+    assert!(body.contains("image/png"), "{body}");
+    let is_progress = |it: &Value| it.to_string().contains("1 of 2 half");
+    assert!(ran.records().iter().any(is_progress), "{}", ran.stdout);
+    sandbox.wait_no_processes(&[]);
+}
+
+#[test]
+fn a_server_that_dies_is_started_again_three_times() {
+    let call = ("mcp__lab__tool0", json!({}));
+    let (server, sandbox) = stage(&vec![call; 5]);
+    use_lab(&sandbox, &["--die"]);
+    let ran = ask(&sandbox, "full");
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let results = server.requests()[5].results();
+    let died = "MCP server lab: it exited with code 1; its last words: out of memory";
+    for result in &results[..4] {
+        assert_eq!(*result, format!("{died}. The next call starts it again"));
+    }
+    assert_eq!(results[4], format!("{died}; tiller has started it 4 times"));
+    assert_eq!(starts(&sandbox), 4);
+}
+
+#[test]
+fn a_server_that_floods_ends_and_disturbs_nothing_else() {
+    let (server, sandbox) = stage(&[
+        ("mcp__lab__tool0", json!({})),
+        ("mcp__other__tool0", json!({})),
+    ]);
+    let servers = json!({"lab": lab(&sandbox, &["--flood"]), "other": lab(&sandbox, &[])});
+    write_servers(&sandbox.config().join("mcp.json"), &servers);
+    let ran = ask(&sandbox, "full");
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let results = server.requests()[2].results();
+    let flooded = "MCP server lab: it sent more than 32 MB in one line";
+    assert!(results[0].starts_with(flooded), "{results:?}");
+    assert_eq!(results[1], "MCPRESULT {}");
+}
+
+#[test]
+fn servers_that_do_not_start_are_named_once_and_change_no_request() {
+    let (server, mut sandbox) = stage(&[]);
+    assert_eq!(ask(&sandbox, "full").stderr, "");
+    sandbox.set("LAB", "1");
+    let servers = json!({
+        "dead": lab(&sandbox, &["--die-at-start"]),
+        "gone": {"command": "no-such-program"},
+        "unset": {"command": "${LAB}", "args": ["${LAB_UNSET}"]},
+        "web": {"type": "http", "url": "https://example.org"},
+    });
+    write_servers(&sandbox.config().join("mcp.json"), &servers);
+    let ran = ask(&sandbox, "full");
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    for said in [
+        "MCP server dead didn't start: it exited with code 3; its last words: no database",
+        "MCP server gone didn't start: its command wasn't found",
+        "MCP server unset doesn't start: the variable LAB_UNSET isn't set. Set it, or write \
+         ${LAB_UNSET:-DEFAULT} in",
+        "mcpServers.web: tiller can't use servers with a URL yet, only programs",
+    ] {
+        assert_eq!(
+            ran.stderr.matches(said).count(),
+            1,
+            "{said}: {}",
+            ran.stderr
+        );
+    }
+    let requests = server.requests();
+    assert_eq!(requests[0].body["tools"], requests[1].body["tools"]);
+    assert_eq!(requests[0].body["system"], requests[1].body["system"]);
+}
+
+#[test]
+fn files_of_claude_code_count_and_the_first_server_of_a_name() {
+    let (server, mut sandbox) = stage(&[]);
+    sandbox.set("LAB_VALUE", "two words");
+    let of = |name: &str| {
+        let mut server = lab(&sandbox, &["--value", "${LAB_VALUE}"]);
+        server["env"] = json!({"LAB_NAME": name, "LAB_DEFAULT": "${LAB_NONE:-none}"});
+        server
+    };
+    use_lab(&sandbox, &[]);
+    let cwd = sandbox.path().display().to_string();
+    let claude = json!({
+        "mcpServers": {"all": of("all"), "lab": of("lab"), "here": of("all")},
+        "projects": {cwd: {"mcpServers": {"here": of("here")}}},
+    });
+    let home = sandbox.config().parent().unwrap().join("home");
+    fs::write(home.join(".claude.json"), claude.to_string()).unwrap();
+    let ran = ask(&sandbox, "full");
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let tools = server.requests()[0].tools();
+    for tool in ["mcp__all__tool0", "mcp__here__tool0", "mcp__lab__tool0"] {
+        assert!(tools.iter().any(|it| it == tool), "{tool}: {tools:?}");
+    }
+    let notes = log(&sandbox);
+    let mut names: Vec<&str> = notes
+        .iter()
+        .filter_map(|it| it["env"]["LAB_NAME"].as_str())
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, ["all", "here"]);
+    let note = notes
+        .iter()
+        .find(|it| it["env"]["LAB_NAME"] == "all")
+        .unwrap();
+    assert_eq!(note["env"]["LAB_DEFAULT"], "none");
+    assert_eq!(note["args"], json!(["--value", "two words"]));
+    assert_eq!(note["env"]["CLAUDE_PROJECT_DIR"], json!(sandbox.path()));
+}
+
+#[test]
+fn servers_of_a_project_start_once_they_are_approved_and_until_they_change() {
+    let (server, sandbox) = stage(&[]);
+    let script = format!("exec python3 {SERVER} \"$@\"\n");
+    sandbox.write("tools/lab.sh", &script);
+    sandbox.git_init();
+    let start =
+        |data: &str| json!({"command": "sh", "args": ["tools/lab.sh", "log", "--value", data]});
+    let file = sandbox.path().join(".mcp.json");
+    write_servers(&file, &json!({"lab": start("data.db")}));
+    sandbox.write("data.db", "1");
+    let offers = || {
+        let ran = ask(&sandbox, "full");
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        let tools = server.requests().last().unwrap().tools();
+        (tools.iter().any(|it| it == "mcp__lab__tool0"), ran.stderr)
+    };
+    let slash = |line: &str| sandbox.run(&["-p", line]);
+    assert!(!offers().0);
+    assert!(slash("/mcp").stdout.contains(".mcp.json, off because"));
+    let refused = slash("/mcp approve").stderr;
+    assert!(
+        refused.contains("You don't trust this project"),
+        "{refused}"
+    );
+    let trusted = format!("[trust]\n\"{}\" = \"trusted\"\n", sandbox.path().display());
+    fs::write(sandbox.config().join("projects.toml"), trusted).unwrap();
+    let (offered, said) = offers();
+    assert!(!offered);
+    let waits = "1 MCP server of this project won't start until you approve them: /mcp";
+    assert!(said.contains(waits), "{said}");
+    assert_eq!(starts(&sandbox), 0);
+    let listed = slash("/mcp").stdout;
+    assert!(
+        listed.contains(".mcp.json, waiting for your approval"),
+        "{listed}"
+    );
+    assert!(listed.contains("  lab: sh tools/lab.sh log"), "{listed}");
+    let approved = slash("/mcp approve").stdout;
+    assert!(approved.starts_with("Approved: 1 MCP server"), "{approved}");
+    assert!(offers().0);
+    let listed = slash("/mcp").stdout;
+    assert!(listed.contains("  lab: running, 3 tools"), "{listed}");
+    // Data that it changes isn't part of the approval; the script is.
+    sandbox.write("data.db", "2");
+    assert!(offers().0);
+    sandbox.write("tools/lab.sh", &format!("{script}# changed\n"));
+    assert!(!offers().0);
+    sandbox.write("tools/lab.sh", &script);
+    assert!(offers().0);
+    write_servers(&file, &json!({"lab": start("other.db")}));
+    assert!(!offers().0);
+}
+
+#[test]
+fn a_call_needs_a_question() {
+    let call = |name| (name, json!({}));
+    let (server, sandbox) = stage(&[call("mcp__lab__tool0"), call("mcp__lab__look")]);
+    use_lab(&sandbox, &[]);
+    let ran = ask(&sandbox, "auto");
+    let results = server.requests()[2].results();
+    let why = "Not permitted: it runs outside the sandbox, and tiller can't know what it does.";
+    assert!(results[0].starts_with(why), "{results:?}");
+    assert!(
+        results[0].contains("tool = \"mcp__lab__tool0\""),
+        "{results:?}"
+    );
+    assert!(results[1].starts_with(why), "{results:?}");
+    assert_eq!(ran.code, Some(3), "{ran:#?}");
+}
+
+#[test]
+fn plan_mode_refuses_all_but_what_claims_to_read() {
+    let (server, sandbox) = stage(&[
+        ("mcp__lab__tool0", json!({})),
+        ("mcp__lab__look", json!({})),
+    ]);
+    use_lab(&sandbox, &[]);
+    ask(&sandbox, "plan");
+    let results = server.requests()[2].results();
+    assert!(
+        results[0].starts_with("Not permitted: Plan mode"),
+        "{results:?}"
+    );
+    assert!(
+        results[1].contains("This run can't ask the user"),
+        "{results:?}"
+    );
+}
+
+#[test]
+fn a_rule_allows_the_tools_of_a_server() {
+    let (server, sandbox) = stage(&[("mcp__lab__tool0", json!({}))]);
+    use_lab(&sandbox, &[]);
+    let rule = "[models]\nlocal = false\n[[permission.rules]]\ntool = \"mcp__lab__*\"\naction = \"allow\"\n";
+    fs::write(sandbox.config().join("config.toml"), rule).unwrap();
+    let ran = ask(&sandbox, "auto");
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert_eq!(server.requests()[1].results(), ["MCPRESULT {}"]);
+}
+
+#[test]
+fn of_too_many_tools_two_are_offered_which_find_and_call_the_others() {
+    let args = json!({"name": "mcp__lab__tool42", "arguments": {"a": "v"}});
+    let wrong = json!({"name": "mcp__lab__tool4200"});
+    let (server, sandbox) = stage(&[
+        ("mcp_search", json!({"words": "tool42"})),
+        ("mcp_call", args),
+        ("mcp_call", wrong),
+    ]);
+    use_lab(&sandbox, &["--tools", "100", "--desc", "200"]);
+    let hook = json!({"command": "cat >> seen", "type": "command"});
+    let hooks = json!({"hooks": {"PreToolUse": [{"matcher": "mcp__lab__.*", "hooks": [hook]}]}});
+    fs::write(sandbox.config().join("hooks.json"), hooks.to_string()).unwrap();
+    let rule = "[models]\nlocal = false\n[[permission.rules]]\ntool = \"mcp__lab__tool42\"\naction = \"allow\"\n";
+    fs::write(sandbox.config().join("config.toml"), rule).unwrap();
+    let ran = ask(&sandbox, "auto");
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let requests = server.requests();
+    let offered: Vec<String> = requests[0]
+        .tools()
+        .into_iter()
+        .filter(is_of_server)
+        .collect();
+    assert_eq!(offered, ["mcp_search", "mcp_call"]);
+    let results = requests[3].results();
+    let first: Value = serde_json::from_str(results[0].lines().next().unwrap()).unwrap();
+    assert_eq!(first["name"], "mcp__lab__tool42");
+    assert_eq!(first["arguments"]["type"], "object");
+    assert_eq!(results[1], r#"MCPRESULT {"a": "v"}"#);
+    assert!(
+        results[2].starts_with("There is no MCP tool 'mcp__lab__tool4200'."),
+        "{results:?}"
+    );
+    let seen: Value = serde_json::from_str(&sandbox.read("seen")).unwrap();
+    assert_eq!(seen["tool_name"], "mcp__lab__tool42");
+    assert_eq!(seen["tool_input"], json!({"a": "v"}));
+}
+
+#[test]
+fn an_abort_cancels_the_call_and_the_server_runs_on() {
+    let (server, sandbox) = stage(&[("mcp__lab__tool0", json!({}))]);
+    use_lab(&sandbox, &["--hang"]);
+    let model = Wire::Anthropic.model();
+    let mut client = RpcClient::start(&sandbox, &["--permission", "full", "-m", model]);
+    client.data(json!({"type": "prompt", "message": "go"}));
+    wait_for(&sandbox, "tools/call");
+    client.send(json!({"type": "abort"}));
+    client.until_type("agent_settled");
+    let cancelled = wait_for(&sandbox, "notifications/cancelled");
+    let call = wait_for(&sandbox, "tools/call");
+    assert_eq!(cancelled["params"]["requestId"], call["id"]);
+    client.prompt("again");
+    let tools = server.requests()[1].tools();
+    assert!(tools.iter().any(|it| it == "mcp__lab__tool0"));
+    assert_eq!(starts(&sandbox), 1);
+    assert_eq!(client.close(), Some(0));
+    sandbox.wait_no_processes(&[]);
+}
+
+/// Waits until the server has received this method. Returns the message.
+fn wait_for(sandbox: &Sandbox, method: &str) -> Value {
+    let started = Instant::now();
+    loop {
+        let is_it = |note: &Value| note["in"]["method"] == method;
+        if let Some(note) = log(sandbox).into_iter().find(is_it) {
+            return note["in"].clone();
+        }
+        assert!(started.elapsed() < DEADLINE, "no {method}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn new_tools_join_at_a_later_prompt() {
+    let (server, sandbox) = stage(&[("mcp__lab__tool0", json!({}))]);
+    use_lab(&sandbox, &["--change"]);
+    let model = Wire::Anthropic.model();
+    let mut client = RpcClient::start(&sandbox, &["--permission", "full", "-m", model]);
+    client.prompt("go");
+    let offers = || {
+        let requests = server.requests();
+        let has_new = |it: &Recorded| it.tools().iter().any(|it| it == "mcp__lab__newtool");
+        requests.iter().map(has_new).collect::<Vec<_>>()
+    };
+    assert_eq!(offers(), [false, false]);
+    let started = Instant::now();
+    while !offers().contains(&true) {
+        client.prompt("more");
+        assert!(started.elapsed() < DEADLINE, "no new tool");
+    }
+    client.close();
+    sandbox.wait_no_processes(&[]);
+}
+
+#[test]
+fn a_server_ends_when_tiller_is_killed() {
+    let (_server, sandbox) = stage(&[("mcp__lab__tool0", json!({}))]);
+    use_lab(&sandbox, &["--hang"]);
+    let model = Wire::Anthropic.model();
+    let mut client = RpcClient::start(&sandbox, &["--permission", "full", "-m", model]);
+    client.data(json!({"type": "prompt", "message": "go"}));
+    wait_for(&sandbox, "tools/call");
+    kill(Pid::from_raw(client.pid()), Signal::SIGKILL).unwrap();
+    client.close();
+    sandbox.wait_no_processes(&[]);
+}
+
+#[test]
+fn the_question_names_the_server_and_its_answer_is_kept_for_the_project() {
+    let call = ("mcp__lab__tool0", json!({"a": "vvv"}));
+    let (server, sandbox) = stage(&[call.clone(), call]);
+    let sandbox = sandbox.with_default_mode();
+    use_lab(&sandbox, &[]);
+    let model = Wire::Anthropic.model();
+    let screen = Launch::new(&sandbox)
+        .args(&["-m", model])
+        .size(100, 40)
+        .start();
+    screen.wait_for("─ auto");
+    screen.keys("go<enter>");
+    screen.wait_for("Allow server lab: tool0?");
+    screen.wait_for("\"a\": \"vvv\"");
+    screen.keys("<down><down><right>");
+    screen.wait_for("don't ask again for the tool mcp__lab__tool0 in this project");
+    screen.wait_for("Enter confirm");
+    screen.keys("<enter>");
+    screen.wait_for("final");
+    let results = server.requests()[2].results();
+    assert_eq!(results, [r#"MCPRESULT {"a": "vvv"}"#; 2]);
+    let kept = fs::read_to_string(sandbox.config().join("projects.toml")).unwrap();
+    assert!(kept.contains("tool = \"mcp__lab__tool0\""), "{kept}");
+    screen.keys("/mcp<enter>");
+    screen.wait_for("lab: running, 3 tools");
+    screen.keys("<c-d>");
+    screen.wait_exit();
+    sandbox.wait_no_processes(&[]);
+}
+
+/// Otherwise the model could let anything run outside the sandbox: it changes the script and ends the server.
+#[test]
+fn a_script_that_changes_during_a_run_does_not_start_again() {
+    let call = Reply::call("mcp__lab__tool0", json!({}));
+    let change = Reply::call("bash", json!({"command": "echo >> lab.sh"}));
+    let replies = [
+        call.clone(),
+        call.clone(),
+        change,
+        call,
+        Reply::text("final"),
+    ];
+    let server = ModelServer::start(Script::of(replies));
+    let mut sandbox = Sandbox::new();
+    sandbox.use_server(&server);
+    sandbox.write("lab.sh", &format!("exec python3 {SERVER} \"$@\"\n"));
+    let trusted = format!("[trust]\n\"{}\" = \"trusted\"\n", sandbox.path().display());
+    fs::write(sandbox.config().join("projects.toml"), trusted).unwrap();
+    let lab = json!({"command": "sh", "args": ["lab.sh", "log", "--die"]});
+    write_servers(&sandbox.path().join(".mcp.json"), &json!({"lab": lab}));
+    sandbox.run(&["-p", "/mcp approve"]);
+    ask(&sandbox, "full");
+    let results = server.requests()[4].results();
+    assert!(
+        results[1].contains("The next call starts it again"),
+        "{results:?}"
+    );
+    assert!(
+        results[3].contains("it or its files have changed"),
+        "{results:?}"
+    );
+    assert_eq!(starts(&sandbox), 2);
+}
