@@ -143,10 +143,11 @@ impl HookSource for LiveHooks {
                 let faults = faults.map(|fault| format!("{path}: {fault}"));
                 found.notices.extend(faults);
             }
-            let good = match it.file.is_broken {
+            let good = if it.file.is_broken {
                 // Half written, perhaps. Without its guards a call could run that they forbid.
-                true => self.good.get(&it.path).cloned().unwrap_or_default(),
-                false => it.file,
+                self.good.get(&it.path).cloned().unwrap_or_default()
+            } else {
+                it.file
             };
             disabled |= good.disables_all && !it.of_project;
             found.hooks.extend(good.hooks.iter().cloned());

@@ -23,7 +23,9 @@ impl Actor {
         match verdict {
             PromptVerdict::Sent(texts) => {
                 self.queues.note_checked(id);
-                texts.into_iter().for_each(|text| self.from_hooks(text));
+                for text in texts {
+                    self.note_from_hooks(text);
+                }
             }
             PromptVerdict::Blocked(reason) => {
                 let blocked = self.queues.block(id);
@@ -42,9 +44,10 @@ impl Actor {
     /// Runs the hooks for the session's end. None runs if no run has begun in it.
     pub(super) async fn end_hooks(&self) {
         let hooks = &self.env.hooks;
-        let reason = match self.env.permissions.has_user() {
-            true => "prompt_input_exit",
-            false => "other",
+        let reason = if self.env.permissions.has_user() {
+            "prompt_input_exit"
+        } else {
+            "other"
         };
         if hooks.ends(&self.env.conversation_id) {
             let ended = HookInput::session_end(reason);
@@ -60,7 +63,7 @@ impl Actor {
         }
     }
 
-    pub(super) fn from_hooks(&mut self, text: String) {
+    pub(super) fn note_from_hooks(&mut self, text: String) {
         let content = vec![Content::text(text)];
         self.conversation.tell_model(content, HOOK_ORIGIN);
     }

@@ -389,7 +389,7 @@ impl Actor {
             Some(RunMessage::PromptsLeft(reply)) => drop(reply.send(self.queues.checked())),
             Some(RunMessage::PromptChecked(id, verdict)) => self.prompt_checked(id, verdict),
             Some(RunMessage::ForgetChecks) => self.queues.forget_checks(),
-            Some(RunMessage::FromHooks(text)) => self.from_hooks(text),
+            Some(RunMessage::FromHooks(text)) => self.note_from_hooks(text),
             Some(RunMessage::McpTools(tools))
                 if tools.is_empty() && !self.toolbox.has_servers() => {}
             Some(RunMessage::McpTools(tools)) => {

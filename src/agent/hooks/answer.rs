@@ -126,7 +126,7 @@ impl Outcome {
             (Value::String(word), _) if word == "approve" => Some(Decision::Allow),
             (other, _) => return Err(format!("decision {other} is not \"block\" or \"approve\"")),
         };
-        let own_decision = self.own_decision(input, own)?;
+        let own_decision = own_decision(input, own)?;
         if answer["continue"] == false {
             let reason = text(&answer["stopReason"]).unwrap_or_default();
             self.stop = Some(reason);
@@ -172,50 +172,6 @@ impl Outcome {
         Ok(())
     }
 
-    /// The decision, its reason and the new arguments in `hookSpecificOutput`.
-    fn own_decision(
-        &self,
-        input: &HookInput,
-        own: &Value,
-    ) -> Result<Option<(Option<Decision>, String, Option<Value>)>, String> {
-        let (word, reason, arguments) = match input.point {
-            HookPoint::PreToolUse => (
-                &own["permissionDecision"],
-                &own["permissionDecisionReason"],
-                &own["updatedInput"],
-            ),
-            HookPoint::PermissionRequest => {
-                let decision = &own["decision"];
-                let changed = &decision["updatedInput"];
-                if !changed.is_null() && *changed != input.fields["tool_input"] {
-                    // The user was shown another call.
-                    return Err("it can't change the call here, only at PreToolUse".to_owned());
-                }
-                (
-                    &decision["behavior"],
-                    &decision["message"],
-                    &decision["updatedInput"],
-                )
-            }
-            _ => return Ok(None),
-        };
-        let decision = match word.as_str() {
-            None if word.is_null() => None,
-            Some("allow") => Some(Decision::Allow),
-            Some("deny") => Some(Decision::Deny),
-            Some("ask" | "defer") if input.point == HookPoint::PreToolUse => Some(Decision::Ask),
-            _ => return Err(format!("its decision {word} is not known")),
-        };
-        let reason = reason.as_str().filter(|reason| !reason.is_empty());
-        let reason = match (reason, decision) {
-            (Some(reason), _) => reason.to_owned(),
-            (None, Some(Decision::Deny)) => denied(input),
-            (None, _) => String::new(),
-        };
-        let arguments = Some(arguments).filter(|it| it.is_object()).cloned();
-        Ok(Some((decision, reason, arguments)))
-    }
-
     /// A hook says no, by its exit code or in words.
     fn block(&mut self, hook: &Hook, input: &HookInput, said: String, by_code: bool) {
         let title = input.title();
@@ -242,6 +198,49 @@ impl Outcome {
             _ => self.decide(hook, Decision::Deny, said),
         }
     }
+}
+
+/// What `hookSpecificOutput` decides: the decision, its reason, new arguments.
+type OwnDecision = (Option<Decision>, String, Option<Value>);
+
+/// The decision, its reason and the new arguments in `hookSpecificOutput`.
+fn own_decision(input: &HookInput, own: &Value) -> Result<Option<OwnDecision>, String> {
+    let (word, reason, arguments) = match input.point {
+        HookPoint::PreToolUse => (
+            &own["permissionDecision"],
+            &own["permissionDecisionReason"],
+            &own["updatedInput"],
+        ),
+        HookPoint::PermissionRequest => {
+            let decision = &own["decision"];
+            let changed = &decision["updatedInput"];
+            if !changed.is_null() && *changed != input.fields["tool_input"] {
+                // The user was shown another call.
+                return Err("it can't change the call here, only at PreToolUse".to_owned());
+            }
+            (
+                &decision["behavior"],
+                &decision["message"],
+                &decision["updatedInput"],
+            )
+        }
+        _ => return Ok(None),
+    };
+    let decision = match word.as_str() {
+        None if word.is_null() => None,
+        Some("allow") => Some(Decision::Allow),
+        Some("deny") => Some(Decision::Deny),
+        Some("ask" | "defer") if input.point == HookPoint::PreToolUse => Some(Decision::Ask),
+        _ => return Err(format!("its decision {word} is not known")),
+    };
+    let reason = reason.as_str().filter(|reason| !reason.is_empty());
+    let reason = match (reason, decision) {
+        (Some(reason), _) => reason.to_owned(),
+        (None, Some(Decision::Deny)) => denied(input),
+        (None, _) => String::new(),
+    };
+    let arguments = Some(arguments).filter(|it| it.is_object()).cloned();
+    Ok(Some((decision, reason, arguments)))
 }
 
 fn denied(input: &HookInput) -> String {

@@ -257,9 +257,10 @@ impl Shared {
             command: String::new(),
             cwd: session.cwd.to_owned(),
             environment,
-            sandbox: match hook.of_project {
-                true => session.sandbox.clone()?,
-                false => None,
+            sandbox: if hook.of_project {
+                session.sandbox.clone()?
+            } else {
+                None
             },
         })
     }

@@ -67,7 +67,7 @@ impl HookPoint {
         match self {
             Self::SessionEnd => Duration::from_millis(1500),
             Self::UserPromptSubmit => Duration::from_secs(30),
-            _ => Duration::from_secs(60),
+            _ => Duration::from_mins(1),
         }
     }
 

@@ -93,7 +93,7 @@ async fn answered(scope: CallScope<'_>, subject: Subject, allowed: &Allowed) -> 
     };
     tokio::select! {
         biased;
-        answer = &mut asked => return answer,
+        answer = &mut asked => answer,
         answer = by_hook => {
             withdrawn.cancel();
             asked.await;

@@ -77,9 +77,10 @@ impl RunEnv {
         if !self.hooks.has(input.point()) {
             return Outcome::default();
         }
-        let confined = match self.hooks.has_of_project(input.point()) {
-            true => self.permissions.for_hooks().await,
-            false => Ok(None),
+        let confined = if self.hooks.has_of_project(input.point()) {
+            self.permissions.for_hooks().await
+        } else {
+            Ok(None)
         };
         let (sandbox, running) = match confined {
             Ok(Some((sandbox, running))) => (Ok(Some(sandbox)), running),

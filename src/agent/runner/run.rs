@@ -41,13 +41,12 @@ pub(crate) async fn run(link: &RunLink, opening: Opening) -> RunOutcome {
     let mut continued = 0;
     loop {
         if link.check_prompts().await {
-            return match link.env.permissions.has_user() {
-                true => RunOutcome::Done,
-                // A script must learn that there is no answer.
-                false => RunOutcome::Failed {
-                    message: "the prompt wasn't sent".to_owned(),
-                },
-            };
+            if link.env.permissions.has_user() {
+                return RunOutcome::Done;
+            }
+            // A script must learn that there is no answer.
+            let message = "the prompt wasn't sent".to_owned();
+            return RunOutcome::Failed { message };
         }
         let outcome = turns(
             link,
