@@ -47,23 +47,23 @@ fn entry(hook: &Value, at: usize) -> Value {
     let line = match hook["raw"].as_str() {
         Some(raw) => raw.to_owned(),
         None => {
-            let mut line = format!("cat >/dev/null; : {at}; ");
+            let mut steps = vec!["cat >/dev/null".to_owned(), format!(": {at}")];
             if hook["once"] == true {
-                line.push_str(&format!("test -e once{at} && exit 0; touch once{at}; "));
+                steps.push(format!("test -e once{at} && exit 0; touch once{at}"));
             }
             if let Some(seconds) = hook["sleep"].as_f64() {
-                line.push_str(&format!("sleep {seconds}; "));
+                steps.push(format!("sleep {seconds}"));
             }
-            for (stream, to) in [("out", ""), ("err", ">&2")] {
+            for (stream, to) in [("out", ""), ("err", " >&2")] {
                 if let Some(text) = hook[stream].as_str() {
-                    line.push_str(&format!("printf %s {} {to}; ", quoted(text)));
+                    steps.push(format!("printf %s {}{to}", quoted(text)));
                 }
             }
-            match hook["kill"].as_i64() {
-                Some(signal) => line.push_str(&format!("kill -{signal} $$")),
-                None => line.push_str(&format!("exit {}", hook["rc"].as_i64().unwrap_or(0))),
-            }
-            line
+            steps.push(match hook["kill"].as_i64() {
+                Some(signal) => format!("kill -{signal} $$"),
+                None => format!("exit {}", hook["rc"].as_i64().unwrap_or(0)),
+            });
+            steps.join("; ")
         }
     };
     let mut entry = json!({"type": "command", "command": line});
@@ -107,7 +107,7 @@ fn difference(line: &str) -> Result<(), String> {
             "{id}: calls and requests {counts}, not {expected}: {ran:?}"
         ));
     }
-    let read = requests.last().map(|last| last.text()).unwrap_or_default();
+    let read = requests.last().map_or_else(String::new, |last| last.text());
     let said = read.rfind("\"messages\"").map_or(&*read, |at| &read[at..]);
     for part in case["sees"]
         .as_array()
