@@ -2,8 +2,8 @@
 //! except what programs can make again.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,7 @@ pub(super) fn new(trial: &Trial) -> Result<Vec<PathBuf>, TrialError> {
             .with("GIT_DIR", git_dir)
             .with("GIT_WORK_TREE", &folder);
         for path in list(&git, &folder)? {
-            add_files(&trial.tree, below.join(path), &mut files)?;
+            add_files(&trial.tree, below.join(path), &mut files);
         }
     }
     files.retain(|path| begun.get(path).is_none());
@@ -88,23 +88,23 @@ fn list(git: &Git, folder: &Path) -> Result<Vec<PathBuf>, TrialError> {
     Ok(paths.filter(|path| !made_again(path)).collect())
 }
 
-/// Adds the file `path`, or all files in that folder.
-fn add_files(root: &Path, path: PathBuf, files: &mut Vec<PathBuf>) -> Result<(), TrialError> {
+/// Adds the file `path`, or all files in that folder. Adds a folder that it can't read itself.
+fn add_files(root: &Path, path: PathBuf, files: &mut Vec<PathBuf>) {
     let mut open = vec![path];
     while let Some(path) = open.pop() {
         let whole = root.join(&path);
-        let meta = fs::symlink_metadata(&whole).map_err(TrialError::io("can't read", &whole))?;
-        if !meta.is_dir() {
+        if !fs::symlink_metadata(&whole).is_ok_and(|meta| meta.is_dir()) {
             files.push(path);
         } else if !is_cache(&whole) {
-            let entries = fs::read_dir(&whole).map_err(TrialError::io("can't read", &whole))?;
-            for entry in entries {
-                let entry = entry.map_err(TrialError::io("can't read", &whole))?;
-                open.push(path.join(entry.file_name()));
+            match fs::read_dir(&whole) {
+                Ok(entries) => {
+                    let names = entries.flatten().map(|entry| entry.file_name());
+                    open.extend(names.map(|name| path.join(name)));
+                }
+                Err(_) => files.push(path),
             }
         }
     }
-    Ok(())
 }
 
 impl CopiedIgnored {
@@ -129,7 +129,8 @@ fn copy(trial: &Trial, path: &Path) -> Result<bool, &'static str> {
     let theirs = Looker::new(&trial.tree).look(path).map_err(unreadable)?;
     let own = Looker::new(&trial.root).look(path).map_err(unreadable)?;
     let made = match (theirs, own) {
-        (Found::Nothing | Found::Folder, _) => return Ok(false),
+        (Found::Nothing, _) => return Ok(false),
+        (Found::Folder, _) => return Err("can't be read"),
         (Found::Special, _) => return Err("is neither a file nor a folder"),
         (Found::Link(theirs), Found::Link(own)) if theirs == own => return Ok(false),
         (Found::File(theirs), Found::File(own))
@@ -175,6 +176,19 @@ fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
     })
 }
 
+/// Compares two files piece by piece, because data can be large.
 fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
-    Ok(fs::read(one)? == fs::read(other)?)
+    let (mut one, mut other) = (
+        BufReader::new(File::open(one)?),
+        BufReader::new(File::open(other)?),
+    );
+    loop {
+        let (a, b) = (one.fill_buf()?, other.fill_buf()?);
+        let shared = a.len().min(b.len());
+        if shared == 0 || a[..shared] != b[..shared] {
+            return Ok(a.is_empty() && b.is_empty());
+        }
+        one.consume(shared);
+        other.consume(shared);
+    }
 }
