@@ -65,7 +65,17 @@ pub fn not_copied(trial: &Trial) -> Option<PathBuf> {
     // Folders are more important than files such as logs.
     let is_file = |path: &PathBuf| !trial.root.join(path).is_dir();
     paths.sort_by_key(is_file);
-    paths.into_iter().next()
+    let mut paths = paths.into_iter();
+    paths.find(|path| holds_files(&trial.root.join(path)))
+}
+
+/// Returns `true` for a file, and for a folder with a file outside of caches.
+fn holds_files(path: &Path) -> bool {
+    if !fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir()) {
+        return true;
+    }
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    !is_cache(path) && entries.map(|entry| entry.path()).any(|it| holds_files(&it))
 }
 
 /// The ignored files and folders below `folder`, without folders that can be made again.
