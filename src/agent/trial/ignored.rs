@@ -2,8 +2,8 @@
 //! except what programs can make again.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,7 @@ pub(super) fn new(trial: &Trial) -> Result<Vec<PathBuf>, TrialError> {
             .with("GIT_DIR", git_dir)
             .with("GIT_WORK_TREE", &folder);
         for path in list(&git, &folder)? {
-            add_files(&trial.tree, below.join(path), &mut files)?;
+            add_files(&trial.tree, below.join(path), &mut files);
         }
     }
     files.retain(|path| begun.get(path).is_none());
@@ -65,7 +65,17 @@ pub fn not_copied(trial: &Trial) -> Option<PathBuf> {
     // Folders are more important than files such as logs.
     let is_file = |path: &PathBuf| !trial.root.join(path).is_dir();
     paths.sort_by_key(is_file);
-    paths.into_iter().next()
+    let mut paths = paths.into_iter();
+    paths.find(|path| holds_files(&trial.root.join(path)))
+}
+
+/// Returns `true` for a file, and for a folder with a file outside of caches.
+fn holds_files(path: &Path) -> bool {
+    if !fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir()) {
+        return true;
+    }
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    !is_cache(path) && entries.map(|entry| entry.path()).any(|it| holds_files(&it))
 }
 
 /// The ignored files and folders below `folder`, without folders that can be made again.
@@ -88,23 +98,23 @@ fn list(git: &Git, folder: &Path) -> Result<Vec<PathBuf>, TrialError> {
     Ok(paths.filter(|path| !made_again(path)).collect())
 }
 
-/// Adds the file `path`, or all files in that folder.
-fn add_files(root: &Path, path: PathBuf, files: &mut Vec<PathBuf>) -> Result<(), TrialError> {
+/// Adds the file `path`, or all files in that folder. Adds a folder that it can't read itself.
+fn add_files(root: &Path, path: PathBuf, files: &mut Vec<PathBuf>) {
     let mut open = vec![path];
     while let Some(path) = open.pop() {
         let whole = root.join(&path);
-        let meta = fs::symlink_metadata(&whole).map_err(TrialError::io("can't read", &whole))?;
-        if !meta.is_dir() {
+        if !fs::symlink_metadata(&whole).is_ok_and(|meta| meta.is_dir()) {
             files.push(path);
         } else if !is_cache(&whole) {
-            let entries = fs::read_dir(&whole).map_err(TrialError::io("can't read", &whole))?;
-            for entry in entries {
-                let entry = entry.map_err(TrialError::io("can't read", &whole))?;
-                open.push(path.join(entry.file_name()));
+            match fs::read_dir(&whole) {
+                Ok(entries) => {
+                    let names = entries.flatten().map(|entry| entry.file_name());
+                    open.extend(names.map(|name| path.join(name)));
+                }
+                Err(_) => files.push(path),
             }
         }
     }
-    Ok(())
 }
 
 impl CopiedIgnored {
@@ -129,7 +139,8 @@ fn copy(trial: &Trial, path: &Path) -> Result<bool, &'static str> {
     let theirs = Looker::new(&trial.tree).look(path).map_err(unreadable)?;
     let own = Looker::new(&trial.root).look(path).map_err(unreadable)?;
     let made = match (theirs, own) {
-        (Found::Nothing | Found::Folder, _) => return Ok(false),
+        (Found::Nothing, _) => return Ok(false),
+        (Found::Folder, _) => return Err("can't be read"),
         (Found::Special, _) => return Err("is neither a file nor a folder"),
         (Found::Link(theirs), Found::Link(own)) if theirs == own => return Ok(false),
         (Found::File(theirs), Found::File(own))
@@ -175,6 +186,19 @@ fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
     })
 }
 
+/// Compares two files piece by piece, because data can be large.
 fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
-    Ok(fs::read(one)? == fs::read(other)?)
+    let (mut one, mut other) = (
+        BufReader::new(File::open(one)?),
+        BufReader::new(File::open(other)?),
+    );
+    loop {
+        let (a, b) = (one.fill_buf()?, other.fill_buf()?);
+        let shared = a.len().min(b.len());
+        if shared == 0 || a[..shared] != b[..shared] {
+            return Ok(a.is_empty() && b.is_empty());
+        }
+        one.consume(shared);
+        other.consume(shared);
+    }
 }
