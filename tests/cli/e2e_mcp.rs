@@ -73,7 +73,7 @@ fn starts(sandbox: &Sandbox) -> usize {
     log(sandbox).iter().filter(is_start).count()
 }
 
-fn is_of_server(name: &String) -> bool {
+fn is_of_server(name: &str) -> bool {
     name.starts_with("mcp")
 }
 
@@ -94,7 +94,7 @@ fn tools_of_a_server_are_offered_and_called() {
     let requests = server.requests();
     let tools = requests[0].tools();
     // The 12th comes with the second page.
-    let listed: Vec<String> = tools.into_iter().filter(is_of_server).collect();
+    let listed: Vec<String> = tools.into_iter().filter(|it| is_of_server(it)).collect();
     assert_eq!(listed.len(), 13);
     assert_eq!(listed[11], "mcp__lab__tool11");
     assert_eq!(requests[1].results(), [r#"MCPRESULT {"a": "v"}"#]);
@@ -356,7 +356,7 @@ fn of_too_many_tools_two_are_offered_which_find_and_call_the_others() {
     let offered: Vec<String> = requests[0]
         .tools()
         .into_iter()
-        .filter(is_of_server)
+        .filter(|it| is_of_server(it))
         .collect();
     assert_eq!(offered, ["mcp_search", "mcp_call"]);
     let results = requests[3].results();

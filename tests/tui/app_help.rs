@@ -114,7 +114,6 @@ fn typing_finds_an_entry_by_its_command_alias_key_or_words() {
 fn a_search_finds_the_commands_of_other_agents() {
     for (query, told) in [
         ("plugin", "docs skills"),
-        ("/mcp", "/mcp"),
         ("output-style", "APPEND_SYSTEM.md"),
         ("btw", "/clone asks in a copy"),
     ] {
