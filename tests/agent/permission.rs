@@ -420,8 +420,7 @@ async fn a_missing_sandbox_is_reported_once_with_the_reason() {
         .filter(|text| text.starts_with(told))
         .collect();
     assert_eq!(told.len(), 1, "{notices:?}");
-    assert!(
-        told[0].ends_with("\nTo see which parts work, run tiller doctor"),
-        "{told:?}"
-    );
+    // The second in a container, which can't change what the machine allows.
+    let ends = ["run tiller doctor", "use --permission full"];
+    assert!(ends.iter().any(|end| told[0].ends_with(end)), "{told:?}");
 }
