@@ -91,8 +91,7 @@
 //!   settings. `manual` is the documentation, as part of the program.
 //! - `commands` has a file for each slash command that every front end runs. Those that only send a prompt are
 //!   Markdown files in `assets/prompts`; `custom` has those of the user, and skills (`agent/memory/skills`).
-//! - `hook_files` and `mcp_files` are where hooks and MCP servers come from. `approval` knows which servers of a
-//!   project the user has approved.
+//! - `hook_files` and `mcp_files` are where hooks and MCP servers come from.
 //! - `host` is what every front end offers besides the agent: opening sessions, the user's own commands. It
 //!   knows no screen and no standard streams.
 //! - `serve` is for other programs: `--mode rpc`, editors (`acp`, with an agent for each session), the socket by

@@ -1,40 +1,28 @@
-//! Where MCP servers come from: `mcp.json` next to the settings and in the project, and the files of Claude
-//! Code. Those of a project start only once the user has approved exactly them (see `approval`).
+//! Where MCP servers come from: `mcp.json` next to the settings, and the files of Claude Code. Those of a project
+//! are only listed.
 
 use std::collections::HashSet;
-use std::ffi::OsStr;
-use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::approval::{Approvals, Standing, contents};
 use super::dirs::Dirs;
-use super::humanize::plural;
 use super::live_rules::{Stamp, stamp};
-use super::trust::{PROJECT_SERVERS, Trust};
-use crate::agent::mcp::{
-    FoundServers, McpServer, McpSource, ServerFile, read_servers, servers_digest,
-};
-use crate::agent::word_list::WordList;
+use crate::agent::git::project_root;
+use crate::agent::mcp::{FoundServers, McpSource, ServerFile, read_servers};
 use crate::llm::read_small::read_small;
 
-/// The table in `projects.toml` from project root to the digest of the approved servers.
-const TABLE: &str = "mcp";
+/// Files in a project that may have servers.
+const PROJECT_SERVERS: [&str; 2] = [".tiller/mcp.json", ".mcp.json"];
 /// The key of the servers in a file.
 const SERVERS: &str = "mcpServers";
-
-/// Extensions of programs that an interpreter runs.
-const PROGRAMS: WordList =
-    WordList("js mjs cjs ts mts cts tsx py rb sh bash zsh pl php lua jar r jl");
 
 /// The files with servers for a folder.
 #[derive(Clone)]
 pub struct McpFiles {
     dirs: Dirs,
-    approvals: Approvals,
+    cwd: PathBuf,
 }
 
 /// A file with servers.
@@ -52,7 +40,7 @@ impl McpFiles {
     pub fn new(dirs: &Dirs, cwd: &Path) -> Self {
         Self {
             dirs: dirs.clone(),
-            approvals: Approvals::new(dirs, cwd, TABLE),
+            cwd: cwd.to_owned(),
         }
     }
 
@@ -60,7 +48,7 @@ impl McpFiles {
     fn places(&self) -> Vec<(PathBuf, bool)> {
         let mut places = vec![(self.dirs.mcp_file(), false)];
         places.extend(self.claude_file().map(|file| (file, false)));
-        let root = self.approvals.root();
+        let root = project_root(&self.cwd);
         places.extend(PROJECT_SERVERS.map(|name| (root.join(name), true)));
         places
     }
@@ -96,7 +84,7 @@ impl McpFiles {
         };
         let mut values = Vec::new();
         if self.claude_file().as_deref() == Some(path) {
-            for folder in [self.approvals.cwd(), self.approvals.root()] {
+            for folder in [&*self.cwd, project_root(&self.cwd)] {
                 let folder = folder.to_str().unwrap_or_default();
                 values.push(&value["projects"][folder][SERVERS]);
             }
@@ -118,37 +106,6 @@ impl McpFiles {
         }
         all
     }
-
-    /// Whether the project's servers in `listed` may start.
-    pub fn standing(&self, listed: &[ListedServers], trusted: bool) -> Result<Standing, String> {
-        self.approvals.standing(&self.digest(listed), trusted)
-    }
-
-    /// Lets exactly the project's servers in `listed` start from now on.
-    pub fn approve(&self, listed: &[ListedServers]) -> Result<(), String> {
-        self.approvals.approve(&self.digest(listed))
-    }
-
-    fn digest(&self, listed: &[ListedServers]) -> String {
-        let servers: Vec<McpServer> = servers_of_project(listed).cloned().collect();
-        servers_digest(&servers, &contents(self.scripts(&servers)))
-    }
-
-    /// The files of the project that the servers' commands name.
-    fn scripts(&self, servers: &[McpServer]) -> Vec<PathBuf> {
-        let lines: Vec<String> = servers.iter().map(McpServer::what).collect();
-        let mut scripts = self.approvals.scripts(lines.iter().map(String::as_str));
-        // A server may also name data that it changes.
-        scripts.retain(|file| is_program(file));
-        scripts
-    }
-}
-
-/// Whether the file is a program: by its name, or because it can be executed.
-fn is_program(file: &Path) -> bool {
-    let extension = file.extension().and_then(OsStr::to_str);
-    let mode = fs::metadata(file).map_or(0, |it| it.permissions().mode());
-    extension.is_some_and(|it| PROGRAMS.contains(it)) || mode & 0o111 != 0
 }
 
 fn fault(text: String) -> ServerFile {
@@ -158,83 +115,30 @@ fn fault(text: String) -> ServerFile {
     }
 }
 
-/// The servers of the project's files.
-pub fn servers_of_project(listed: &[ListedServers]) -> impl Iterator<Item = &McpServer> {
-    let of_project = listed.iter().filter(|it| it.of_project);
-    of_project.flat_map(|it| &it.file.servers)
-}
-
 /// The servers for a folder while tiller runs.
 pub struct LiveServers {
     files: McpFiles,
-    /// `--trust`.
-    trusts: bool,
-    read: Option<[Vec<Stamp>; 2]>,
-    /// The scripts that the project's servers name.
-    scripts: Vec<PathBuf>,
+    read: Option<Vec<Stamp>>,
 }
 
 impl LiveServers {
-    /// The servers of `files`. With `trusts`, the user trusts the project for this run.
-    pub fn new(files: McpFiles, trusts: bool) -> Self {
-        Self {
-            files,
-            trusts,
-            read: None,
-            scripts: Vec::new(),
-        }
-    }
-
-    /// What the files are now, and the scripts.
-    fn stamps(&self) -> [Vec<Stamp>; 2] {
-        let mut places = self.files.places();
-        places.push((self.files.approvals.file.clone(), false));
-        let places = places.iter().map(|(path, _)| stamp(path));
-        let scripts = self.scripts.iter().map(|path| stamp(path));
-        [places.collect(), scripts.collect()]
-    }
-
-    fn may_start(&self, listed: &[ListedServers], found: &mut FoundServers) -> bool {
-        let count = servers_of_project(listed).count();
-        if count == 0 {
-            return false;
-        }
-        let approvals = &self.files.approvals;
-        let trust = Trust::load(&approvals.file, approvals.cwd());
-        let trusted = self.trusts || trust.is_ok_and(|trust| trust.is_trusted());
-        match self.files.standing(listed, trusted) {
-            Ok(Standing::Approved) => return true,
-            Ok(Standing::Untrusted) => {}
-            Ok(Standing::Waiting) => {
-                let servers = plural(count as u64, "MCP server", "MCP servers");
-                found.notices.push(format!(
-                    "{servers} of this project won't start until you approve them: /mcp"
-                ));
-            }
-            Err(why) => {
-                let text = format!("The project's MCP servers don't start: {why}");
-                found.notices.push(text);
-            }
-        }
-        false
+    /// The servers of `files`.
+    pub fn new(files: McpFiles) -> Self {
+        Self { files, read: None }
     }
 }
 
 impl McpSource for LiveServers {
     fn changed(&mut self) -> Option<FoundServers> {
         // Before reading, so that a change during it is found next time.
-        let now = self.stamps();
+        let places = self.files.places();
+        let now: Vec<Stamp> = places.iter().map(|(path, _)| stamp(path)).collect();
         if self.read.as_ref() == Some(&now) {
             return None;
         }
+        self.read = Some(now);
         let listed = self.files.read();
-        let own: Vec<McpServer> = servers_of_project(&listed).cloned().collect();
-        self.scripts = self.files.scripts(&own);
-        let [places, _] = now;
-        let [_, scripts] = self.stamps();
-        self.read = Some([places, scripts]);
         let mut found = FoundServers::default();
-        let approved = self.may_start(&listed, &mut found);
         let mut names = HashSet::new();
         for it in listed {
             let path = it.path.display().to_string();
@@ -243,7 +147,8 @@ impl McpSource for LiveServers {
                 let faults = it.file.faults.iter();
                 (found.notices).extend(faults.map(|fault| format!("{path}: {fault}")));
             }
-            if it.of_project && !approved {
+            // They would run outside the sandbox, and the model can change them.
+            if it.of_project {
                 continue;
             }
             for server in it.file.servers {

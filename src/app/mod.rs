@@ -48,7 +48,6 @@ pub(crate) mod log;
 pub(crate) mod records;
 pub(crate) mod steer;
 pub(crate) mod cli;
-mod approval;
 pub mod hook_files;
 pub mod mcp_files;
 pub mod host;

@@ -29,8 +29,6 @@ pub const PROJECT_HOOKS: [&str; 4] = [
     ".claude/settings.local.json",
     ".codex/hooks.json",
 ];
-/// Files in a project that may have MCP servers.
-pub const PROJECT_SERVERS: [&str; 2] = [".tiller/mcp.json", ".mcp.json"];
 const CLAUDE_SETTINGS: &str = ".claude/settings.json";
 const TRUSTED: &str = "trusted";
 const DENIED: &str = "denied";
@@ -155,15 +153,9 @@ impl Trust {
         } else {
             ", but not its subfolders: it isn't a git repository"
         });
-        let (servers, others): (Vec<&str>, Vec<&str>) =
-            (others.into_iter()).partition(|path| PROJECT_SERVERS.contains(path));
         for (when, what) in [
             ("From your next message on", others),
             ("In new sessions", prompts),
-            (
-                "MCP servers, once you have seen and approved them with /mcp",
-                servers,
-            ),
         ] {
             if !what.is_empty() {
                 let _ = write!(text, "\n{when}: {}", what.join(", "));
@@ -263,12 +255,10 @@ fn brings(root: &Path, cwd: &Path) -> Vec<String> {
         names.iter().filter(has).map(|&name| name.to_owned())
     };
     let hooks = with_key(&PROJECT_HOOKS, "hooks");
-    let servers = with_key(&PROJECT_SERVERS, "mcpServers");
     files
         .chain(own.map(|path| path.display().to_string()))
         .chain(skills)
         .chain(hooks)
-        .chain(servers)
         .collect()
 }
 

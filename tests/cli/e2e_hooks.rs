@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::model_server::{ModelServer, Reply, Script, Wire};
+use crate::support::model_server::{ModelServer, Recorded, Reply, Script, Wire};
 use crate::support::sandbox::{Ran, Sandbox};
 
 const ANSWERS: &str = include_str!("../conformance/hooks/answers.jsonl");
@@ -107,7 +107,7 @@ fn difference(line: &str) -> Result<(), String> {
             "{id}: calls and requests {counts}, not {expected}: {ran:?}"
         ));
     }
-    let read = requests.last().map_or_else(String::new, |last| last.text());
+    let read = requests.last().map_or_else(String::new, Recorded::text);
     let said = read.rfind("\"messages\"").map_or(&*read, |at| &read[at..]);
     for part in case["sees"]
         .as_array()
@@ -121,7 +121,7 @@ fn difference(line: &str) -> Result<(), String> {
             return Err(format!("{id}: {part} is not in {said}"));
         }
     }
-    let mut results = requests.iter().flat_map(|it| it.results());
+    let mut results = requests.iter().flat_map(Recorded::results);
     if case["misses_output"] == true && results.any(|it| it.trim_end() == "out1") {
         return Err(format!("{id}: the model reads the output: {said}"));
     }

@@ -234,58 +234,21 @@ fn files_of_claude_code_count_and_the_first_server_of_a_name() {
     assert_eq!(note["env"]["CLAUDE_PROJECT_DIR"], json!(sandbox.path()));
 }
 
+/// The model could change them, and they would run outside the sandbox.
 #[test]
-fn servers_of_a_project_start_once_they_are_approved_and_until_they_change() {
+fn servers_of_a_project_are_listed_and_do_not_start() {
     let (server, sandbox) = stage(&[]);
-    let script = format!("exec python3 {SERVER} \"$@\"\n");
-    sandbox.write("tools/lab.sh", &script);
-    sandbox.git_init();
-    let start =
-        |data: &str| json!({"command": "sh", "args": ["tools/lab.sh", "log", "--value", data]});
-    let file = sandbox.path().join(".mcp.json");
-    write_servers(&file, &json!({"lab": start("data.db")}));
-    sandbox.write("data.db", "1");
-    let offers = || {
-        let ran = ask(&sandbox, "full");
-        assert_eq!(ran.code, Some(0), "{ran:#?}");
-        let tools = server.requests().last().unwrap().tools();
-        (tools.iter().any(|it| it == "mcp__lab__tool0"), ran.stderr)
-    };
-    let slash = |line: &str| sandbox.run(&["-p", line]);
-    assert!(!offers().0);
-    assert!(slash("/mcp").stdout.contains(".mcp.json, off because"));
-    let refused = slash("/mcp approve").stderr;
-    assert!(
-        refused.contains("You don't trust this project"),
-        "{refused}"
-    );
-    let trusted = format!("[trust]\n\"{}\" = \"trusted\"\n", sandbox.path().display());
-    fs::write(sandbox.config().join("projects.toml"), trusted).unwrap();
-    let (offered, said) = offers();
-    assert!(!offered);
-    let waits = "1 MCP server of this project won't start until you approve them: /mcp";
-    assert!(said.contains(waits), "{said}");
+    let lab = json!({"command": "python3", "args": [SERVER, "log"]});
+    write_servers(&sandbox.path().join(".mcp.json"), &json!({"lab": lab}));
+    let model = Wire::Anthropic.model();
+    let ran = sandbox.run(&["-p", "--trust", "--permission", "full", "-m", model, "go"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let tools = server.request(0).tools();
+    assert!(!tools.iter().any(|it| it.starts_with("mcp__")), "{tools:?}");
     assert_eq!(starts(&sandbox), 0);
-    let listed = slash("/mcp").stdout;
-    assert!(
-        listed.contains(".mcp.json, waiting for your approval"),
-        "{listed}"
-    );
-    assert!(listed.contains("  lab: sh tools/lab.sh log"), "{listed}");
-    let approved = slash("/mcp approve").stdout;
-    assert!(approved.starts_with("Approved: 1 MCP server"), "{approved}");
-    assert!(offers().0);
-    let listed = slash("/mcp").stdout;
-    assert!(listed.contains("  lab: running, 3 tools"), "{listed}");
-    // Data that it changes isn't part of the approval; the script is.
-    sandbox.write("data.db", "2");
-    assert!(offers().0);
-    sandbox.write("tools/lab.sh", &format!("{script}# changed\n"));
-    assert!(!offers().0);
-    sandbox.write("tools/lab.sh", &script);
-    assert!(offers().0);
-    write_servers(&file, &json!({"lab": start("other.db")}));
-    assert!(!offers().0);
+    let listed = sandbox.run(&["-p", "/mcp"]).stdout;
+    assert!(listed.contains(".mcp.json, not started"), "{listed}");
+    assert!(listed.contains("  lab: python3"), "{listed}");
 }
 
 #[test]
@@ -471,38 +434,4 @@ fn the_question_names_the_server_and_its_answer_is_kept_for_the_project() {
     screen.keys("<c-d>");
     screen.wait_exit();
     sandbox.wait_no_processes(&[]);
-}
-
-/// Otherwise the model could let anything run outside the sandbox: it changes the script and ends the server.
-#[test]
-fn a_script_that_changes_during_a_run_does_not_start_again() {
-    let call = Reply::call("mcp__lab__tool0", json!({}));
-    let change = Reply::call("bash", json!({"command": "echo >> lab.sh"}));
-    let replies = [
-        call.clone(),
-        call.clone(),
-        change,
-        call,
-        Reply::text("final"),
-    ];
-    let server = ModelServer::start(Script::of(replies));
-    let mut sandbox = Sandbox::new();
-    sandbox.use_server(&server);
-    sandbox.write("lab.sh", &format!("exec python3 {SERVER} \"$@\"\n"));
-    let trusted = format!("[trust]\n\"{}\" = \"trusted\"\n", sandbox.path().display());
-    fs::write(sandbox.config().join("projects.toml"), trusted).unwrap();
-    let lab = json!({"command": "sh", "args": ["lab.sh", "log", "--die"]});
-    write_servers(&sandbox.path().join(".mcp.json"), &json!({"lab": lab}));
-    sandbox.run(&["-p", "/mcp approve"]);
-    ask(&sandbox, "full");
-    let results = server.requests()[4].results();
-    assert!(
-        results[1].contains("The next call starts it again"),
-        "{results:?}"
-    );
-    assert!(
-        results[3].contains("it or its files have changed"),
-        "{results:?}"
-    );
-    assert_eq!(starts(&sandbox), 2);
 }

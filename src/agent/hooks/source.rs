@@ -13,6 +13,6 @@ pub trait HookSource: Send {
 pub struct FoundHooks {
     /// In the order of their files.
     pub hooks: Vec<Hook>,
-    /// What the user should know: files with errors, hooks that wait for approval.
+    /// What the user should know: files with errors.
     pub notices: Vec<String>,
 }

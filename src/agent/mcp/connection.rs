@@ -206,14 +206,21 @@ async fn serve(
     end: CancellationToken,
 ) {
     let Pipes {
-        folder: _folder,
+        folder,
         mut input,
         mut errors,
     } = pipes;
+    let mut folder = Some(folder);
     let write = async {
+        let mut written = 0;
         while let Some(line) = to_write.recv().await {
             if input.write_all(line.as_bytes()).await.is_err() {
                 break;
+            }
+            written += 1;
+            if written == 2 {
+                // It has answered the first, so it has opened both FIFOs. A command must not find them.
+                folder.take();
             }
         }
         std::future::pending::<()>().await;

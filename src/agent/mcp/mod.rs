@@ -19,6 +19,6 @@ mod search;
 pub use server::McpState;
 pub use server_file::{ServerFile, read_servers};
 pub use servers::{Launch, Mcp};
-pub use spec::{FoundServers, McpServer, McpSource, servers_digest};
+pub use spec::{FoundServers, McpServer, McpSource};
 
 pub(crate) use search::{meant, tools_for_many};

@@ -69,7 +69,7 @@ impl Mcp {
         join_all(self.servers().iter().map(|server| server.settled())).await;
     }
 
-    /// What the user should know: servers that didn't start or wait for approval, and errors in files.
+    /// What the user should know: servers that didn't start, and errors in files.
     pub fn notices(&self) -> Vec<String> {
         let Some(shared) = &self.0 else {
             return Vec::new();

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::hash;
-
 /// A server, as a file describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct McpServer {
@@ -67,14 +65,6 @@ fn expand(text: &str, var: impl Fn(&str) -> Option<String>) -> Result<String, St
     Ok(expanded)
 }
 
-/// A name for exactly these servers and the `files` that they run: another server, word or byte gives
-/// another name.
-pub fn servers_digest(servers: &[McpServer], files: &[Vec<u8>]) -> String {
-    let parts = servers.iter().map(|server| format!("{server:?}\0"));
-    let files = files.iter().map(|file| hash::of_bytes(file));
-    hash::of_bytes(parts.chain(files).collect::<String>().as_bytes())
-}
-
 /// Reads the servers that apply, while an agent runs.
 pub trait McpSource: Send {
     /// Returns the servers if they may have changed since the last call. The first call returns them all.
@@ -86,7 +76,7 @@ pub trait McpSource: Send {
 pub struct FoundServers {
     /// In the order of their files, with their variables expanded. Names are unique.
     pub servers: Vec<McpServer>,
-    /// What the user should know: files with errors, servers that wait for approval.
+    /// What the user should know: files with errors, variables that aren't set.
     pub notices: Vec<String>,
 }
 

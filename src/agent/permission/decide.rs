@@ -110,7 +110,8 @@ fn tool(policy: &Policy, request: &Request, confinement: Confinement) -> Decisio
     if let Some(decision) = by_rule {
         let claims_to_read = request.effects.claims_to_read;
         return match (policy.mode, decision.verdict) {
-            (PermissionMode::Plan, Verdict::Ask(_)) if !claims_to_read => {
+            // Rules can't change what plan mode refuses.
+            (PermissionMode::Plan, Verdict::Ask(_) | Verdict::Allow(_)) if !claims_to_read => {
                 refused_in_plan(decision.rule)
             }
             _ => decision,

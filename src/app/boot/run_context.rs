@@ -209,7 +209,7 @@ impl RunContext {
         if self.scratch.is_some() {
             return Mcp::default();
         }
-        let Loaded { settings, args, .. } = &plan.loaded;
+        let settings = &plan.loaded.settings;
         let servers = self.mcp.get_or_init(|| {
             let files = McpFiles::new(dirs, &self.cwd);
             let mut environment = Secrets::new(&settings.tools.bash_secret_env).environment();
@@ -219,7 +219,7 @@ impl RunContext {
                 environment,
                 cwd: self.cwd.clone(),
             };
-            let source = Box::new(LiveServers::new(files, args.trust));
+            let source = Box::new(LiveServers::new(files));
             Mcp::new(source, launch, settings.tools.clone())
         });
         servers.clone()
