@@ -788,7 +788,7 @@ fn the_strictest_verdict_of_several_files_wins_and_unknown_tools_ask() {
     for (rule, expected) in [
         (
             "tool='mcp__git__*'; action='allow'",
-            ["box", "box", "box", "free"],
+            ["deny", "box", "box", "free"],
         ),
         ("tool='mcp__*'; action='deny'", ["deny"; 4]),
         (
