@@ -40,7 +40,7 @@ const MISSING: &str = "it doesn't exist";
 pub struct InstructionSources {
     /// The user's own folder.
     pub user: Option<PathBuf>,
-    /// The user's home, which has [skills](super::skills).
+    /// The user's home, which has [skills](super::Skill).
     pub home: Option<PathBuf>,
     /// Whether to read the project, because its folder is trusted.
     pub project: bool,
