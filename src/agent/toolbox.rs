@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::mcp::tools_for_many;
 use super::schema::Schema;
+use super::tool::MCP_PREFIX;
 use super::tool::Tool;
 use tiller_llm::nearest::nearest;
 use tiller_llm::{EditFormat, ToolSpec};
@@ -207,7 +208,9 @@ impl ToolSelection {
             .chain(&self.add)
             .chain(&self.block);
         let is_known = |name: &&String| {
-            known.contains(name) || tolerated.contains(&name.as_str()) || name.starts_with("mcp__")
+            known.contains(name)
+                || tolerated.contains(&name.as_str())
+                || name.starts_with(MCP_PREFIX)
         };
         let wrong = named.find(|name| !is_known(name));
         wrong.map_or(Ok(()), |name| Err(unknown(name, known)))

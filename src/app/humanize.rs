@@ -147,6 +147,18 @@ pub fn abbreviate_home(path: &Path, home: Option<&Path>) -> String {
     }
 }
 
+/// The number that users write as `100000`, `500k` or `1.5m`.
+pub fn count_of(text: &str) -> Option<u64> {
+    let units = [(['k', 'K'], 1e3), (['m', 'M'], 1e6)];
+    let mut units = units.into_iter();
+    let split = units.find_map(|(unit, times)| Some((text.strip_suffix(unit)?.trim(), times)));
+    let Some((number, times)) = split else {
+        return text.parse().ok();
+    };
+    let count = number.parse::<f64>().ok()? * times;
+    (0.0..1e15).contains(&count).then_some(count as u64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

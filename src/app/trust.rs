@@ -250,11 +250,8 @@ fn brings(root: &Path, cwd: &Path) -> Vec<String> {
     let skills = commands
         .chain(skills)
         .filter(|name| root.join(name).is_dir());
-    let with_key = |names: &'static [&str], key: &'static str| {
-        let has = move |name: &&&str| has_key(&root.join(name), key);
-        names.iter().filter(has).map(|&name| name.to_owned())
-    };
-    let hooks = with_key(&PROJECT_HOOKS, "hooks");
+    let hooks = PROJECT_HOOKS.iter().map(|&name| name.to_owned());
+    let hooks = hooks.filter(|name| has_key(&root.join(name), "hooks"));
     files
         .chain(own.map(|path| path.display().to_string()))
         .chain(skills)

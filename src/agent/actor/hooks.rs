@@ -55,7 +55,7 @@ impl Actor {
         }
     }
 
-    /// As [`Self::end_hooks`], while the agent goes on with another session.
+    /// Like [`Self::end_hooks`], but doesn't wait: the agent opens another session.
     pub(super) fn end_hooks_in_background(&self, reason: &str) {
         if self.env.hooks.ends(&self.env.conversation_id) {
             let (env, ended) = (Arc::clone(&self.env), HookInput::session_end(reason));

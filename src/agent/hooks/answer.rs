@@ -24,7 +24,7 @@ pub(crate) enum Decision {
 pub(crate) struct Outcome {
     /// The strongest decision. Blocking a prompt, an end or a compaction is `Deny`.
     pub decision: Option<Decision>,
-    /// The reason of the decision. The last of equals counts.
+    /// Its reason: of several hooks with this decision, the one that ended last.
     pub reason: String,
     /// New arguments for the call, as hooks name them.
     pub arguments: Option<Value>,
@@ -110,7 +110,7 @@ impl Outcome {
         self.notices.push(shortened(text));
     }
 
-    /// Reads a JSON answer. With an error in it, nothing of it counts.
+    /// Applies a JSON answer. If one field is wrong, the whole answer is ignored.
     fn read(&mut self, hook: &Hook, input: &HookInput, answer: &Value) -> Result<(), String> {
         let own = &answer["hookSpecificOutput"];
         if !own.is_null() && own["hookEventName"] != input.point.name() {
@@ -127,6 +127,14 @@ impl Outcome {
             (other, _) => return Err(format!("decision {other} is not \"block\" or \"approve\"")),
         };
         let own_decision = own_decision(input, own)?;
+        let replaced = &own["updatedToolOutput"];
+        let output = if input.point == HookPoint::PostToolUse && !replaced.is_null() {
+            Some(shortened(output_text(&input.names[0], replaced)?))
+        } else {
+            None
+        };
+        // From here on, all of it counts.
+        self.output = output.or(self.output.take());
         if answer["continue"] == false {
             let reason = text(&answer["stopReason"]).unwrap_or_default();
             self.stop = Some(reason);
@@ -141,10 +149,6 @@ impl Outcome {
                 _ => input.title(),
             };
             self.tell(format!("{title} hook additional context: {context}"));
-        }
-        if input.point == HookPoint::PostToolUse && !own["updatedToolOutput"].is_null() {
-            let output = output_text(&input.names[0], &own["updatedToolOutput"])?;
-            self.output = Some(shortened(output));
         }
         match decided {
             Some(Decision::Deny) => {

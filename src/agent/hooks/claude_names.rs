@@ -107,7 +107,7 @@ fn renamed(
     all
 }
 
-/// What hooks learn of a result: a command's output has fields of its own.
+/// The result of a tool, in the form that hooks expect: an object for a command, else text.
 pub(super) fn tool_response(name: &str, text: &str) -> Value {
     if name == "bash" {
         return json!({"stdout": text, "stderr": "", "interrupted": false, "isImage": false});

@@ -95,7 +95,7 @@ impl Hooks {
         read.await.ok().flatten().unwrap_or_default()
     }
 
-    /// Gives the run that begins an id of its own.
+    /// Assigns a new `prompt_id` to the run that begins.
     pub(crate) fn begin_run(&self) {
         if let Some(shared) = &self.0 {
             *lock(&shared.prompt) = Some(new_id().to_string());
@@ -208,7 +208,7 @@ impl Hooks {
                 (hook, ran)
             });
         }
-        // In the order in which they end: the last of equals counts.
+        // In the order in which they end, because the last of several equal decisions wins.
         while let Some((hook, ran)) = running.next().await {
             log(&hook, &ran);
             outcome.add(&hook, &input, ran);
@@ -224,7 +224,7 @@ impl fmt::Debug for Hooks {
 }
 
 impl Shared {
-    /// The hooks for `input`. The same command in two files counts once.
+    /// The hooks for `input`. A command that two files name runs only once.
     fn matching(&self, input: &HookInput) -> Vec<Hook> {
         let names: Vec<&str> = input.names.iter().map(String::as_str).collect();
         let hooks = Arc::clone(&lock(&self.hooks));

@@ -20,7 +20,7 @@ pub struct Hook {
     pub command: String,
     /// How long it may run.
     pub timeout: Duration,
-    /// Whether nobody waits for it.
+    /// Whether it runs in the background (`async`).
     pub in_background: bool,
     /// The file that has it.
     pub file: PathBuf,

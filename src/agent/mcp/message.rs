@@ -17,8 +17,53 @@ pub(super) fn parse(line: &[u8]) -> Vec<Incoming> {
     match serde_json::from_slice(line) {
         Ok(Value::Array(batch)) => batch.into_iter().filter_map(incoming).collect(),
         Ok(value) => incoming(value).into_iter().collect(),
-        Err(_) => Vec::new(),
+        Err(error) => damaged(line, &error).into_iter().collect(),
     }
+}
+
+/// The message in a line that isn't valid JSON. JavaScript cuts texts inside a character and sends half of it, a
+/// lone surrogate: that becomes U+FFFD. Any other damaged answer fails its request instead of leaving it open.
+fn damaged(line: &[u8], error: &serde_json::Error) -> Option<Incoming> {
+    let text = String::from_utf8_lossy(line);
+    if let Ok(value) = serde_json::from_str(&without_lone_surrogates(&text)) {
+        return incoming(value);
+    }
+    let (_, behind) = text.split_once("\"id\"")?;
+    let number = behind.trim_start_matches([':', ' ', '"']);
+    let digits = number
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(number.len());
+    let id = number[..digits].parse().ok()?;
+    let is_answer = text.trim_start().starts_with('{') && !text.contains("\"method\"");
+    is_answer.then(|| Incoming::Answer(id, Err(format!("its answer isn't valid JSON: {error}"))))
+}
+
+/// Replaces the escapes of surrogates that have no other half.
+fn without_lone_surrogates(text: &str) -> String {
+    let unit = |at: usize| {
+        let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let (mut fixed, mut at) = (String::with_capacity(text.len()), 0);
+    while let Some(found) = text[at..].find('\\') {
+        fixed.push_str(&text[at..at + found]);
+        at += found;
+        let length = match unit(at) {
+            Some(0xd800..=0xdbff) if matches!(unit(at + 6), Some(0xdc00..=0xdfff)) => 12,
+            Some(0xd800..=0xdfff) => {
+                fixed.push('\u{fffd}');
+                at += 6;
+                continue;
+            }
+            Some(_) => 6,
+            // Another escape, such as an escaped backslash.
+            None => 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8),
+        };
+        fixed.push_str(&text[at..at + length]);
+        at += length;
+    }
+    fixed.push_str(&text[at..]);
+    fixed
 }
 
 fn incoming(mut value: Value) -> Option<Incoming> {
@@ -98,10 +143,21 @@ mod tests {
                 vec![Incoming::Notification("m".to_owned(), json!([1]))],
             ),
             (r#"{"id": [1]}"#, vec![]),
+            (
+                r#"{"id": 5, "result": "a\ud83d \ud83d\ude00 \\ud83d"}"#,
+                ok(5, json!("a\u{fffd} \u{1f600} \\ud83d")),
+            ),
             ("server ready", vec![]),
             ("3", vec![]),
         ] {
             assert_eq!(parse(line.as_bytes()), expected, "{line}");
+        }
+        for line in [r#"{"id": 6, "result": NaN}"#, r#"{"id":"6","result":{"#] {
+            let parsed = parse(line.as_bytes());
+            let [Incoming::Answer(6, Err(why))] = &*parsed else {
+                panic!("{line}: {parsed:?}");
+            };
+            assert!(why.starts_with("its answer isn't valid JSON"), "{why}");
         }
     }
 }

@@ -2,12 +2,13 @@
 //! on standard input and output (<https://modelcontextprotocol.io>).
 //!
 //! A client of tools only: prompts, resources and sampling aren't offered. A server runs outside the
-//! sandbox, in a process scope of its own, below a supervisor like any command: none outlives tiller.
+//! sandbox, in a process scope of its own. Like any command it has a supervisor, so that it ends with tiller.
 //! It can fail in any way and disturbs nothing but its own calls.
 
 mod spec;
 mod server_file;
 mod pipes;
+mod schema;
 mod message;
 mod connection;
 mod server;

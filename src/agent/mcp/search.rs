@@ -7,7 +7,9 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use crate::tool::{Details, Effects, OtherDetails, Tool, ToolContext, ToolError, ToolOutput};
+use crate::tool::{
+    Details, Effects, MCP_PREFIX, OtherDetails, Tool, ToolContext, ToolError, ToolOutput,
+};
 use tiller_llm::nearest::nearest;
 use tiller_llm::{ToolCall, ToolSpec};
 
@@ -15,6 +17,8 @@ use tiller_llm::{ToolCall, ToolSpec};
 const MAX_OFFERED: usize = 16 * 1024;
 /// The most tools that a search returns.
 const MAX_FOUND: usize = 10;
+/// The most bytes of a search's answer, except for names. The first tool is always whole.
+const MAX_ANSWER: usize = 16 * 1024;
 
 const SEARCH: &str = "mcp_search";
 const CALL: &str = "mcp_call";
@@ -38,7 +42,7 @@ pub(crate) fn tools_for_many(tools: &[Arc<dyn Tool>]) -> Option<Vec<Arc<dyn Tool
     Some(vec![Arc::new(search), Arc::new(call)])
 }
 
-/// The call of a server's tool that `call` stands for.
+/// For a call of `mcp_call`, the call of the server's tool that it names.
 pub(crate) fn meant(call: &ToolCall) -> Option<ToolCall> {
     if call.name != CALL || !call.partial_arguments.trim().is_empty() {
         return None;
@@ -124,20 +128,28 @@ impl Search {
         }
         let mut text = String::new();
         for tool in found {
-            let parameters = &tool.parameters;
-            let tool = json!({
+            let whole = json!({
                 "name": tool.name,
                 "description": tool.description,
-                "arguments": parameters,
+                "arguments": tool.parameters,
             });
-            let _ = writeln!(text, "{tool}");
+            let whole = whole.to_string();
+            if text.is_empty() || text.len() + whole.len() <= MAX_ANSWER {
+                let _ = writeln!(text, "{whole}");
+            } else {
+                let _ = writeln!(
+                    text,
+                    "{} (too long to show with others: search its name)",
+                    tool.name
+                );
+            }
         }
         text.trim_end().to_owned()
     }
 }
 
 fn server_of(tool: &ToolSpec) -> &str {
-    let name = tool.name.strip_prefix("mcp__").unwrap_or(&tool.name);
+    let name = tool.name.strip_prefix(MCP_PREFIX).unwrap_or(&tool.name);
     name.split_once("__").map_or(name, |(server, _)| server)
 }
 
@@ -191,6 +203,10 @@ impl Tool for Call {
         _context: ToolContext,
     ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
         let name = args["name"].as_str().unwrap_or_default();
+        if self.tools.iter().any(|tool| tool.name == name) {
+            let error = ToolError::new(format!("{name}: its arguments aren't a JSON object"));
+            return Box::pin(async move { Err(error) });
+        }
         let near = nearest(name, self.tools.iter().map(|tool| tool.name.as_str()));
         let near = near.map_or_else(String::new, |near| format!(" Did you mean '{near}'?"));
         let error = ToolError::new(format!(
@@ -233,6 +249,17 @@ mod tests {
             |words: &str| -> Vec<&str> { search.find(words).iter().map(|it| &*it.name).collect() };
         assert_eq!(found("Issue"), ["mcp__hub__list_issues", "mcp__db__query"]);
         assert_eq!(found("sql"), ["mcp__db__query"]);
+        let large = |name: &str| ToolSpec {
+            parameters: json!({"x": "y".repeat(MAX_ANSWER)}),
+            ..spec(name, "")
+        };
+        let search_large = Search {
+            spec: search_spec(2),
+            tools: Arc::new([large("mcp__a__big"), large("mcp__b__big")]),
+        };
+        let answer = search_large.answer("big");
+        assert!(answer.len() < MAX_ANSWER + 200, "{}", answer.len());
+        assert!(answer.contains("\nmcp__b__big (too long"), "{answer}");
         assert_eq!(
             search.answer("xyz"),
             "No tool has these words. Servers: db, hub"

@@ -9,7 +9,8 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::connection::{Connection, Failure};
 use super::pipes::Pipes;
-use super::servers::{Launch, Shared};
+use super::schema::accepted_schema;
+use super::servers::Launch;
 use super::spec::McpServer;
 use crate::hooks::quoted;
 use crate::lock::lock;
@@ -53,8 +54,6 @@ pub(super) struct RemoteTool {
 pub(super) struct Server {
     pub spec: McpServer,
     launch: Arc<Launch>,
-    /// Knows whether it may start again.
-    owner: Weak<Shared>,
     state: watch::Sender<McpState>,
     /// When it was started first.
     begun: Mutex<Option<Instant>>,
@@ -65,11 +64,10 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub fn new(spec: McpServer, launch: &Arc<Launch>, owner: Weak<Shared>) -> Arc<Self> {
+    pub fn new(spec: McpServer, launch: &Arc<Launch>) -> Arc<Self> {
         Arc::new(Self {
             spec,
             launch: Arc::clone(launch),
-            owner,
             state: watch::Sender::new(McpState::Idle),
             begun: Mutex::default(),
             link: Mutex::default(),
@@ -150,9 +148,6 @@ impl Server {
             let why = gone.unwrap_or_else(|| "it doesn't start".to_owned());
             return Err(format!("{why}; tiller has started it {starts} times"));
         }
-        if *starts > 0 && !self.may_restart().await {
-            return Err("it or its files have changed; the user can allow that: /mcp".to_owned());
-        }
         *starts += 1;
         let started = match timeout(START_LIMIT, self.open()).await {
             Ok(started) => started,
@@ -178,13 +173,6 @@ impl Server {
                 self.state.send_replace(McpState::Failed(why.clone()));
                 Err(why)
             }
-        }
-    }
-
-    async fn may_restart(&self) -> bool {
-        match self.owner.upgrade() {
-            Some(owner) => owner.allows(&self.spec).await,
-            None => false,
         }
     }
 
@@ -276,22 +264,10 @@ async fn list(link: &Connection) -> Result<Vec<RemoteTool>, String> {
 }
 
 fn remote_tool(value: &Value) -> Option<RemoteTool> {
-    let mut parameters = value["inputSchema"].clone();
-    match parameters.as_object_mut() {
-        Some(map) if map.get("type").is_none_or(|it| it == "object") => {
-            map.insert("type".to_owned(), json!("object"));
-            map.entry("properties").or_insert_with(|| json!({}));
-            // Models' providers refuse every request with one of these at the top.
-            for choice in ["anyOf", "oneOf", "allOf"] {
-                map.shift_remove(choice);
-            }
-        }
-        _ => parameters = json!({"type": "object", "properties": {}}),
-    }
     Some(RemoteTool {
         name: value["name"].as_str()?.to_owned(),
         description: value["description"].as_str().unwrap_or_default().to_owned(),
-        parameters,
+        parameters: accepted_schema(&value["inputSchema"]),
         reads_only: value["annotations"]["readOnlyHint"] == true,
     })
 }

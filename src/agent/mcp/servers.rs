@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use tokio::task::spawn_blocking;
 
 use super::server::{McpState, Server};
-use super::spec::{McpServer, McpSource};
+use super::spec::McpSource;
 use super::tool::McpTool;
 use crate::lock::lock;
 use crate::process::Processes;
@@ -138,21 +138,10 @@ impl Shared {
             *servers = (found.servers.into_iter())
                 .map(|spec| {
                     let same = known.iter().find(|server| server.spec == spec);
-                    same.map_or_else(
-                        || Server::new(spec.clone(), &self.launch, Arc::downgrade(&self)),
-                        Arc::clone,
-                    )
+                    same.map_or_else(|| Server::new(spec.clone(), &self.launch), Arc::clone)
                 })
                 .collect();
         });
         let _ = read.await;
-    }
-
-    /// Whether a server like this may start now: a run may have changed its files.
-    pub async fn allows(self: Arc<Self>, spec: &McpServer) -> bool {
-        Arc::clone(&self).follow().await;
-        lock(&self.servers)
-            .iter()
-            .any(|server| server.spec == *spec)
     }
 }

@@ -12,7 +12,7 @@ use super::connection::{Failure, OnProgress};
 use super::output::to_output;
 use super::server::{RemoteTool, Server};
 use crate::tool::{Details, Effects, OtherDetails, Progress, Tool};
-use crate::tool::{ToolContext, ToolError, ToolOutput};
+use crate::tool::{MCP_PREFIX, ToolContext, ToolError, ToolOutput};
 use crate::tools::ToolSettings;
 use tiller_llm::ToolSpec;
 
@@ -87,7 +87,7 @@ impl McpTool {
 
 /// What models call tool `tool` of `server`: letters, digits, `_` and `-`.
 fn full_name(server: &str, tool: &str) -> String {
-    let name = format!("mcp__{server}__{tool}");
+    let name = format!("{MCP_PREFIX}{server}__{tool}");
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let name = name.chars().map(|c| if fits(c) { c } else { '_' });
     name.take(MAX_NAME).collect()

@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::imports::{imports, is_secret};
-use super::instructions::{Instructions, read_text};
+use super::instructions::{Instructions, read_text, shown};
 use super::skills::{skill_folders, skill_lists};
 use crate::git::project_root;
 use tiller_llm::Model;
@@ -278,13 +278,6 @@ impl Collector<'_> {
     }
 }
 
-/// Removes from a path what could end its surrounding tag.
-fn shown(path: &Path) -> String {
-    let shown = path.display().to_string();
-    let shown = shown.chars().filter(|c| !c.is_control() && *c != '"');
-    shown.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -348,6 +341,7 @@ mod tests {
             ("repo/GEMINI.md", "r"),
             ("repo/a/CLAUDE.md", "c"),
             ("repo/a/GEMINI.md", "@../AGENTS.md"),
+            ("repo/a/.claude/CLAUDE.md", "beside CLAUDE.md"),
             ("repo/a/b/AGENTS.md", "b"),
             ("repo/a/b/AGENTS.override.md", "o"),
             ("repo/a/b/c/AGENTS.md", "not looked into"),
@@ -364,6 +358,10 @@ mod tests {
                  repo/below/AGENTS.md"
             );
             assert_eq!(paths(&files, "repo/a/b", id), expected, "{id}");
+        }
+        let inner = [("repo/.git/HEAD", ""), ("repo/.claude/CLAUDE.md", "i")];
+        for id in ["claude-sonnet-5-5", "gpt-6"] {
+            assert_eq!(paths(&inner, "repo", id), "repo/.claude/CLAUDE.md", "{id}");
         }
         // Without a repository the working folder alone.
         assert_eq!(

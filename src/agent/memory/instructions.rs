@@ -25,6 +25,13 @@ impl Instructions {
     }
 }
 
+/// Removes from a path what could end its surrounding tag.
+pub(super) fn shown(path: &Path) -> String {
+    let shown = path.display().to_string();
+    let shown = shown.chars().filter(|c| !c.is_control() && *c != '"');
+    shown.collect()
+}
+
 /// Reads a text file, slightly more of it than `limit` bytes, to detect longer ones.
 pub(super) fn read_text(path: &Path, limit: usize) -> Result<String, String> {
     let mut bytes = Vec::new();

@@ -8,7 +8,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::imports::is_secret;
-use super::instructions::Instructions;
+use super::instructions::{Instructions, shown};
 use crate::git::project_root;
 use tiller_llm::read_small::open_plain;
 
@@ -140,8 +140,6 @@ pub fn skills_in(folder: &SkillFolder) -> Vec<Skill> {
     let entries = fs::read_dir(&folder.path).into_iter().flatten().flatten();
     let skills = entries.filter_map(|entry| {
         let file = entry.path().join(FILE);
-        let mut head = String::new();
-        // A cut in the middle of a character ends the text there.
         let mut bytes = Vec::new();
         let real = real_file(&file, folder.project.as_deref()).ok()?;
         open_plain(&real)
@@ -149,7 +147,7 @@ pub fn skills_in(folder: &SkillFolder) -> Vec<Skill> {
             .take(HEAD)
             .read_to_end(&mut bytes)
             .ok()?;
-        head.push_str(&String::from_utf8_lossy(&bytes));
+        let head = String::from_utf8_lossy(&bytes);
         let (front, text) = FrontMatter::split(&head);
         let described = front.get("description").map(str::to_owned).or_else(|| {
             let first = text.lines().map(str::trim).find(|line| !line.is_empty());
@@ -209,7 +207,7 @@ pub(super) fn skill_lists(folders: &[SkillFolder]) -> Vec<Instructions> {
         }
         if !text.is_empty() {
             lists.push(Instructions {
-                path: folder.path.display().to_string(),
+                path: shown(&folder.path),
                 text: format!("{INTRODUCTION}{text}"),
             });
         }

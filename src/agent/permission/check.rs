@@ -1,5 +1,6 @@
 //! Checks that a rule makes sense: it can match something, and it matches its own examples.
 
+use crate::tool::MCP_PREFIX;
 use std::path::Path;
 
 use super::matching::{Holds, holds};
@@ -11,8 +12,6 @@ use crate::word_list::{WordList, like};
 const INTERPRETERS: WordList =
     WordList("python python2 python3 node deno bun perl ruby php lua npx uvx");
 const COMMANDS: &str = "bash";
-/// The prefix of MCP tool names.
-pub(super) const MCP: &str = "mcp__";
 
 impl Rule {
     /// Checks the rule; `tools` are the names of all tools.
@@ -29,7 +28,7 @@ impl Rule {
     fn check_tool(&self, tools: &[&str]) -> Result<(), String> {
         let tool = &self.tool;
         let known = tools.iter().any(|name| like(name, tool));
-        if !known && !tool.starts_with(MCP) {
+        if !known && !tool.starts_with(MCP_PREFIX) {
             let meant = other_name(tool);
             let instead = if tools.contains(&&*meant) {
                 format!("write '{meant}'")
@@ -108,7 +107,9 @@ impl Rule {
         let Some(path) = &self.path else {
             return Ok(());
         };
-        if self.tool.starts_with(MCP) || self.tool == COMMANDS && self.action == Action::Allow {
+        if self.tool.starts_with(MCP_PREFIX)
+            || self.tool == COMMANDS && self.action == Action::Allow
+        {
             return never(&format!(
                 "tiller can't tell which files '{}' touches",
                 self.tool

@@ -1,10 +1,10 @@
 //! Decides about one call.
 
+use crate::tool::MCP_PREFIX;
 use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::check::MCP;
 use super::command;
 use super::decision::{Confinement, Decision, PathUse, Request, Verdict};
 use super::mode::PermissionMode;
@@ -132,7 +132,7 @@ fn tool(policy: &Policy, request: &Request, confinement: Confinement) -> Decisio
 
 /// Why a tool needs a question.
 fn unknown_effects(tool: &str) -> String {
-    if tool.starts_with(MCP) {
+    if tool.starts_with(MCP_PREFIX) {
         return "it runs outside the sandbox, and tiller can't know what it does".to_owned();
     }
     format!("the tool '{tool}' doesn't declare what it does")

@@ -23,7 +23,7 @@ use super::turn::Reply;
 use crate::event::{AgentEvent, NOT_STARTED, Phase, ToolStatus, now_ms};
 use crate::mcp;
 use crate::question::Asker;
-use crate::tool::{Details, OtherDetails, ToolError};
+use crate::tool::{Details, MCP_PREFIX, OtherDetails, ToolError};
 use crate::toolbox::Lookup;
 use tiller_llm::{Content, Message, StopReason, ToolCall, ToolResultMessage};
 
@@ -103,7 +103,8 @@ fn groups<'a>(turn: &Turn, calls: &'a [ToolCall]) -> Vec<&'a [ToolCall]> {
 /// The call as it runs: `mcp_call` stands for the call of a server's tool.
 fn as_run<'a>(turn: &Turn, call: &'a ToolCall) -> Cow<'a, ToolCall> {
     let is_there = |call: &ToolCall| {
-        call.name.starts_with("mcp__") && matches!(turn.toolbox.find(&call.name), Lookup::Tool(_))
+        call.name.starts_with(MCP_PREFIX)
+            && matches!(turn.toolbox.find(&call.name), Lookup::Tool(_))
     };
     mcp::meant(call)
         .filter(is_there)

@@ -10,6 +10,7 @@ use toml::Value;
 use super::commands::SubCommand;
 use crate::agent::permission::PermissionMode;
 use crate::agent::word_list::WordList;
+use crate::app::humanize::count_of;
 use crate::app::outcome::exit_codes;
 use crate::llm::ThinkingLevel;
 use crate::llm::os_error::plain;
@@ -312,18 +313,7 @@ fn dollars(text: &str) -> Result<f64, &'static str> {
 }
 
 fn tokens(text: &str) -> Result<i64, &'static str> {
-    let units = [(['k', 'K'], 1e3), (['m', 'M'], 1e6)];
-    let mut units = units.into_iter();
-    let split = units.find_map(|(unit, times)| Some((text.strip_suffix(unit)?, times)));
-    let tokens = match split {
-        None => whole(text).ok(),
-        Some((number, times)) => {
-            let tokens = number.parse::<f64>().ok().map(|it| it * times);
-            tokens
-                .filter(|it| (0.0..1e15).contains(it))
-                .map(|it| it as i64)
-        }
-    };
+    let tokens = count_of(text).and_then(|count| count.try_into().ok());
     tokens.ok_or("expected tokens from 0, such as 100000, 500k or 1.5m")
 }
 

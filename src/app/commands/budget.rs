@@ -4,7 +4,7 @@ use super::{Run, Running, SlashCommand};
 use crate::agent::{Budget, BudgetLimit, Snapshot};
 use crate::app::action::{Action, ActionSpec, Group, Scope};
 use crate::app::host::Host;
-use crate::app::humanize::{dollars, short};
+use crate::app::humanize::{count_of, dollars, short};
 
 pub(super) static COMMAND: SlashCommand = SlashCommand {
     spec: ActionSpec {
@@ -45,17 +45,8 @@ fn parse(text: &str, before: Budget) -> Option<Budget> {
     }
     let tokens = text.strip_suffix("tokens").or(text.strip_suffix("token"));
     if let Some(count) = tokens {
-        let count = count.trim();
-        let (number, times) = match count.strip_suffix(['k', 'm']) {
-            Some(number) if count.ends_with('k') => (number, 1e3),
-            Some(number) => (number, 1e6),
-            None => (count, 1.0),
-        };
-        let tokens = positive(number)? * times;
-        return (tokens >= 1.0).then_some(Budget {
-            tokens: tokens as u64,
-            ..before
-        });
+        let tokens = count_of(count.trim()).filter(|tokens| *tokens > 0)?;
+        return Some(Budget { tokens, ..before });
     }
     let amount = text.strip_prefix('$').or(text.strip_suffix("usd"));
     let usd = positive(amount.unwrap_or(&text))?;
