@@ -90,7 +90,7 @@ actions! {
     SaveModel "save_model" "Make a model the default for new sessions (in /model)", Model;
     Status "status" "Show cost, context window, session and model calls", Model, slash "status" "[PART]";
     NewSession "new_session" "Start a new session", Sessions, slash "new";
-    Resume "resume" "Open another session", Sessions, slash "resume";
+    Resume "resume" "Open another session", Sessions, slash "resume" "[WORDS]";
     CloneSession "clone_session" "Continue in a copy of this session", Sessions, slash "clone";
     Tree "tree" "Show all branches of the session (also Esc twice)", Sessions, slash "tree";
     Fork "fork" "Start a new session from an earlier prompt", Sessions, slash "fork";

@@ -28,7 +28,7 @@ submit: resume continue retry
 newline: newline linebreak multiline shiftenter return
 init: remember memory instructions
 search: findchat findinchat findconversation searchchat searchconversation
-diff: seediff showdiff viewdiff gitdiff
+diff: seediff showdiff viewdiff gitdiff seechange showchange viewchange whatchanged changedfile
 commit: gitcommit gitcommitmessage commitmessage
 cancel: abort interrupt kill
 budget.tokens: tokenlimit maxtokens tokenbudget tokens limit
@@ -126,6 +126,7 @@ keys#while-tiller-works: stop stopagent stoprun steer cancel interrupt abort pau
 keys#the-first-character-of-a-message: bashmode shellmode shellcommand runcommand newline multiline linebreak
 keys: shortcut keyboard hotkey
 keys#change-keys-keymaptoml: keybinding rebind remap customkey
+undo#see-what-changed: diff seediff showdiff viewdiff gitdiff seechange showchange viewchange whatchanged changedfile reviewchange
 tutorial#9-leave-and-come-back: quit leave exit close
 sessions#see-cost-context-and-model-calls: costpersession sessioncost cost money token usage bill stats costsofar
 sessions#continue-a-session: resume continue resumesession lastsession continuelastsession newchat newsession newconversation clear clearchat clearconversation resumename
@@ -143,7 +144,7 @@ models#what-it-may-cost: spendingcap spendinglimit spending budget costlimit mon
 models#recipe-behind-a-corporate-proxy: selfsigned selfsignedcertificate proxy httpproxy certificate
 troubleshooting#too-many-requests-429-the-server-is-overloaded-the-server-failed-500: ratelimit 429 overloaded throttle
 troubleshooting#a-request-failed-and-tiller-doesnt-retry: retry retries
-troubleshooting#its-slow-or-seems-stuck: slow stuck hang hanging frozen
+troubleshooting#its-slow-or-seems-stuck: slow tooslow veryslow stuck hang hanging frozen
 troubleshooting#sent-nothing-for-300-s: hang hanging freeze frozen reconnect unresponsive
 troubleshooting#tiller-asks-about-the-same-command-again-and-again: keepsasking keepasking askstoooften askstoomuch tooquestions tooprompts toorequests askseverytime
 troubleshooting#i-deleted-a-session: recover restoresession undelete

@@ -184,9 +184,18 @@ impl Trust {
     }
 }
 
-/// Whether Claude Code's settings in this project have permissions, which the user may rely on.
+/// Whether Claude Code's settings in this folder have permissions, which the user may rely on.
 fn has_foreign_permissions(root: &Path) -> bool {
     has_key(&root.join(CLAUDE_SETTINGS), "permissions")
+}
+
+/// The files of Claude Code in `home` that the user may rely on and that don't count here.
+pub fn unread_files(home: &Path) -> Option<String> {
+    let rules = has_foreign_permissions(home).then(|| format!("permissions in ~/{CLAUDE_SETTINGS}"));
+    let instructions = home.join(".claude/CLAUDE.md").exists();
+    let instructions = instructions.then(|| "~/.claude/CLAUDE.md".to_owned());
+    let unread: Vec<String> = rules.into_iter().chain(instructions).collect();
+    (!unread.is_empty()).then(|| unread.join(" and "))
 }
 
 fn has_key(file: &Path, key: &str) -> bool {

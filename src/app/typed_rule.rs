@@ -63,21 +63,23 @@ pub fn add_typed(dirs: &Dirs, cwd: &Path, what: &PolicyCommand) -> Result<String
         return Err(StartError::usage(format!("not added: {why}")));
     }
     let added = std::slice::from_ref(&rule);
-    let (file, place) = if words.project {
+    let (file, place, is_known) = if words.project {
         let trust = Trust::load(&dirs.projects_file(), cwd)?;
         let file = trust
             .keep_rules(added)
             .map_err(StartError::usage)?
             .to_owned();
-        (file, format!(", only in {}", project_root(cwd).display()))
+        let place = format!(", only in {}", project_root(cwd).display());
+        (file, place, false)
     } else {
         let file = dirs.config_file();
         append_rules(&file, added).map_err(StartError::usage)?;
-        remove_older(&file, &rule).map_err(StartError::usage)?;
-        (file, String::new())
+        let is_known = remove_older(&file, &rule).map_err(StartError::usage)?;
+        (file, String::new(), is_known)
     };
+    let verb = if is_known { "Already in" } else { "Added to" };
     let mut text = format!(
-        "Added to {}: {}{}{place}\n",
+        "{verb} {}: {}{}{place}\n",
         file.display(),
         rule.what(),
         place_of(&rule)

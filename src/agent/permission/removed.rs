@@ -1,4 +1,4 @@
-//! What a command line removes by name.
+//! What a command line removes or overwrites by name.
 
 use super::decision::Request;
 use super::mode::PermissionMode;
@@ -8,7 +8,7 @@ use crate::paths::name_some;
 /// Most files named in a question.
 const NAMED: usize = 3;
 
-/// An operand of `rm` or `unlink`.
+/// An operand of `rm` or `unlink`, or the target of a redirection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Removed {
     /// As written; it may have wildcards.
@@ -17,14 +17,21 @@ pub struct Removed {
     pub recursive: bool,
 }
 
-/// The operands of every `rm` and `unlink` in `line`, as far as they are known.
+/// The operands of every `rm` and `unlink` in `line` and the files that it overwrites, as far as they are known.
 pub fn removed(line: &str) -> Vec<Removed> {
     // Parsing takes longer, and few lines remove anything.
-    if !line.contains("rm") && !line.contains("unlink") {
+    if !line.contains('>') && !line.contains("rm") && !line.contains("unlink") {
         return Vec::new();
     }
-    let mut removed = Vec::new();
-    for command in &read(line).commands {
+    let line = read(line);
+    let written = line.overwrites.iter().filter_map(Word::pattern);
+    let written = written.filter(|path| !path.starts_with("/dev/"));
+    let written = written.map(|path| Removed {
+        path,
+        recursive: false,
+    });
+    let mut removed: Vec<Removed> = written.collect();
+    for command in &line.commands {
         if !matches!(command.name().as_deref(), Some("rm" | "unlink")) {
             continue;
         }
@@ -151,6 +158,8 @@ mod tests {
             ("rm -rf \"$X\" known", "known/"),
             ("echo rm -rf data; npm run rm", ""),
             ("git rm -r data", ""),
+            ("cut a > data/x 2>&1 && cut b >> log &> 'c d'", "c d data/x"),
+            ("cut a > /dev/null", ""),
         ] {
             let found = removed(line).into_iter();
             let found = found.map(|it| it.path + if it.recursive { "/" } else { "" });

@@ -1,5 +1,5 @@
-//! Finds files that git ignores among those that a command removes by name. `/undo` has no copy of them, so
-//! tiller asks first, and says afterwards what is gone.
+//! Finds files that git ignores among those that a command removes or overwrites by name. `/undo` has no copy
+//! of them, so tiller asks before it removes folders, and says afterwards what is gone.
 //!
 //! It leaves out what programs can make again: folders with the mark of a cache, and a few known ones.
 
@@ -16,20 +16,23 @@ use tokio::task::spawn_blocking;
 use super::allowed::CallScope;
 use super::held::working_folder;
 use crate::event::NoticeLevel;
-use crate::git::{Git, can_be_made_again, repository};
+use crate::git::{Git, can_be_made_again, is_cache, repository};
 use crate::paths::{self, real};
 use crate::permission::{Removed, removed};
+use crate::stamp::Stamp;
 use crate::workspace::Workspace;
 
 /// Most files named in a notice.
 const NAMED: usize = 5;
 
-/// A file or folder that git ignores and a command is about to remove.
+/// A file or folder that git ignores and a command is about to remove or overwrite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct IgnoredFile {
     pub path: PathBuf,
     /// Whether it goes with a whole folder.
     pub recursive: bool,
+    /// How it was before.
+    before: Stamp,
 }
 
 /// Returns the ignored files that `command` removes. Knows only those that it names, or that are in a folder
@@ -54,13 +57,28 @@ fn among(operands: &[Removed], folder: &Path) -> Vec<IgnoredFile> {
     }
     let mut found = Vec::new();
     for ((top, recursive), paths) in asked {
-        let is_cache = |path: &Path| {
-            let mut folders = path.ancestors().take_while(|it| *it != top);
-            folders.any(can_be_made_again)
+        let ignored = ignored(&top, &paths);
+        // People put results into `data/out`, but builds make an `out` that git ignores by name.
+        let mut parents = BTreeSet::new();
+        for path in &ignored {
+            parents.extend(path.ancestors().skip(1).take_while(|it| *it != top));
+        }
+        let inside = among_ignored(&Git::within(&top), &top, parents.into_iter());
+        let is_made = |folder: &Path| {
+            let is_inside = folder.parent().is_some_and(|it| inside.contains(it));
+            is_cache(folder) || !is_inside && can_be_made_again(folder)
         };
-        let ignored = ignored(&top, &paths).into_iter();
-        let ignored = ignored.filter(|path| !is_cache(path));
-        found.extend(ignored.map(|path| IgnoredFile { path, recursive }));
+        let stays = |path: &&PathBuf| {
+            let mut folders = path.ancestors().take_while(|it| *it != top);
+            !folders.any(is_made)
+        };
+        found.extend(ignored.iter().filter(stays).filter_map(|path| {
+            Some(IgnoredFile {
+                before: Stamp::of(&path.symlink_metadata().ok()?),
+                path: path.clone(),
+                recursive,
+            })
+        }));
     }
     found
 }
@@ -146,15 +164,18 @@ pub(super) fn names(ignored: &[IgnoredFile], cwd: &Path) -> Vec<String> {
     taken.map(|file| paths::display(&file.path, cwd)).collect()
 }
 
-/// Tells the user which of these files a command has deleted, now and at the next `/undo`.
+/// Tells the user which of these files a command has deleted or overwritten, now and at the next `/undo`.
 pub(super) async fn note_deleted(scope: CallScope<'_>, ignored: Vec<IgnoredFile>) {
     let CallScope { link, turn, .. } = scope;
     let Some(undo) = link.env.undo.clone().filter(|_| !ignored.is_empty()) else {
         return;
     };
     let noted = spawn_blocking(move || {
-        let paths = ignored.into_iter().map(|file| file.path);
-        let gone = paths.filter(|path| path.symlink_metadata().is_err());
+        let is_gone = |file: &IgnoredFile| match file.path.symlink_metadata() {
+            Ok(now) => !now.is_dir() && Stamp::of(&now) != file.before,
+            Err(_) => true,
+        };
+        let gone = ignored.into_iter().filter(is_gone).map(|file| file.path);
         undo.note_deleted(gone.collect())
     });
     match turn.unless_cut_short(noted).await {
@@ -182,6 +203,7 @@ mod tests {
             (".gitignore", rules),
             ("data/raw/a", ""),
             ("data/b", ""),
+            ("data/out/x", ""),
             (".env", ""),
             ("src/main.py", ""),
             ("src/x.log", ""),
@@ -212,11 +234,12 @@ mod tests {
             ("data", "data"),
             ("data/", "data"),
             ("data/raw/a ./.env missing", ".env data/raw/a"),
-            ("data/*", "data/b data/raw"),
+            ("data/*", "data/b data/out data/raw"),
             ("src", "src/x.log"),
             ("src/../sub", "sub/data"),
             ("src/main.py", ""),
             ("target target/debug .venv src/__pycache__", ""),
+            ("data/out", "data/out"),
             ("/usr/lib", ""),
         ] {
             check(operands, expected);

@@ -25,6 +25,7 @@ use crate::app::plan::{Loaded, Plan};
 use crate::app::project::Project;
 use crate::app::serve::OpenScreen;
 use crate::app::sessions::title_of;
+use crate::app::trust::unread_files;
 use crate::app::tui::app::{SessionInfo, Start, Status};
 use crate::app::tui::composer::DraftFile;
 use crate::app::tui::keymap::Keymap;
@@ -160,6 +161,14 @@ fn options(
         notices.extend(plan.loaded.trust.undecided().map(|files| {
             format!("Folder not trusted, so tiller ignores: {files}. To use them: /trust")
         }));
+        // Until the user has settings here.
+        if !host.dirs.config_file().exists()
+            && let Some(files) = host.dirs.home.as_deref().and_then(unread_files)
+        {
+            notices.push(format!(
+                "tiller doesn't read {files}. To use them here: tiller docs coming-from"
+            ));
+        }
     }
     notices.extend(keys.store().notice().map(str::to_owned));
     notices.extend_from_slice(&context.notices);

@@ -94,10 +94,13 @@ pub fn docs(words: &[String], terminal: Option<&DocsTerminal>) -> Result<Outcome
             "no page or section about '{query}'. The pages are:\n{}",
             pages().trim_end()
         ))),
-        sections => Err(StartError::usage(format!(
-            "no page or section about '{query}'. The nearest are:\n{}\n\n`tiller docs` lists all pages",
-            list(sections, MAX_NEAR).trim_end()
-        ))),
+        sections => {
+            let text = format!(
+                "No section has all these words. The nearest to '{query}':\n\n{}\n`tiller docs` lists all pages.\n",
+                list(sections, MAX_NEAR)
+            );
+            Ok(print_list(&text, terminal))
+        }
     }
 }
 

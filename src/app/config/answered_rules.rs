@@ -67,7 +67,8 @@ pub fn remove_rule(file: &Path, rule: &Rule) -> Result<bool, String> {
 }
 
 /// Removes the older rules about the commands of `newest`, of the same action, from the user's settings file.
-pub fn remove_older(file: &Path, newest: &Rule) -> Result<(), String> {
+/// Returns whether one of them said the same.
+pub fn remove_older(file: &Path, newest: &Rule) -> Result<bool, String> {
     let keys: Vec<&str> = RULES.split('.').collect();
     let is_about_same = |rule: &Rule| {
         let same = Rule {
@@ -77,14 +78,16 @@ pub fn remove_older(file: &Path, newest: &Rule) -> Result<(), String> {
         };
         same.says_same(newest)
     };
+    let mut said_same = false;
     while remove_table(file, &keys, |text| {
         let rules = parse_checked_rules(text, |_| RuleOrigin::Session);
         let rules = rules.map_err(|(_, what)| what)?;
+        said_same |= rules.iter().filter(|it| it.says_same(newest)).count() > 1;
         let mut same = (0..rules.len()).filter(|at| is_about_same(&rules[*at]));
         let oldest = same.next();
         Ok(same.next().and(oldest))
     })? {}
-    Ok(())
+    Ok(said_same)
 }
 
 #[cfg(test)]

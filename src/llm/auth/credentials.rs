@@ -56,6 +56,16 @@ impl KeyLocation {
             | Self::EnvFile(_, _, key) => Some(key),
         }
     }
+
+    /// Whether it is a token such as `ANTHROPIC_AUTH_TOKEN`, which goes into the header `authorization`.
+    pub(crate) fn is_token(&self) -> bool {
+        match self {
+            Self::Named(name, _) | Self::Environment(name, _) | Self::EnvFile(name, ..) => {
+                name.ends_with("_AUTH_TOKEN")
+            }
+            Self::None | Self::Literal(_) | Self::Command(..) | Self::Stored(_) => false,
+        }
+    }
 }
 
 impl fmt::Display for KeyLocation {
@@ -118,18 +128,7 @@ impl ProviderAuth<'_> {
                 several => format!("{} aren't", several.join(" and ")),
             }
         );
-        let mut error = self.missing(&looked);
-        // What gateways take instead of a key.
-        let token = |name: &String| Some(name.strip_suffix("_API_KEY")?.to_owned() + "_AUTH_TOKEN");
-        let mut tokens = self.variables.iter().filter_map(token);
-        if let Some(token) = tokens.find(|name| keys.get(name).is_some()) {
-            error.hint = Some(format!(
-                "tiller doesn't read {token}. To use it, add to [providers.{}] in {file}: \
-                 api_key = \"${token}\" and quirks = {{ bearer = true }}",
-                self.provider
-            ));
-        }
-        Err(error)
+        Err(self.missing(&looked))
     }
 
     /// The places of other keys that tiller doesn't use, because one at `used` takes precedence.

@@ -354,11 +354,13 @@ impl Snapshot {
     /// `model` with its actual address.
     pub fn located(&self, mut model: Model, keys: &Keys) -> Model {
         let base_url = self.base_url(&model, keys).to_owned();
-        if base_url == model.base_url {
-            return model;
+        if base_url != model.base_url {
+            model.base_url = base_url;
+            model = self.with_quirks(model);
         }
-        model.base_url = base_url;
-        self.with_quirks(model)
+        let location = self.provider_auth(&model.provider).key_location(keys);
+        model.quirks.bearer |= location.is_ok_and(|it| it.is_token());
+        model
     }
 
     /// `model` with the quirks of the server at its address.

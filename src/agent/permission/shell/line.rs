@@ -21,6 +21,8 @@ pub struct Line {
     pub commands: Vec<SimpleCommand>,
     /// The files that its redirections write.
     pub writes: Vec<Word>,
+    /// Those of them that lose what they had: not after `>>`.
+    pub overwrites: Vec<Word>,
     /// The variables it sets.
     pub sets: Vec<String>,
     /// Whether it does arithmetic, or names a variable indirectly. There a value can set any variable or

@@ -113,6 +113,7 @@ fn read_script(script: &str, depth: usize, line: &mut Line, waiting: &mut Vec<Wa
     walker.program(&program);
     let found = walker.found;
     line.writes.extend(found.writes);
+    line.overwrites.extend(found.overwrites);
     line.sets.extend(found.sets);
     line.doubts.extend(found.doubts);
     let scripts = found.scripts.into_iter();

@@ -16,6 +16,7 @@ use super::word::Word;
 pub(super) struct Found {
     pub commands: Vec<FoundCommand>,
     pub writes: Vec<Word>,
+    pub overwrites: Vec<Word>,
     pub sets: Vec<String>,
     pub doubts: Vec<String>,
     /// The scripts in its substitutions.
@@ -335,12 +336,18 @@ impl<'a> Walker<'a> {
                         let is_file = |word: &Word| !word.exact().is_some_and(is_number);
                         self.found.writes.extend(words.into_iter().filter(is_file));
                     }
+                    IoFileRedirectKind::Write | IoFileRedirectKind::Clobber => {
+                        self.found.overwrites.extend(words.iter().cloned());
+                        self.found.writes.extend(words);
+                    }
                     _ => self.found.writes.extend(words),
                 }
                 None
             }
-            IoRedirect::OutputAndError(word, _) => {
+            IoRedirect::OutputAndError(word, appends) => {
                 let words = self.word(&word.value);
+                let overwritten = words.iter().filter(|_| !appends).cloned();
+                self.found.overwrites.extend(overwritten);
                 self.found.writes.extend(words);
                 None
             }

@@ -125,7 +125,10 @@ async fn read(waiting: Arc<Mutex<Waiting>>, handle: AgentHandle, cwd: PathBuf) {
             if let Ok(Ok((content, left_out))) = read {
                 *outgoing.content_mut() = content;
                 if !left_out.is_empty() {
-                    let text = format!("Not attached: {}", left_out.join(", "));
+                    let text = format!(
+                        "Not attached: {}. Type @ and choose the file to send it",
+                        left_out.join(", ")
+                    );
                     handle.notify(NoticeLevel::Warning, text);
                 }
             }

@@ -50,11 +50,8 @@ pub(super) fn parse(app: &App) -> Option<Command> {
     Some(match Action::from_slash(command) {
         Some((action, argument)) => Command::Action(action, argument.to_owned()),
         None if answers => return None,
-        None if known().any(|it| it == word) => Command::Unknown(match &command[word.len()..] {
-            id if word == "resume" => {
-                format!("/resume takes no argument: choose in its list, or run `tiller -r{id}`")
-            }
-            _ if matches!(word, "undo" | "redo" | "revert") => {
+        None if known().any(|it| it == word) => Command::Unknown(match word {
+            "undo" | "redo" | "revert" => {
                 format!(
                     "/{word} takes no argument: each /{word} is one prompt; /rewind goes further back"
                 )

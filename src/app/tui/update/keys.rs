@@ -337,7 +337,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         | Action::Thinking
         | Action::SaveModel => return models::act(app, action, argument),
         Action::Resume | Action::NewSession | Action::CloneSession => {
-            return sessions::act(app, action);
+            return sessions::act(app, action, argument);
         }
         Action::Tree | Action::Fork | Action::EditPrompt => {
             return tree::act(app, action);

@@ -48,7 +48,7 @@ pub fn start(app: &mut App) -> Vec<Effect> {
         *due = app.now + wait;
     }
     if std::mem::take(&mut app.start.resume) {
-        effects.extend(sessions::act(app, Action::Resume));
+        effects.extend(sessions::act(app, Action::Resume, ""));
     }
     let mut prompt = std::mem::take(&mut app.start.prompt);
     let refused = app.start.refused.take();

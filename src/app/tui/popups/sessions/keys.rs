@@ -17,8 +17,11 @@ use crate::app::tui::popups::{Overlay, Picker, PopupKeys, list, topmost};
 use crate::app::tui::terminal::input::KeyPress;
 use crate::app::tui::update::sessions::open as open_session;
 
-pub fn open(app: &mut App) -> Vec<Effect> {
-    app.overlays.push(SessionPicker::default().into());
+pub fn open(app: &mut App, words: &str) -> Vec<Effect> {
+    let mut list = SessionPicker::default();
+    list.picker.type_text(words);
+    list.search(app.now);
+    app.overlays.push(list.into());
     vec![Effect::Session(SessionEffect::List(SessionScope::Folder))]
 }
 
