@@ -78,20 +78,23 @@ fn tell_below(app: &mut App) {
 
 /// The configured theme, or the default one, and what's wrong with it.
 fn first_theme(choice: &ThemeChoice) -> Result<(Theme, Vec<String>), String> {
-    let (loaded, mut faults) = match choice.load(&choice.wanted) {
-        Ok(loaded) => (loaded, Vec::new()),
+    let mut faults = Vec::new();
+    let mut usual = choice.clone();
+    for (setting, name, default) in [
+        ("ui.theme_dark", &mut usual.for_dark, "dark"),
+        ("ui.theme_light", &mut usual.for_light, "light"),
+    ] {
+        if let Err(error) = choice.load(name) {
+            faults.push(format!("{setting}: {error}"));
+            default.clone_into(name);
+        }
+    }
+    let loaded = match usual.load(&choice.wanted) {
+        Ok(loaded) => loaded,
         Err(error) => {
             let setting = choice.setting.as_deref().unwrap_or("ui.theme");
-            let fault = format!("{setting}: {error}");
-            let usual = ThemeChoice {
-                for_dark: "dark".to_owned(),
-                for_light: "light".to_owned(),
-                ..choice.clone()
-            };
-            (
-                usual.load(AUTO).map_err(|error| error.to_string())?,
-                vec![fault],
-            )
+            faults.push(format!("{setting}: {error}"));
+            usual.load(AUTO).map_err(|error| error.to_string())?
         }
     };
     faults.extend(loaded.warnings.iter().map(ToString::to_string));
@@ -122,6 +125,16 @@ mod tests {
         let (_, faults) = first_theme(&choice).unwrap();
         let told = "setting ui.theme = \"nrod\" (user: config.toml:2): unknown theme 'nrod': did you \
                     mean 'nord'?";
+        assert_eq!(faults, [told]);
+        let choice = ThemeChoice {
+            for_dark: "nord".to_owned(),
+            for_light: "nrod".to_owned(),
+            ..ThemeChoice::default()
+        };
+        let (theme, faults) = first_theme(&choice).unwrap();
+        let nord = choice.load("nord").unwrap().theme;
+        assert_eq!(theme, nord);
+        let told = "ui.theme_light: unknown theme 'nrod': did you mean 'nord'?";
         assert_eq!(faults, [told]);
     }
 
