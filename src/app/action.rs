@@ -228,7 +228,7 @@ reload: quit, then run `tiller -c`
 keybindings: change keys in keymap.toml next to config.toml; /help lists them
 release-notes changelog: see CHANGELOG.md where you got tiller
 goal: write the goal into your prompt; /todo shows the steps
-doctor setup: type `!tiller doctor`, which sees no exported keys; /login adds a key
+doctor setup: type `!tiller doctor`; commands don't see exported keys, so it may miss yours. /login adds a key
 log logs debug: type `!tiller doctor`; the log is in ~/.local/state/tiller/log
 version about: run `tiller --version` in a shell
 add-dir: quit, then run `tiller -c --add-dir DIR`
@@ -242,6 +242,9 @@ fast: /model switches models, /thinking low thinks less
 ide: editors start `tiller acp`; here, @FILE adds a file to a prompt
 pr_comments pr-comments: type it as a prompt: Read the comments with gh
 diff: run `!git diff`; in a shell, `tiller sessions diff` compares branches
+migrate: `tiller docs coming-from` says what to do with your files
+permission-mode: /permission shows or sets the mode, and Shift+Tab changes it
+install-github-app: `tiller docs github actions` has a job to copy
 import: quit, then run `tiller sessions import FILE` and `tiller -c`
 label: open /tree; Alt+L labels the entry
 terminal-setup: nothing to set up; Ctrl+J starts a new line everywhere

@@ -69,8 +69,8 @@ pub fn listed(rules: &[Rule]) -> String {
 /// Where a rule lets commands run, to follow its description.
 pub fn place_of(rule: &Rule) -> &'static str {
     match (rule.action, rule.sandbox, rule.network) {
-        (Action::Allow, false, _) => ", outside the sandbox",
-        (Action::Allow, true, true) => ", with the network",
+        (Action::Allow | Action::Ask, false, _) => ", outside the sandbox",
+        (Action::Allow | Action::Ask, true, true) => ", with the network",
         (Action::Allow, true, false) if rule.tool == "bash" => ", in the sandbox",
         _ => "",
     }

@@ -8,9 +8,9 @@ use super::manual::whole_word;
 const TABLE: &str = "\
 theme: dark light color colour scheme appearance darkmode lightmode darktheme lighttheme switchtheme changecolor accessibility
 permission_mode: sandbox allow command deny approve approval yolo bypass safe security stopasking acceptedits autoaccept bash asking skippermission fullauto readonly planmode askless
-settings: preferences options config configuration permission rules sandbox
+settings: preferences options config configuration permission rules sandbox managedpolicy
 status: costpersession price money usage bill tokens window cost stats cheap expensive spending pricing
-login: provider token sign in account apikey
+login: provider token sign in account apikey logout
 rewind: checkpoint restore revert
 undo_turn: revert restore recover reset edit rollback undochange undoeverything discardchange backup
 edit_prompt: editpreviousmessage editpreviousprompt editmessage message correct resend
@@ -23,10 +23,10 @@ history_search: previousprompt
 budget: cost limit money dollars spending
 help: documentation manual
 export: transcript save share markdown exportchat savechat sharechat
-resume: continue previous lastsession
+resume: continue previous lastsession previousconversation oldconversation previouschat oldchat seepreviouschat reopen reopenyesterday
 submit: resume continue retry
 newline: newline linebreak multiline shiftenter return
-init: remember memory instructions
+init: remember memory instructions globalinstruction globalinstructions
 search: findchat findinchat findconversation searchchat searchconversation
 diff: seediff showdiff viewdiff gitdiff seechange showchange viewchange whatchanged changedfile
 commit: gitcommit gitcommitmessage commitmessage
@@ -38,13 +38,13 @@ compaction.enabled: autocompact compact autocompactenabled autocompaction
 models.default: model modelname defaultmodel switchmodel changemodel
 models.max_output: maxtokens maxoutputtokens tokens outputtokens
 models.thinking: thinkingbudget budgettokens ultrathink alwaysthinking alwaysthinkingenabled thinking reasoning effort thinkingeffort reasoningeffort modelreasoningeffort
-models.servers.ollama: ollama local
-permission.mode: confirm approval approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits stopasking askless fewerprompts dontask readonly skippermission
+models.servers.ollama: ollama local port localhost
+permission.mode: confirm approval approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits stopasking askless fewerprompts dontask readonly skippermission askmebefore askmebeforechanging askmefirst
 permission.rules: allow deny ask allowlist denylist whitelist blacklist allowedtools disallowedtools network stopasking askless askingless fewerprompts lessprompts dontask allowcommand always
 permission.protected: private privatefile hidefile hidefolder hidedata
 permission.writable: additionaldirectories writableroots adddir
 retry.max: attempts maxattempts retries maxretries
-tools.bash.timeout_seconds: timeout
+tools.bash.timeout_seconds: timeout shell bash
 tools.set: tool toolset
 ui.inline: fullscreen scrollback screenreader altscreen
 ui.motion: spinner spinnertipsenabled prefersreducedmotion animation animations flicker flickering ssh slow
@@ -73,7 +73,12 @@ tiller has no subagents; /try works in a copy: subagent subagents
 skills and your own commands are files; `tiller docs skills` says where: skill skills customcommand slashcommand
 tiller has no plugins; `tiller docs skills` says what it reads: plugin plugins
 tiller asks before docker; `tiller docs docker` has a rule for it: docker
-selected text is copied at once; `tiller docs clipboard` says more: clipboard
+selected text is copied at once; `tiller docs clipboard` says more: clipboard copyonselect
+the network is a rule's; `tiller docs network` shows how: allowinternet allownetwork allowweb internet
+Shift+Tab changes the mode, and full asks nothing; rules allow single commands: alloweverything allowall approveeverything neverask
+/todo shows the list: todo todolist
+git's own .gitignore counts for searches; a rule or permission.protected hides files: gitignore
+the themes colorblind-dark and colorblind-light: colorblind colourblind
 tiller hides secrets that it knows; `tiller docs secrets` says more: password passwords
 activate the environment before you start tiller: python virtualenv venv conda
 models choose their own temperature; thinking has a level, /thinking: temperature topp
@@ -98,12 +103,12 @@ const SECTIONS: &str = "\
 permissions#work-in-a-container: kubernetes k8s podman devcontainer dockerfile nonroot
 permissions#keep-my-data-private: private privatedata hidedata
 permissions#connect-to-a-database: database sql postgres postgresql mysql bigquery snowflake
-permissions#let-it-install-packages-npm-pip-cargo: pipinstall pipinstallpandas installpackage cannotinstallpackage
+permissions#let-it-install-packages-npm-pip-cargo: pipinstall pipinstallpandas installpackage cannotinstallpackage pandas
 models#gateways-litellm-openrouter-azure-bedrock: endpoint
 models#a-gateway-in-front-of-a-built-in-vendor: customheader extraheader header
 scripting#run-one-prompt: saveanswer saveanswertofile saveoutput headless noninteractive unattended automation automate batch oneshot cron print oneprompt stdin sigterm printmode
 scripting#limits-time-cost-and-calls: maxturns timeout timelimit turnlimit
-scripting#many-runs: parallel loopoverfiles loopfiles manyfiles
+scripting#many-runs: parallel loopoverfiles loopfiles manyfiles eachfile foreachfile runoverfiles runmanyfiles batch
 scripting#sessions: resumescript continuescript
 scripting#json: outputformat jsonoutput outputjson structuredoutput
 scripting#exit-codes: exitcode returncode exitstatus
@@ -112,7 +117,7 @@ permissions#let-it-write-in-another-folder: adddirectory adddir secondfolder ano
 scripting#watch-it-and-answer: detach attach secondterminal otherterminal anotherterminal twoterminal concurrent
 permissions#keep-it-away-from-something: hidefolder env protectfile hidefile ignorefile protectenv block forbid prevent disallow denycommand blockcommand excludefile
 permissions#answer-a-request: approve
-permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove skippermission dangerouslyskippermission bypass bypasspermission fullauto planmode acceptedits approveall allowall turnoffsandbox turnoffthesandbox sandboxoff nosandbox disablesandbox
+permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove skippermission dangerouslyskippermission bypass bypasspermission fullauto planmode acceptedits approveall allowall turnoffsandbox turnoffthesandbox sandboxoff nosandbox disablesandbox approveeverything alloweverything neverask
 permissions#recipes: yolo skippermission dangerouslyskippermission bypasspermission
 permissions#stop-asking-for-one-command: askless askingless fewerprompts lessprompts dontask stopprompting allowcommand alwaysallow allowalways
 permissions#let-it-use-the-network: internet networkaccess internetaccess online web browse browseweb
@@ -124,12 +129,13 @@ security#the-sandbox: sandbox isolation
 undo: undo undoeverything undochange revertchange revert rollback rollbackchange restorefile recover recoverfile discardchange undolastprompt checkpoint backup
 keys#while-tiller-works: stop stopagent stoprun steer cancel interrupt abort pause queue queuemessage
 keys#the-first-character-of-a-message: bashmode shellmode shellcommand runcommand newline multiline linebreak
-keys: shortcut keyboard hotkey
+keys: shortcut keyboard hotkey cheatsheet
 keys#change-keys-keymaptoml: keybinding rebind remap customkey
 undo#see-what-changed: diff seediff showdiff viewdiff gitdiff seechange showchange viewchange whatchanged changedfile reviewchange
+tutorial: getstarted gettingstarted quickstart
 tutorial#9-leave-and-come-back: quit leave exit close
 sessions#see-cost-context-and-model-calls: costpersession sessioncost cost money token usage bill stats costsofar
-sessions#continue-a-session: resume continue resumesession lastsession continuelastsession newchat newsession newconversation clear clearchat clearconversation resumename
+sessions#continue-a-session: resume continue resumesession lastsession continuelastsession newchat newsession newconversation clear clearchat clearconversation resumename previousconversation oldconversation previouschat oldchat seepreviouschat reopen autosave
 sessions#branches: fork branch branching
 sessions#where-sessions-are-stored: wheresession wherearesession wherearemysession sessionfolder sessionfile sessionlocation
 sessions#the-list-of-sessions: rename renamesession namesession
@@ -144,7 +150,7 @@ models#what-it-may-cost: spendingcap spendinglimit spending budget costlimit mon
 models#recipe-behind-a-corporate-proxy: selfsigned selfsignedcertificate proxy httpproxy certificate
 troubleshooting#too-many-requests-429-the-server-is-overloaded-the-server-failed-500: ratelimit 429 overloaded throttle
 troubleshooting#a-request-failed-and-tiller-doesnt-retry: retry retries
-troubleshooting#its-slow-or-seems-stuck: slow tooslow veryslow stuck hang hanging frozen
+troubleshooting#its-slow-or-seems-stuck: slow tooslow veryslow stuck hang hanging frozen speed faster fast
 troubleshooting#sent-nothing-for-300-s: hang hanging freeze frozen reconnect unresponsive
 troubleshooting#tiller-asks-about-the-same-command-again-and-again: keepsasking keepasking askstoooften askstoomuch tooquestions tooprompts toorequests askseverytime
 troubleshooting#i-deleted-a-session: recover restoresession undelete
@@ -156,7 +162,7 @@ troubleshooting#it-flickers-or-is-slow-over-ssh: lag flicker flickering
 context: contextfull
 context#agentsmd: remember monorepo nestedagentsmd memory instruction rule language init projectrules
 context#compaction-when-the-window-fills-up: compact contextfull contextwindow contextlimit autocompact summarize outofcontext
-context#files-and-pictures-in-your-prompt: plot chart screenshot pasteimage pastescreenshot uploadfile uploadimage attachimage attachfile addfile mentionfile includefile dragdrop drag vision
+context#files-and-pictures-in-your-prompt: plot chart screenshot pasteimage pastescreenshot uploadfile uploadimage attachimage attachfile addfile mentionfile includefile dragdrop drag vision seeplot showplot
 context#secrets: secret
 context#tables-notebooks-and-pdfs: upload csv excel xlsx spreadsheet ipynb jupyter docx word
 context#files-that-git-ignores: gitignore gitignored
@@ -167,7 +173,7 @@ undo#rewind-go-back-to-an-earlier-prompt: editmessage editprompt editpreviousmes
 troubleshooting#the-terminal-is-broken-after-a-crash: garbled
 themes: dark light darkmode lightmode darktheme lighttheme color colour colorscheme changetheme switchtheme changecolor appearance accessibility
 settings#environment-variables: nocolor envvariable envvar
-settings#where-the-files-are: configfile configlocation whereconfig settingsfile dotfile configfolder
+settings#where-the-files-are: configfile configlocation whereconfig settingsfile dotfile configfolder wherearefiles wheremyfiles
 settings: config configuration managedsettings enterprise policyfile preferences options
 terminal#notifications: notify notification bell sound alert beep
 terminal#the-font-and-its-size: font fontsize ligature zoom
@@ -178,11 +184,11 @@ terminal#vs-code-and-alt-on-a-mac: vscode vscodeterminal
 acp: ide vscode neovim nvim emacs jetbrains intellij editor
 install: install installtiller installation download release setup arm64 aarch64 musl alpine homebrew brew apt deb checksum sha256
 install#update-or-uninstall: update upgrade uninstall removetiller
-security#what-leaves-your-machine: datago privacy telemetry analytics tracking phonehome codesent datasent sendcode uploadcode
+security#what-leaves-your-machine: datago privacy telemetry analytics tracking phonehome codesent datasent sendcode uploadcode whatissent whatsent senttoanthropic sent
 reference/cli#tiller-completions: autocomplete shellcompletion
 reference/settings#uimotion: spinner
 coming-from: migrate migration movefrom comingfrom switchfrom switchclaudecode switchfromclaudecode switchcodex switchfromcodex
-hooks: formatsave formatonsave hook autoformat formatter formatafteredit prettier
+hooks: formatsave formatonsave hook autoformat formatter formatafteredit prettier audit auditlog
 hooks#events: posttooluse pretooluse sessionstart userpromptsubmit
 skills: skill skills
 skills#your-own-slash-commands: customcommand customslashcommand customslash prompttemplate

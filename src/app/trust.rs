@@ -30,6 +30,8 @@ pub const PROJECT_HOOKS: [&str; 4] = [
     ".codex/hooks.json",
 ];
 const CLAUDE_SETTINGS: &str = ".claude/settings.json";
+/// What Claude Code reads and tiller doesn't.
+const UNREAD: [&str; 3] = ["CLAUDE.local.md", ".claude/rules", ".claude/agents"];
 const TRUSTED: &str = "trusted";
 const DENIED: &str = "denied";
 
@@ -168,6 +170,15 @@ impl Trust {
                  coming-from#your-permission-lists`"
             );
         }
+        let is_there = |name: &&str| self.root.join(name).exists();
+        let unread: Vec<&str> = UNREAD.into_iter().filter(is_there).collect();
+        if !unread.is_empty() {
+            let _ = write!(
+                text,
+                "\nNot read: {}; see `tiller docs coming-from#your-claudemd`",
+                unread.join(", ")
+            );
+        }
         Ok(text)
     }
 
@@ -185,17 +196,8 @@ impl Trust {
 }
 
 /// Whether Claude Code's settings in this folder have permissions, which the user may rely on.
-fn has_foreign_permissions(root: &Path) -> bool {
+pub fn has_foreign_permissions(root: &Path) -> bool {
     has_key(&root.join(CLAUDE_SETTINGS), "permissions")
-}
-
-/// The files of Claude Code in `home` that the user may rely on and that don't count here.
-pub fn unread_files(home: &Path) -> Option<String> {
-    let rules = has_foreign_permissions(home).then(|| format!("permissions in ~/{CLAUDE_SETTINGS}"));
-    let instructions = home.join(".claude/CLAUDE.md").exists();
-    let instructions = instructions.then(|| "~/.claude/CLAUDE.md".to_owned());
-    let unread: Vec<String> = rules.into_iter().chain(instructions).collect();
-    (!unread.is_empty()).then(|| unread.join(" and "))
 }
 
 fn has_key(file: &Path, key: &str) -> bool {

@@ -88,12 +88,23 @@ pub fn add_typed(dirs: &Dirs, cwd: &Path, what: &PolicyCommand) -> Result<String
         let letters = word.strip_prefix('-').unwrap_or_default();
         letters.len() > 1 && letters.chars().all(|c| c.is_ascii_alphabetic())
     };
-    let spelled = (rule.action != Action::Allow && rule.prefix.iter().any(is_bundle)).then(|| {
-        "The same options in another order or one by one still pass. Name one of them with all its \
-         spellings, as in: tiller policy deny rm '-r|-R|--recursive'"
-            .to_owned()
-    });
-    for note in [warning(&rule), spelled].into_iter().flatten() {
+    let is_long = |word: &String| word.starts_with("--") && !word.contains('|');
+    let spelled = match rule.action {
+        Action::Allow => None,
+        _ if rule.prefix.iter().any(is_bundle) => Some(
+            "The same options in another order or one by one still pass. Name one of them with all its \
+             spellings, as in: tiller policy deny rm '-r|-R|--recursive'",
+        ),
+        _ if rule.prefix.iter().any(is_long) => Some(
+            "A short form of the option still passes. Name both, as in: \
+             tiller policy deny git push '--force|-f'",
+        ),
+        _ => None,
+    };
+    for note in [warning(&rule), spelled.map(str::to_owned)]
+        .into_iter()
+        .flatten()
+    {
         let _ = writeln!(text, "{note}");
     }
     Ok(text)
@@ -149,6 +160,9 @@ fn check_words(action: Action, typed: &[String]) -> Result<(), String> {
             form(inner)
         ));
     }
+    if let Some(rule) = of_file_tool(action, &text, tool, inner) {
+        return Err(rule);
+    }
     if TOOLS.matches(tool) {
         return Err(format!(
             "{tool} is a tool, and policy {verb} takes the first words of commands, such as: {}. \
@@ -156,7 +170,72 @@ fn check_words(action: Action, typed: &[String]) -> Result<(), String> {
             form(&["curl"])
         ));
     }
-    Ok(())
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if let Some(at) = words.iter().position(|word| is_operator(word)) {
+        let mut before = words[..at].to_vec();
+        let last = words[at].strip_suffix(';').unwrap_or_default();
+        before.extend((!last.is_empty()).then_some(last));
+        let example = if before.is_empty() {
+            &["make"]
+        } else {
+            &*before
+        };
+        return Err(format!(
+            "a rule is about one command, without the shell's {}. Write: {}",
+            if last.is_empty() { words[at] } else { ";" },
+            form(example)
+        ));
+    }
+    let is_value = |word: &str| {
+        let name = word.split_once('=').map(|(name, _)| name);
+        name.is_some_and(|it| !it.is_empty() && it.chars().all(|c| c.is_alphanumeric() || c == '_'))
+    };
+    match words.as_slice() {
+        [] => Err(format!(
+            "policy {verb} needs the first words of a command, such as: {}",
+            form(&["npm", "test"])
+        )),
+        [value, rest @ ..] if is_value(value) => Err(format!(
+            "a rule begins with the command, without {value}. Write: {}",
+            form(if rest.is_empty() { &["make"] } else { rest })
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a shell would end the command here.
+fn is_operator(word: &str) -> bool {
+    matches!(word, "&&" | "||" | "|" | ";" | "&")
+        || word
+            .trim_start_matches(['1', '2', '&'])
+            .starts_with(['>', '<'])
+        || word.len() > 1 && word.ends_with(';')
+}
+
+/// How to write the rule if the words are about a tool for files, or one of an MCP server.
+fn of_file_tool(action: Action, text: &str, tool: &str, inner: &str) -> Option<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (tool, path) = match (tool, words.as_slice()) {
+        ("Read", _) => ("read", Some(inner)),
+        ("Write", _) => ("write", Some(inner)),
+        ("Edit" | "MultiEdit", _) => ("edit", Some(inner)),
+        (_, [tool @ ("read" | "write" | "edit"), path]) => (*tool, Some(*path)),
+        _ if tool.starts_with("mcp__") => (tool, None),
+        _ => return None,
+    };
+    let mut rule = Rule::of_tool(tool, action, Origin::Session);
+    rule.path = path.filter(|it| !it.is_empty()).map(str::to_owned);
+    let mut text = format!(
+        "{tool} is a tool, not a command. Add its rule to config.toml:\n\n{}",
+        rules_to_toml(std::slice::from_ref(&rule)).trim_end()
+    );
+    if path.is_some() && action == Action::Deny {
+        text.push_str(
+            "\n\nCommands could still reach the file. permission.protected hides it from them too: \
+             tiller docs permissions#keep-it-away-from-something",
+        );
+    }
+    Some(text)
 }
 
 /// Why `rule` likely does nothing: what it allows fails in the sandbox, or without the network.
@@ -201,7 +280,44 @@ mod tests {
             ),
             (Action::Allow, "Bash", "tiller policy allow npm test"),
             (Action::Deny, "WebFetch", "WebFetch is a tool"),
-            (Action::Deny, "Read(./secrets/**)", "Read is a tool"),
+            (Action::Deny, "Glob", "Glob is a tool"),
+            (
+                Action::Deny,
+                "Read(./secrets/**)",
+                "path = \"./secrets/**\"",
+            ),
+            (Action::Deny, "read .env", "permission.protected hides it"),
+            (
+                Action::Ask,
+                "edit migrations",
+                "tool = \"edit\"\npath = \"migrations\"",
+            ),
+            (
+                Action::Allow,
+                "mcp__lab__*",
+                "tool = \"mcp__lab__*\"\naction = \"allow\"",
+            ),
+            (Action::Allow, "", "needs the first words of a command"),
+            (
+                Action::Allow,
+                "npm test && rm",
+                "shell's &&. Write: tiller policy allow npm test",
+            ),
+            (
+                Action::Allow,
+                "make > log",
+                "shell's >. Write: tiller policy allow make",
+            ),
+            (
+                Action::Allow,
+                "cd web; npm ci",
+                "shell's ;. Write: tiller policy allow cd web",
+            ),
+            (
+                Action::Allow,
+                "FOO=1 npm ci",
+                "without FOO=1. Write: tiller policy allow npm ci",
+            ),
             (
                 Action::Deny,
                 "--sandbox rm -rf",

@@ -199,7 +199,11 @@ fn a_stored_key_beats_the_environment_and_the_environment_beats_the_env_file() {
     );
     let run = |sandbox: &Sandbox| sandbox.run(&["-p", "-m", Wire::Anthropic.model(), "hi"]);
 
-    check(&run(&sandbox), 1, &["ANTHROPIC_API_KEY isn't set"]);
+    check(
+        &run(&sandbox),
+        1,
+        &["ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN aren't set"],
+    );
     let folder = sandbox.path().parent().unwrap().display().to_string();
     let settings = format!("[auth]\nenv_file_folders = [\"{folder}\"]\n");
     std::fs::write(sandbox.config().join("config.toml"), settings).unwrap();

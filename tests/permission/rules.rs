@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use tiller::agent::Effects;
 use tiller::agent::permission::{
-    Action, Decision, Origin, PathUse, Policy, Request, Rule, decide, parse_rules, rules_to_toml,
-    tightened,
+    Action, Confinement, Decision, Origin, PathUse, Policy, Request, Rule, Verdict, decide,
+    parse_rules, rules_to_toml, tightened,
 };
 use tiller::agent::workspace::{Access, FILTER, GitRemotes, TRANSPORT, Zone};
 
@@ -27,6 +27,8 @@ const HARD: &str = "tool='bash'; prefix=['git','reset']; with=['--hard']; action
 const RESET: &str = "tool='bash'; prefix=['git','reset']; action='allow'";
 const NO_CURL: &str = "tool='bash'; prefix=['curl']; action='deny'";
 const ASK_MAKE: &str = "tool='bash'; prefix=['make']; action='ask'";
+const ASK_PUSH: &str = "tool='bash'; prefix=['git','push']; action='ask'";
+const ASK_CURL: &str = "tool='bash'; prefix=['curl']; action='ask'";
 const NO_ENV: &str = "tool='*'; path='.env'; action='deny'";
 
 #[test]
@@ -339,6 +341,35 @@ fn a_question_gives_the_reason_for_each_command() {
     assert!(both.contains("git push publishes"), "{both}");
     let same = command(&policy("auto"), "git push && git push --tags").reason;
     assert_eq!(same.matches("publishes").count(), 1, "{same}");
+}
+
+#[test]
+fn an_ask_rule_takes_away_none_of_the_freedom_that_a_command_needs() {
+    use Confinement::{Free, Sandboxed};
+    for (rule, text, place) in [
+        (ASK_PUSH, "git push", Free),
+        (ASK_MAKE, "make", Sandboxed { network: false }),
+        (ASK_CURL, "curl example.com", Sandboxed { network: true }),
+    ] {
+        let asked = command(&in_mode("auto", &[rule]), text);
+        assert_eq!(asked.verdict, Verdict::Ask(place), "{text}");
+    }
+}
+
+#[test]
+fn a_rule_that_would_not_let_the_same_line_run_is_not_suggested() {
+    for (text, count) in [
+        ("kubectl get pods", 1),
+        ("kubectl get pods 2>&1", 1),
+        ("kubectl get pods | head -3", 0),
+        ("kubectl get pods > out.txt", 0),
+        ("KUBECONFIG=x kubectl get pods", 0),
+        ("timeout 60 kubectl get pods", 0),
+    ] {
+        let asked = command(&policy("auto"), text);
+        assert!(matches!(asked.verdict, Verdict::Ask(_)), "{text}");
+        assert_eq!(asked.suggestions.len(), count, "{text}");
+    }
 }
 
 #[test]

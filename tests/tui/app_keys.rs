@@ -464,7 +464,7 @@ fn a_changed_mode_removes_the_hint_about_the_earlier_one() {
 /// The next command replaces it, instead of continuing it.
 #[test]
 fn what_is_typed_after_a_refused_command_replaces_it() {
-    for refused in ["/zzz", "/plan it", "/resume 3f2a"] {
+    for refused in ["/zzz", "/plan it", "/new 3f2a"] {
         let mut tui = test_tui();
         tui.write(refused);
         let effects = tui.key("enter");

@@ -1,5 +1,5 @@
 //! Finds instruction files (AGENTS.md and similar) with their imports. It looks in the user's
-//! folder, and from the repository root down to the working folder.
+//! folder or else at Claude Code's, and from the repository root down to the working folder.
 //!
 //! In each folder it takes `AGENTS.override.md` or else `AGENTS.md`, then the file named by the
 //! model's vendor if it says something else. If there are none, it takes another vendor's. It
@@ -62,7 +62,9 @@ pub(super) fn collect(
     folders: &BTreeSet<PathBuf>,
 ) -> Vec<(Option<&'static str>, Collected)> {
     let look = |folder: &Path| (folder.to_owned(), instruction_files(folder));
-    let user = sources.user.as_deref().map(look);
+    let own = sources.user.as_deref().map(look);
+    let own = own.filter(|(_, files)| !files.is_empty());
+    let user = own.or_else(|| Some((sources.home.clone()?, vec![INNER])));
     let root = sources.project.then(|| project_root(cwd));
     let scope = root.and_then(|root| fs::canonicalize(root).ok());
     let mut project = Vec::new();
@@ -301,7 +303,7 @@ mod tests {
         std::os::unix::fs::symlink(base.join("outside.md"), base.join("repo/link.md")).ok();
         std::os::unix::fs::symlink(base.join("repo/.env"), base.join("repo/plain.md")).ok();
         let sources = InstructionSources {
-            home: None,
+            home: Some(base.join("home")),
             user: Some(base.join("user")),
             project: true,
         };
@@ -317,10 +319,8 @@ mod tests {
             let path = Path::new(&file.path).strip_prefix(&base).unwrap();
             (path.display().to_string(), file.text)
         };
-        let refused = found
-            .refused
-            .join("\n")
-            .replace(&base.display().to_string(), "");
+        let refused = found.refused.join("\n");
+        let refused = refused.replace(&*base.to_string_lossy(), "");
         (found.files.into_iter().map(relative).collect(), refused)
     }
 
@@ -363,6 +363,9 @@ mod tests {
         for id in ["claude-sonnet-5-5", "gpt-6"] {
             assert_eq!(paths(&inner, "repo", id), "repo/.claude/CLAUDE.md", "{id}");
         }
+        let home = [("user/AGENTS.md", "u"), ("home/.claude/CLAUDE.md", "h")];
+        assert_eq!(paths(&home, "x", "gpt-6"), "user/AGENTS.md");
+        assert_eq!(paths(&home[1..], "x", "m"), "home/.claude/CLAUDE.md");
         // Without a repository the working folder alone.
         assert_eq!(
             paths(&[("x/AGENTS.md", "1"), ("AGENTS.md", "2")], "x", "m"),

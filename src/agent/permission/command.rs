@@ -61,6 +61,8 @@ struct Found<'a> {
     rule: Option<&'a Arc<Rule>>,
     /// The rule that allows it, if no stricter one applies.
     allowed: Option<&'a Arc<Rule>>,
+    /// The most freedom that a rule gives it. A stricter rule of the user takes away none of it.
+    freedom: Option<u8>,
 }
 
 impl Judging<'_> {
@@ -234,7 +236,8 @@ impl Judging<'_> {
             (Action::Deny, Holds::Yes) => Action::Deny,
             _ => Action::Ask,
         };
-        let strictest = against.max_by_key(|(rule, holds)| (strictness(rule, *holds), *holds));
+        let strictest =
+            (against.clone()).max_by_key(|(rule, holds)| (strictness(rule, *holds), *holds));
         match strictest {
             Some((rule, holds)) => Found {
                 command,
@@ -248,6 +251,7 @@ impl Judging<'_> {
                 },
                 rule: Some(rule),
                 allowed: None,
+                freedom: against.map(|(rule, _)| freedom(rule)).max(),
             },
             None => {
                 let lost = lost(self.policy.mode, self.request, command);
@@ -258,6 +262,7 @@ impl Judging<'_> {
                     reason: lost.unwrap_or_default(),
                     rule: allowed,
                     allowed,
+                    freedom: allowed.map(|rule| freedom(rule)),
                 }
             }
         }
@@ -378,8 +383,7 @@ impl Judging<'_> {
         if let Some(given) = self.given_confinement() {
             return given;
         }
-        let rules = found.iter().filter_map(|one| one.rule);
-        match rules.map(|rule| freedom(rule)).max() {
+        match found.iter().filter_map(|one| one.freedom).max() {
             Some(2) => Confinement::Free,
             Some(1) => Confinement::Sandboxed { network: true },
             _ => SANDBOX,
@@ -388,8 +392,7 @@ impl Judging<'_> {
 
     /// The effect of a yes on the other commands of the line: they run the same way.
     fn rest(&self, found: &[Found], wanted: Confinement) -> &'static str {
-        let own =
-            |one: &Found| one.action == Action::Ask && one.rule.is_some_and(|it| freedom(it) > 0);
+        let own = |one: &Found| one.action == Action::Ask && one.freedom > Some(0);
         let alone = found
             .iter()
             .all(|one| one.command.wraps || own(one) || opens_nothing(one.command));

@@ -20,8 +20,23 @@ const MOST: usize = 3;
 const PLAN: &str = "Plan mode changes nothing. Look around, then say what you would change, where and in \
     which order; the user decides whether to run the plan";
 
-/// Decides about a call.
+/// Decides about a call. Suggests only rules that let the same call run next time.
 pub fn decide(policy: &Policy, request: &Request) -> Decision {
+    let mut decision = by_rules(policy, request);
+    if !decision.suggestions.is_empty() {
+        let mut policy = policy.clone();
+        for rule in &decision.suggestions {
+            policy.add(rule.clone());
+        }
+        let again = by_rules(&policy, request).verdict;
+        if !matches!(again, Verdict::Allow(_)) {
+            decision.suggestions.clear();
+        }
+    }
+    decision
+}
+
+fn by_rules(policy: &Policy, request: &Request) -> Decision {
     let confined = Confinement::Sandboxed { network: false };
     let free = match policy.mode {
         PermissionMode::Full => Confinement::Free,

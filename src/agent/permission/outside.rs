@@ -1,7 +1,7 @@
 //! The lines that a rule can let out of the sandbox. The whole line runs outside, so it must be so plain
 //! that there is nothing to interpret.
 
-use super::shell::{Line, Word};
+use super::shell::{Line, Word, read};
 use crate::word_list::WordList;
 
 /// Whether `text` is one simple command of literal words, perhaps after `cd FOLDER &&` and before `2>&1`.
@@ -29,6 +29,11 @@ pub(super) fn is_alone(line: &Line, text: &str) -> bool {
         known == commands
     };
     line.doubts.is_empty() && known.is_some_and(is_same)
+}
+
+/// Whether a line is one plain command, so that a rule can let it out of the sandbox.
+pub fn is_one_command(text: &str) -> bool {
+    is_alone(&read(text), text)
 }
 
 /// The words between blanks, without quotes; none if any character could mean more than itself.

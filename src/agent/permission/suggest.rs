@@ -33,6 +33,17 @@ const WITH_SUB_COMMANDS: WordList = WordList(
 const RUN_NO_FILE_OF_THE_PROJECT: WordList =
     WordList("journalctl dmesg lsof ss lsusb lspci lsblk nvidia-smi sensors free uptime hostname");
 
+/// Whether tiller knows a program of this name.
+pub fn is_known_program(name: &str) -> bool {
+    let lists = [
+        INTERPRETERS,
+        NEVER,
+        WITH_SUB_COMMANDS,
+        RUN_NO_FILE_OF_THE_PROJECT,
+    ];
+    lists.iter().any(|list| list.contains(name))
+}
+
 /// The longest command in bytes that a rule repeats.
 const LONGEST: usize = 300;
 

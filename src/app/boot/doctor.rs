@@ -15,6 +15,7 @@ use crate::app::config::{Layers, Origin, Settings};
 use crate::app::dirs::Dirs;
 use crate::app::doctor::{self, Report, Section};
 use crate::app::hook_files::HookFiles;
+use crate::app::mcp_files::McpFiles;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::trust::Trust;
 use crate::app::{keys, out, plan};
@@ -69,11 +70,22 @@ pub(super) fn doctor(
     let trust_faults = trust
         .as_ref()
         .map_or_else(|error| vec![error.message.clone()], |_| Vec::new());
-    let hooks = HookFiles::new(dirs, &cwd).read().into_iter();
-    let mut own_hooks = hooks.filter(|listed| listed.path == dirs.hooks_file());
-    let hook_faults = own_hooks
-        .next()
-        .map_or_else(Vec::new, |listed| listed.file.faults);
+    let (mut hook_faults, mut server_faults) = (Vec::new(), Vec::new());
+    let mut foreign = Vec::new();
+    for listed in HookFiles::new(dirs, &cwd).read() {
+        if listed.path == dirs.hooks_file() {
+            hook_faults = listed.file.faults;
+        } else {
+            foreign.extend(doctor::not_used(&listed.path, &listed.file.faults));
+        }
+    }
+    for listed in McpFiles::new(dirs, &cwd).read() {
+        if listed.path == dirs.mcp_file() {
+            server_faults = listed.file.faults;
+        } else {
+            foreign.extend(doctor::not_used(&listed.path, &listed.file.faults));
+        }
+    }
     let mut files = [
         doctor::problems("config.toml", &dirs.config_file(), &settings_faults),
         doctor::problems("models.toml", &dirs.models_file(), &models_faults),
@@ -81,6 +93,8 @@ pub(super) fn doctor(
         doctor::problems("projects.toml", &dirs.projects_file(), &trust_faults),
         doctor::problems("auth.toml", &dirs.auth_file(), &keys_faults),
         doctor::problems("hooks.json", &dirs.hooks_file(), &hook_faults),
+        doctor::problems("mcp.json", &dirs.mcp_file(), &server_faults),
+        foreign,
     ]
     .concat();
     if let Some(fault) = layers

@@ -25,7 +25,7 @@ use crate::app::plan::{Loaded, Plan};
 use crate::app::project::Project;
 use crate::app::serve::OpenScreen;
 use crate::app::sessions::title_of;
-use crate::app::trust::unread_files;
+use crate::app::trust::has_foreign_permissions;
 use crate::app::tui::app::{SessionInfo, Start, Status};
 use crate::app::tui::composer::DraftFile;
 use crate::app::tui::keymap::Keymap;
@@ -161,13 +161,15 @@ fn options(
         notices.extend(plan.loaded.trust.undecided().map(|files| {
             format!("Folder not trusted, so tiller ignores: {files}. To use them: /trust")
         }));
-        // Until the user has settings here.
-        if !host.dirs.config_file().exists()
-            && let Some(files) = host.dirs.home.as_deref().and_then(unread_files)
+        // Until the user has rules here.
+        if settings.permission_rules.rules.is_empty()
+            && (host.dirs.home.as_deref()).is_some_and(has_foreign_permissions)
         {
-            notices.push(format!(
-                "tiller doesn't read {files}. To use them here: tiller docs coming-from"
-            ));
+            notices.push(
+                "The permissions in ~/.claude/settings.json don't apply here: \
+                 tiller docs coming-from#your-permission-lists"
+                    .to_owned(),
+            );
         }
     }
     notices.extend(keys.store().notice().map(str::to_owned));

@@ -180,8 +180,11 @@ fn attach(plan: &mut Plan) -> Result<(), StartError> {
         } else {
             ""
         };
+        // `@app.route` and `@types/node` may be text.
+        let is_path = missing.is_some_and(|(it, _)| it.contains('/') && it.contains('.'));
+        let is_outside = left_out.contains(" (outside the project");
         // An answer without the file would cost money, and nobody can stop it.
-        if words.iter().any(begins) || is_too_large(&left_out) {
+        if words.iter().any(begins) || is_path || is_outside || is_too_large(&left_out) {
             return Err(StartError::usage(format!("can't use {left_out}{way_out}")));
         }
         out::eprint_line(&format!("tiller: not attached: {left_out}{way_out}"));

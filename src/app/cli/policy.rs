@@ -67,7 +67,7 @@ pub fn explain_command(
     json: bool,
 ) -> Outcome {
     let rules: Vec<&Rule> = policy.rules().map(|rule| &**rule).collect();
-    let mut notes = notes(&rules, judged);
+    let mut notes = notes(&rules, command, judged);
     let is_explained = notes.iter().any(|note| note.starts_with("Your rule"));
     let how = judged.decision.by_hand(command).filter(|_| !is_explained);
     notes.extend(how.as_ref().and_then(by_hand));

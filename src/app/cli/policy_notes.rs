@@ -1,7 +1,9 @@
 //! Why rules of the user that seem to allow a command don't, and where the documentation helps.
 
 use crate::agent::JudgedCommand;
-use crate::agent::permission::{Action, Judged, Origin, Rule, Verdict, option_to_name};
+use crate::agent::permission::{
+    Action, Judged, Origin, Rule, Verdict, is_one_command, option_to_name,
+};
 use crate::agent::word_list::WordList;
 use crate::app::typed_rule::cannot_work;
 
@@ -12,7 +14,7 @@ const HAVE_RECIPES: WordList = WordList("ssh scp docker podman gh curl wget git 
 const HAVE_REMOTES: WordList = WordList("push fetch pull ls-remote");
 
 /// Sentences about `own` rules, for a command that doesn't simply run.
-pub(super) fn notes(own: &[&Rule], judged: &JudgedCommand) -> Vec<String> {
+pub(super) fn notes(own: &[&Rule], text: &str, judged: &JudgedCommand) -> Vec<String> {
     let decision = &judged.decision;
     if matches!(decision.verdict, Verdict::Allow(_)) {
         let rules = decision.commands.iter().filter_map(|it| it.rule.as_deref());
@@ -22,7 +24,7 @@ pub(super) fn notes(own: &[&Rule], judged: &JudgedCommand) -> Vec<String> {
     let mut notes = Vec::new();
     for one in &decision.commands {
         for rule in own.iter().filter(|rule| begins(rule, &one.command)) {
-            notes.extend(why_not(rule, one, judged));
+            notes.extend(why_not(rule, one, text, judged));
         }
     }
     let asked = matches!(decision.verdict, Verdict::Ask(_));
@@ -57,7 +59,7 @@ fn begins(rule: &Rule, command: &str) -> bool {
 }
 
 /// Why `rule` doesn't let `one` run.
-fn why_not(rule: &Rule, one: &Judged, judged: &JudgedCommand) -> Option<String> {
+fn why_not(rule: &Rule, one: &Judged, text: &str, judged: &JudgedCommand) -> Option<String> {
     let mine = format!("Your rule {}", rule.summary());
     let by = one.rule.as_deref();
     if by == Some(rule) {
@@ -67,11 +69,10 @@ fn why_not(rule: &Rule, one: &Judged, judged: &JudgedCommand) -> Option<String> 
              the rule"
         ));
     }
-    let is_compound = judged.decision.commands.len() > 1;
     Some(match by.filter(|by| by.action != Action::Allow) {
-        _ if !rule.sandbox && is_compound => format!(
-            "{mine} doesn't apply: with sandbox = false it needs a line with only that command. Run it \
-             alone"
+        _ if !rule.sandbox && !is_one_command(text) => format!(
+            "{mine} doesn't apply: with sandbox = false it needs a line with only that command, without \
+             pipes, redirections or variables. Run it alone"
         ),
         Some(by) if by.origin != Origin::BuiltIn => format!(
             "{mine} doesn't apply: {} is stricter. Deny wins over ask, and ask over allow",

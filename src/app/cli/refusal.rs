@@ -39,7 +39,7 @@ pub fn refusal(question: &Question, told: &mut HashSet<String>) -> Option<String
         },
         ([], Some(how)) => format!("{reason}. {how}"),
         ([], None) if subject.network => {
-            format!("{reason}; to allow it, add a rule with network = true to config.toml")
+            format!("{reason}; to allow it: tiller docs permissions#let-it-use-the-network")
         }
         ([], None) => format!(
             "{reason}; tiller has no rule to suggest: `tiller docs permissions#recipes` has some to copy"

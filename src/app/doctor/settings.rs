@@ -19,6 +19,19 @@ pub fn problems(name: &'static str, file: &Path, faults: &[String]) -> Vec<Check
     }
 }
 
+/// What tiller can't use in a file of another agent.
+pub fn not_used(file: &Path, faults: &[String]) -> Vec<Check> {
+    let hint = |fault: &String| {
+        let what = format!("{}: {fault}", file.display());
+        Check::hint(
+            "other agents",
+            what,
+            "tiller leaves it out; /hooks and /mcp list it",
+        )
+    };
+    faults.iter().map(hint).collect()
+}
+
 pub fn left_out(name: &'static str, fault: &str) -> Check {
     Check::hint(
         name,

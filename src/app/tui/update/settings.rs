@@ -42,7 +42,7 @@ pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> 
     let said = match (&now, stronger) {
         (_, Some(place)) => format!("Saved, but {place} overrides it here"),
         (Some(_), None) => format!("Saved: {key}"),
-        (None, None) => format!("Saved: {key} (restart tiller to use it)"),
+        (None, None) => format!("Saved: {key} ({})", until_restart(&key)),
     };
     app.say(said);
     let mut effects = now.unwrap_or_default();
@@ -50,6 +50,17 @@ pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> 
         effects.push(Effect::ReadSettings);
     }
     effects
+}
+
+/// What to do about a setting that counts only after a restart.
+fn until_restart(key: &str) -> &'static str {
+    match key {
+        "budget.usd" | "budget.tokens" => "restart tiller to use it; /budget sets this session's",
+        "permission.protected" => {
+            "restart tiller to use it; until then the model can read what you protected"
+        }
+        _ => "restart tiller to use it",
+    }
 }
 
 /// Applies a setting now; none if it needs a restart.

@@ -2,6 +2,7 @@
 
 use toml::Value;
 
+use crate::agent::permission::is_known_program;
 use crate::agent::word_list::WordList;
 pub use crate::app::config::{SettingOverride, SettingRow};
 use crate::app::config::{TYPED, typed_value, words_of};
@@ -54,10 +55,9 @@ impl SettingsPicker {
     pub fn search(&mut self) {
         let typed = self.picker.query().to_lowercase();
         let words = telling_words(&typed);
-        let is_listed = |row: &SettingRow| row.is_listed();
-        let mut found = self.find(&typed, &words, is_listed);
+        let mut found = self.find(&typed, &words, Fit::Part);
         if found.is_empty() && instead_of(&words.concat()).is_none() {
-            found = self.find(&typed, &words, |_| true);
+            found = self.find(&typed, &words, Fit::About);
         }
         // The help opens the list at any setting.
         let mut rows = self.rows.iter().flatten();
@@ -74,28 +74,29 @@ impl SettingsPicker {
                 MIN_TYPO.. => typo_of(word, known()).unwrap_or(word),
                 _ => word,
             });
-            found = self.find(&typed, &meant.collect::<Vec<_>>(), is_listed);
+            found = self.find(&typed, &meant.collect::<Vec<_>>(), Fit::Part);
         }
         self.picker.set_matches(found, 0);
     }
 
-    fn find(&self, typed: &str, words: &[&str], may: impl Fn(&SettingRow) -> bool) -> Vec<usize> {
+    /// The rows that match, best first, the everyday ones before the others. `advanced` is how well the
+    /// others must match.
+    fn find(&self, typed: &str, words: &[&str], advanced: Fit) -> Vec<usize> {
         let rows = self.rows.iter().flatten().enumerate();
-        let rows = rows.filter(|(_, row)| may(row));
         let mut found: Vec<_> = rows
-            .filter_map(|(at, row)| Some((fit(row, typed, words)?, at)))
+            .filter_map(|(at, row)| Some((!row.is_listed(), fit(row, typed, words)?, at)))
+            .filter(|(is_advanced, fit, _)| !is_advanced || *fit <= advanced)
             .collect();
         found.sort_unstable();
-        found.into_iter().map(|(_, at)| at).collect()
+        found.into_iter().map(|(.., at)| at).collect()
     }
 
     /// What to do instead if the query names no setting.
     pub fn advice(&self) -> Option<String> {
         let typed = self.picker.query();
-        let is_rule = |verb| matches!(verb, "allow" | "ask" | "deny");
-        if typed
-            .split_once(' ')
-            .is_some_and(|(verb, command)| is_rule(verb) && !command.is_empty())
+        let mut rule = typed.split_whitespace();
+        if matches!(rule.next(), Some("allow" | "ask" | "deny"))
+            && rule.next().is_some_and(is_known_program)
         {
             return Some(format!("/permissions {typed} adds this rule"));
         }
@@ -246,6 +247,9 @@ mod tests {
             ("notifcations", "ui.notify"),
             ("dark mode", "ui.theme"),
             ("max_iter", "agent.max_iterations"),
+            ("port", "models.servers.ollama"),
+            ("shell", "tools.bash.timeout_seconds"),
+            ("ask me before changing", "permission.mode"),
             ("v", "ui.vim"),
             ("hide files", "permission.protected"),
             ("private", "permission.protected"),
@@ -285,6 +289,8 @@ mod tests {
                 "allow npm test",
                 "/permissions allow npm test adds this rule",
             ),
+            ("allow internet", "docs network"),
+            ("allow everything", "Shift+Tab"),
         ] {
             let mut list = SettingsPicker::default();
             list.picker.type_text(typed);
