@@ -319,8 +319,7 @@ mod tests {
             let path = Path::new(&file.path).strip_prefix(&base).unwrap();
             (path.display().to_string(), file.text)
         };
-        let refused = found.refused.join("\n");
-        let refused = refused.replace(&*base.to_string_lossy(), "");
+        let refused = found.refused.join("\n").replace(base.to_str().unwrap(), "");
         (found.files.into_iter().map(relative).collect(), refused)
     }
 

@@ -128,6 +128,8 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
             return ended;
         }
         Some(Answer::Refuse { reason: Some(text) } | Answer::Reply(text)) => {
+            let said = format!("Not rerun {with}. The model gets your answer: {text}");
+            link.notice(NoticeLevel::Info, said).await;
             format!("{why}. The user declined to rerun it {with}, and says: {text}")
         }
         Some(Answer::Refuse { reason: None }) => {

@@ -36,6 +36,7 @@ use super::update::update;
 use super::view::{ScreenDrawn, ViewCache};
 use crate::agent::{AgentHandle, Event, NoticeLevel};
 use crate::app::manners::Motion;
+use crate::app::out;
 
 /// Stop and continue signals this soon after our own suspension belong to it.
 const OWN_SIGNALS: Duration = Duration::from_millis(300);
@@ -434,6 +435,7 @@ impl Tui {
             return Ok(());
         }
         self.stand_aside(false)?;
+        out::eprint_line("tiller is suspended; fg brings it back");
         job_control::stop();
         self.resumed = Some(Instant::now());
         self.terminal.adopt_settings();

@@ -55,9 +55,10 @@ impl SettingsPicker {
     pub fn search(&mut self) {
         let typed = self.picker.query().to_lowercase();
         let words = telling_words(&typed);
-        let mut found = self.find(&typed, &words, Fit::Part);
+        let usual = (!words.is_empty()).then_some(Fit::Part);
+        let mut found = self.find(&typed, &words, usual);
         if found.is_empty() && instead_of(&words.concat()).is_none() {
-            found = self.find(&typed, &words, Fit::About);
+            found = self.find(&typed, &words, Some(Fit::About));
         }
         // The help opens the list at any setting.
         let mut rows = self.rows.iter().flatten();
@@ -74,18 +75,18 @@ impl SettingsPicker {
                 MIN_TYPO.. => typo_of(word, known()).unwrap_or(word),
                 _ => word,
             });
-            found = self.find(&typed, &meant.collect::<Vec<_>>(), Fit::Part);
+            found = self.find(&typed, &meant.collect::<Vec<_>>(), usual);
         }
         self.picker.set_matches(found, 0);
     }
 
     /// The rows that match, best first, the everyday ones before the others. `advanced` is how well the
-    /// others must match.
-    fn find(&self, typed: &str, words: &[&str], advanced: Fit) -> Vec<usize> {
+    /// others must match, if they may.
+    fn find(&self, typed: &str, words: &[&str], advanced: Option<Fit>) -> Vec<usize> {
         let rows = self.rows.iter().flatten().enumerate();
         let mut found: Vec<_> = rows
             .filter_map(|(at, row)| Some((!row.is_listed(), fit(row, typed, words)?, at)))
-            .filter(|(is_advanced, fit, _)| !is_advanced || *fit <= advanced)
+            .filter(|(is_advanced, fit, _)| !is_advanced || advanced.is_some_and(|it| *fit <= it))
             .collect();
         found.sort_unstable();
         found.into_iter().map(|(.., at)| at).collect()
