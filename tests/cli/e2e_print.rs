@@ -161,11 +161,18 @@ fn a_silent_stdin_is_reported_and_can_be_skipped() {
 fn a_mentioned_file_that_does_not_exist_is_reported() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("ok")]);
     let model = Wire::Chat.model();
+    let ran = sandbox.run(&["-p", "-m", model, "look at @src/math.rs and @src/maht.rs"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
+    assert_eq!(
+        ran.stderr,
+        "error: can't use @src/maht.rs (no such file; did you mean @src/math.rs?). Without the @ it is text\n"
+    );
+    assert_eq!(server.requests().len(), 0);
     let ran = sandbox.run(&[
         "-p",
         "-m",
         model,
-        "look at @nosuch.rs and @src/math.rs, @src/maht.rs, @src/math.rs:900, @param",
+        "look at @nosuch.rs and @src/math.rs, @src/math.rs:900, @param",
     ]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
     let lines = std::fs::read_to_string(sandbox.path().join("src/math.rs"))
@@ -176,7 +183,6 @@ fn a_mentioned_file_that_does_not_exist_is_reported() {
         ran.stderr,
         format!(
             "tiller: not attached: @nosuch.rs (no such file). Without the @ it is text\n\
-             tiller: not attached: @src/maht.rs (no such file; did you mean @src/math.rs?). Without the @ it is text\n\
              tiller: not attached: @src/math.rs:900 (the file has {lines} lines)\n"
         )
     );
