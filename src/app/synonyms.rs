@@ -39,7 +39,7 @@ models.default: model modelname defaultmodel switchmodel changemodel
 models.max_output: maxtokens maxoutputtokens tokens outputtokens
 models.thinking: thinkingbudget budgettokens ultrathink alwaysthinking alwaysthinkingenabled thinking reasoning effort thinkingeffort reasoningeffort modelreasoningeffort
 models.servers.ollama: ollama local port localhost
-permission.mode: confirm approval approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits stopasking askless fewerprompts dontask readonly skippermission askmebefore askmebeforechanging askmefirst
+permission.mode: confirm approval approvalpolicy defaultmode sandbox sandboxmode permissionmode yolo askbefore network autoaccept autoapprove acceptedits stopasking askless fewerprompts dontask readonly skippermission askmebeforechanging
 permission.rules: allow deny ask allowlist denylist whitelist blacklist allowedtools disallowedtools network stopasking askless askingless fewerprompts lessprompts dontask allowcommand always
 permission.protected: private privatefile hidefile hidefolder hidedata
 permission.writable: additionaldirectories writableroots adddir
@@ -117,9 +117,9 @@ permissions#let-it-write-in-another-folder: adddirectory adddir secondfolder ano
 scripting#watch-it-and-answer: detach attach secondterminal otherterminal anotherterminal twoterminal concurrent
 permissions#keep-it-away-from-something: hidefolder env protectfile hidefile ignorefile protectenv block forbid prevent disallow denycommand blockcommand excludefile
 permissions#answer-a-request: approve
-permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove skippermission dangerouslyskippermission bypass bypasspermission fullauto planmode acceptedits approveall allowall turnoffsandbox turnoffthesandbox sandboxoff nosandbox disablesandbox approveeverything alloweverything neverask
+permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove skippermission dangerouslyskippermission bypass bypasspermission fullauto planmode acceptedits approveall allowall turnoffthesandbox sandboxoff nosandbox disablesandbox approveeverything alloweverything
 permissions#recipes: yolo skippermission dangerouslyskippermission bypasspermission
-permissions#stop-asking-for-one-command: askless askingless fewerprompts lessprompts dontask stopprompting allowcommand alwaysallow allowalways
+permissions#stop-asking-for-one-command: askless askingless fewerprompts lessprompts dontask stopprompting allowcommand alwaysallow allowalways neverask
 permissions#let-it-use-the-network: internet networkaccess internetaccess online web browse browseweb
 permissions#let-it-push: gitpush push
 permissions#git: githook commit gitcommit gitcommitmessage commitmessage coauthor coauthoredby attribution trailer

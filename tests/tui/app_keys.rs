@@ -496,14 +496,6 @@ fn what_is_typed_after_a_refused_command_replaces_it() {
         why: "No budget of lots".to_owned(),
     }));
     assert_eq!(tui.text(), "/budget lots");
-    let mut tui = test_tui();
-    tui.write("/resume 3f2a");
-    tui.key("enter");
-    assert!(
-        tui.frame().contains("run `tiller -r 3f2a`"),
-        "{}",
-        tui.frame()
-    );
     let mut tui = TestTui::new(120, 24);
     tui.write("/fix");
     let effects = tui.key("enter");

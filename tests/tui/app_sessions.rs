@@ -107,6 +107,22 @@ fn list(tui: &mut TestTui) {
 }
 
 #[test]
+fn words_after_the_command_search_the_list() {
+    let mut tui = test_tui();
+    tui.write("/resume docs");
+    tui.key("enter");
+    let now = tui.now;
+    let rows = vec![
+        row("a", "Fix the login", SessionState::Closed, now),
+        row("b", "Write the docs", SessionState::Idle, now),
+    ];
+    tui.send(result(SessionResult::List(SessionScope::Folder, Ok(rows))));
+    let frame = tui.frame();
+    assert!(frame.contains("Write the docs"), "{frame}");
+    assert!(!frame.contains("Fix the login"), "{frame}");
+}
+
+#[test]
 fn command_output_stays_with_its_session() {
     let mut tui = stored();
     tui.app.status.session.as_mut().unwrap().title = "Fix it".into();
