@@ -171,7 +171,7 @@ fn servers_that_do_not_start_are_named_once_and_change_no_request() {
         "dead": lab(&sandbox, &["--die-at-start"]),
         "gone": {"command": "no-such-program"},
         "unset": {"command": "${LAB}", "args": ["${LAB_UNSET}"]},
-        "web": {"type": "http", "url": "https://example.org"},
+        "web": {"type": "ws", "url": "https://example.org"},
     });
     write_servers(&sandbox.config().join("mcp.json"), &servers);
     let ran = ask(&sandbox, "full");
@@ -181,7 +181,7 @@ fn servers_that_do_not_start_are_named_once_and_change_no_request() {
         "MCP server gone didn't start: its command wasn't found",
         "MCP server unset doesn't start: the variable LAB_UNSET isn't set. Set it, or write \
          ${LAB_UNSET:-DEFAULT} in",
-        "mcpServers.web: tiller can't use servers with a URL yet, only programs",
+        "mcpServers.web.type: expected stdio or http",
     ] {
         assert_eq!(
             ran.stderr.matches(said).count(),

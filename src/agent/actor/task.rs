@@ -150,7 +150,7 @@ impl Actor {
         tracing::info!("shutdown: no run is under way");
         self.end_hooks().await;
         self.processes.stop_all();
-        self.env.mcp.end();
+        self.env.mcp.end().await;
         tracing::info!("shutdown: commands were told to end");
         self.settle_undo().await;
         self.keep_unread(&mut commands);

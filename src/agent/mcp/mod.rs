@@ -1,9 +1,9 @@
-//! MCP servers: programs of the user's that offer tools over the Model Context Protocol, as JSON-RPC
-//! on standard input and output (<https://modelcontextprotocol.io>).
+//! MCP servers offer tools over the Model Context Protocol, as JSON-RPC (<https://modelcontextprotocol.io>):
+//! programs of the user's on standard input and output, and servers behind a URL.
 //!
-//! A client of tools only: prompts, resources and sampling aren't offered. A server runs outside the
+//! A client of tools only: prompts, resources and sampling aren't offered. A program runs outside the
 //! sandbox, in a process scope of its own. Like any command it has a supervisor, so that it ends with tiller.
-//! It can fail in any way and disturbs nothing but its own calls.
+//! A server can fail in any way and disturbs nothing but its own calls.
 
 mod spec;
 mod server_file;
@@ -11,6 +11,8 @@ mod pipes;
 mod schema;
 mod message;
 mod connection;
+mod stdio;
+mod http;
 mod server;
 mod servers;
 mod tool;
@@ -21,5 +23,6 @@ pub use server::McpState;
 pub use server_file::{ServerFile, read_servers};
 pub use servers::{Launch, Mcp};
 pub use spec::{FoundServers, McpServer, McpSource};
+pub use tool::CALL_LIMIT;
 
 pub(crate) use search::{meant, tools_for_many};

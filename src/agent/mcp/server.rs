@@ -8,13 +8,17 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::connection::{Connection, Failure};
+use super::http::Remote;
 use super::pipes::Pipes;
 use super::schema::accepted_schema;
 use super::servers::Launch;
-use super::spec::McpServer;
+use super::spec::{McpServer, Program, Transport};
+use super::stdio;
 use crate::hooks::quoted;
 use crate::lock::lock;
 use crate::process::Spawn;
+use tiller_llm::Secret;
+use tiller_llm::auth::Redactor;
 use tokio_util::sync::CancellationToken;
 
 /// How long the first request of a run waits for a server that starts.
@@ -53,6 +57,8 @@ pub(super) struct RemoteTool {
 
 pub(super) struct Server {
     pub spec: McpServer,
+    /// Knows the values of its headers.
+    pub redactor: Redactor,
     launch: Arc<Launch>,
     state: watch::Sender<McpState>,
     /// When it was started first.
@@ -66,6 +72,7 @@ pub(super) struct Server {
 impl Server {
     pub fn new(spec: McpServer, launch: &Arc<Launch>) -> Arc<Self> {
         Arc::new(Self {
+            redactor: redactor(&spec.transport),
             spec,
             launch: Arc::clone(launch),
             state: watch::Sender::new(McpState::Idle),
@@ -97,11 +104,13 @@ impl Server {
         Arc::clone(&lock(&self.tools))
     }
 
-    /// Starts it in the background, the first time.
+    /// Starts it in the background, the first time. A server behind a URL may answer later.
     pub fn begin(self: &Arc<Self>) {
         let mut begun = lock(&self.begun);
-        if begun.is_none() {
-            *begun = Some(Instant::now());
+        let is_remote = matches!(self.spec.transport, Transport::Http(_));
+        let fails = matches!(&*self.state.borrow(), McpState::Failed(_));
+        if begun.is_none() || is_remote && fails {
+            begun.get_or_insert_with(Instant::now);
             self.state.send_replace(McpState::Starting);
             let server = Arc::clone(self);
             tokio::spawn(async move { server.connection().await.map(drop) });
@@ -119,8 +128,11 @@ impl Server {
     }
 
     /// Ends it.
-    pub fn end(&self) {
-        lock(&self.link).take();
+    pub async fn end(&self) {
+        let link = lock(&self.link).take();
+        if let Some(link) = link {
+            link.end().await;
+        }
     }
 
     /// The running server, started again if it has died.
@@ -144,7 +156,7 @@ impl Server {
             },
             None => None,
         };
-        if *starts > RESTARTS {
+        if *starts > RESTARTS && matches!(self.spec.transport, Transport::Stdio(_)) {
             let why = gone.unwrap_or_else(|| "it doesn't start".to_owned());
             return Err(format!("{why}; tiller has started it {starts} times"));
         }
@@ -169,6 +181,7 @@ impl Server {
                 Ok(link)
             }
             Err(why) => {
+                let why = self.redactor.redact(&why).into_owned();
                 tracing::warn!("MCP server {name}: {why}");
                 self.state.send_replace(McpState::Failed(why.clone()));
                 Err(why)
@@ -186,6 +199,7 @@ impl Server {
         });
         let begun = link.request("initialize", params, None).await;
         let begun = begun.map_err(Failure::text)?;
+        link.agree_on(begun["protocolVersion"].as_str().unwrap_or(PROTOCOL));
         link.notify("notifications/initialized")
             .map_err(Failure::text)?;
         let tools = match begun["capabilities"].get("tools") {
@@ -196,22 +210,34 @@ impl Server {
     }
 
     fn start(&self) -> Result<Connection, String> {
+        match &self.spec.transport {
+            Transport::Stdio(program) => self.run(program),
+            Transport::Http(endpoint) => {
+                let remote = Remote::new(endpoint, &self.launch.http)?;
+                Ok(Connection::new(|shared, to_send, end| {
+                    remote.serve(shared, to_send, end)
+                }))
+            }
+        }
+    }
+
+    fn run(&self, program: &Program) -> Result<Connection, String> {
         let Launch {
             processes,
             environment,
             cwd,
+            ..
         } = &*self.launch;
-        let spec = &self.spec;
         let failed = |error: std::io::Error| format!("it couldn't start: {error}");
         let pipes = Pipes::new().map_err(failed)?;
         let [input, errors] = pipes.paths().map(|path| quoted(&path.to_string_lossy()));
-        let words = std::iter::once(&spec.command).chain(&spec.args);
+        let words = std::iter::once(&program.command).chain(&program.args);
         let words: Vec<String> = words.map(|word| quoted(word)).collect();
         let mut environment = environment.clone();
-        environment.retain(|(name, _)| !spec.env.keys().any(|own| name == own.as_str()));
-        let own = spec.env.iter();
+        environment.retain(|(name, _)| !program.env.keys().any(|own| name == own.as_str()));
+        let own = program.env.iter();
         environment.extend(own.map(|(name, value)| (name.into(), value.into())));
-        let cwd = cwd.join(&spec.cwd);
+        let cwd = cwd.join(&program.cwd);
         if !cwd.is_dir() {
             return Err(format!("there is no folder {}", cwd.display()));
         }
@@ -222,8 +248,25 @@ impl Server {
             sandbox: None,
         };
         let running = processes.start(spawn, &CancellationToken::new());
-        Ok(Connection::new(running.map_err(failed)?, pipes))
+        let running = running.map_err(failed)?;
+        Ok(Connection::new(|shared, to_write, end| {
+            stdio::serve(shared, running, pipes, to_write, end)
+        }))
     }
+}
+
+/// Knows the values of the headers, whole and without a first word such as `Bearer`.
+fn redactor(transport: &Transport) -> Redactor {
+    let redactor = Redactor::default();
+    if let Transport::Http(endpoint) = transport {
+        for value in endpoint.headers.values() {
+            redactor.add(value);
+            if let Some((_, last)) = value.expose().rsplit_once(' ') {
+                redactor.add(&Secret::new(last));
+            }
+        }
+    }
+    redactor
 }
 
 /// Lists the tools again whenever the server says that they have changed. Keeps neither alive.
@@ -270,13 +313,4 @@ fn remote_tool(value: &Value) -> Option<RemoteTool> {
         parameters: accepted_schema(&value["inputSchema"]),
         reads_only: value["annotations"]["readOnlyHint"] == true,
     })
-}
-
-impl Failure {
-    pub fn text(self) -> String {
-        match self {
-            Self::Refused(text) => format!("it answered with an error: {text}"),
-            Self::Gone(why) => why,
-        }
-    }
 }

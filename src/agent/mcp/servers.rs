@@ -15,6 +15,7 @@ use crate::lock::lock;
 use crate::process::Processes;
 use crate::tool::Tool;
 use crate::tools::ToolSettings;
+use tiller_llm::http::Http;
 
 /// The servers of an agent. Cheap to clone. Without any, nothing is started or awaited.
 #[derive(Clone, Default)]
@@ -38,6 +39,8 @@ pub struct Launch {
     pub environment: Vec<(OsString, OsString)>,
     /// The working folder.
     pub cwd: PathBuf,
+    /// For servers behind a URL. It lets them stay silent as long as a call may take.
+    pub http: Http,
 }
 
 impl Mcp {
@@ -110,12 +113,11 @@ impl Mcp {
     }
 
     /// Ends all servers.
-    pub(crate) fn end(&self) {
+    pub(crate) async fn end(&self) {
         if let Some(shared) = &self.0 {
-            for server in std::mem::take(&mut *lock(&shared.servers)) {
-                server.end();
-            }
+            let servers = std::mem::take(&mut *lock(&shared.servers));
             shared.launch.processes.stop_all();
+            join_all(servers.iter().map(|server| server.end())).await;
         }
     }
 

@@ -3,12 +3,31 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use tiller_llm::Secret;
+use tiller_llm::http::shown;
+
 /// A server, as a file describes it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct McpServer {
     /// Its name in the names of its tools.
     pub name: String,
-    /// The program.
+    /// How to reach it.
+    pub transport: Transport,
+}
+
+/// How to reach a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// A program on this machine.
+    Stdio(Program),
+    /// A URL.
+    Http(Endpoint),
+}
+
+/// A program that talks on its standard input and output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Its name or path.
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
@@ -18,11 +37,25 @@ pub struct McpServer {
     pub cwd: PathBuf,
 }
 
+/// A server that answers at a URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Where it answers.
+    pub url: String,
+    /// Headers of each request. Their values may be keys.
+    pub headers: BTreeMap<String, Secret>,
+}
+
 impl McpServer {
-    /// Its command line, for users.
+    /// Its command line or its URL, for users.
     pub fn what(&self) -> String {
-        let words = std::iter::once(&self.command).chain(&self.args);
-        words.map(String::as_str).collect::<Vec<_>>().join(" ")
+        match &self.transport {
+            Transport::Stdio(program) => {
+                let words = std::iter::once(&program.command).chain(&program.args);
+                words.map(String::as_str).collect::<Vec<_>>().join(" ")
+            }
+            Transport::Http(endpoint) => shown(&endpoint.url),
+        }
     }
 
     /// Replaces `${NAME}` and `${NAME:-default}` in its texts by the variables that `var` knows.
@@ -31,14 +64,33 @@ impl McpServer {
     /// Returns the name of a variable that isn't set and has no default.
     pub fn expanded(&self, var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let expand = |text: &str| expand(text, &var);
-        let env = self.env.iter();
-        let env = env.map(|(name, value)| Ok((name.clone(), expand(value)?)));
+        let transport = match &self.transport {
+            Transport::Stdio(program) => {
+                let env = program.env.iter();
+                let env = env.map(|(name, value)| Ok((name.clone(), expand(value)?)));
+                let args = program.args.iter().map(|arg| expand(arg));
+                Transport::Stdio(Program {
+                    command: expand(&program.command)?,
+                    args: args.collect::<Result<_, String>>()?,
+                    env: env.collect::<Result<_, String>>()?,
+                    cwd: expand(&program.cwd.to_string_lossy())?.into(),
+                })
+            }
+            Transport::Http(endpoint) => {
+                let headers = endpoint.headers.iter();
+                let headers = headers.map(|(name, value)| {
+                    let value = expand(value.expose())?;
+                    Ok((name.clone(), Secret::new(value)))
+                });
+                Transport::Http(Endpoint {
+                    url: expand(&endpoint.url)?,
+                    headers: headers.collect::<Result<_, String>>()?,
+                })
+            }
+        };
         Ok(Self {
             name: self.name.clone(),
-            command: expand(&self.command)?,
-            args: (self.args.iter().map(|arg| expand(arg))).collect::<Result<_, String>>()?,
-            env: env.collect::<Result<_, String>>()?,
-            cwd: expand(&self.cwd.to_string_lossy())?.into(),
+            transport,
         })
     }
 }

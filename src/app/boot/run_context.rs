@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
 
 use crate::agent::hooks::Hooks;
-use crate::agent::mcp::{Launch, Mcp};
+use crate::agent::mcp::{CALL_LIMIT, Launch, Mcp};
 use crate::agent::memory::InstructionSources;
 use crate::agent::permission::{PermissionMode, Policy};
 use crate::agent::process::{Processes, Secrets};
@@ -32,6 +32,7 @@ use crate::app::plan::{Loaded, Plan, names_mode};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::Opened;
 use crate::app::{keys, log};
+use crate::llm::http::Http;
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
 use crate::llm::{Client, Model, Provider, ThinkingLevel};
 
@@ -218,6 +219,7 @@ impl RunContext {
                 processes: processes.scope(),
                 environment,
                 cwd: self.cwd.clone(),
+                http: Http::with_idle_timeout(CALL_LIMIT),
             };
             let source = Box::new(LiveServers::new(files));
             Mcp::new(source, launch, settings.tools.clone())
