@@ -435,3 +435,112 @@ fn the_question_names_the_server_and_its_answer_is_kept_for_the_project() {
     screen.wait_exit();
     sandbox.wait_no_processes(&[]);
 }
+
+/// The last user message that the model got.
+fn last_message(server: &ModelServer) -> String {
+    let requests = server.requests();
+    let messages = requests.last().unwrap().body["messages"].clone();
+    messages.as_array().unwrap().last().unwrap().to_string()
+}
+
+#[test]
+fn a_prompt_of_a_server_is_a_slash_command_on_every_front_end() {
+    let (server, sandbox) = stage(&[]);
+    use_lab(&sandbox, &["--prompts"]);
+    let model = Wire::Anthropic.model();
+    let typed = "/mcp__lab__the_weather Paris FR now";
+    let whole = "Is it raining in Paris, FR now?\\n\\nAssistant: It depends.\\n\\n[image left out]";
+
+    let ran = sandbox.run(&["-p", "-m", model, typed]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert!(
+        last_message(&server).contains(whole),
+        "{}",
+        last_message(&server)
+    );
+
+    for (typed, why) in [
+        (
+            "/mcp__lab__the_weather",
+            "The prompt needs more arguments: CITY [STATE]",
+        ),
+        (
+            "/mcp__lab__nothing",
+            "No MCP server has the prompt /mcp__lab__nothing.",
+        ),
+    ] {
+        let ran = sandbox.run(&["-p", "-m", model, typed]);
+        assert_eq!(ran.code, Some(2), "{ran:#?}");
+        assert!(ran.stderr.contains(why), "{}", ran.stderr);
+    }
+
+    let mut client = RpcClient::start(&sandbox, &["-m", model]);
+    client.prompt("/mcp__lab__the_weather 'New York' NY");
+    assert!(last_message(&server).contains("in New York, NY?"));
+    let commands = client.data(json!({"type": "get_commands"}))["commands"].to_string();
+    assert!(
+        commands.contains(r#""name":"mcp__lab__the_weather""#),
+        "{commands}"
+    );
+    client.close();
+
+    let screen = Launch::new(&sandbox)
+        .args(&["-m", model])
+        .size(100, 40)
+        .start();
+    screen.wait_for("Ask for anything");
+    screen.keys(&format!("{typed}<enter>"));
+    screen.wait_for("final");
+    // The screen shows what was typed.
+    screen.wait_for("/mcp__lab__the_weather Paris FR now");
+    assert!(last_message(&server).contains(whole));
+    screen.keys("/mcp__lab");
+    screen.wait_for("/mcp__lab__the_weather CITY [STATE]");
+    screen.wait_for("Ask about the weather");
+    screen.keys("<esc><c-u>@one");
+    screen.wait_for("lab:lab://one");
+    screen.keys("<esc><c-u>see @lab:lab://one<space><enter>");
+    screen.wait_until("the resource", |_| last_message(&server).contains("RESOURCEBODY"));
+    screen.keys("<c-d>");
+    screen.wait_exit();
+    sandbox.wait_no_processes(&[]);
+}
+
+#[test]
+fn a_mentioned_resource_is_attached_like_a_file() {
+    let (server, sandbox) = stage(&[]);
+    use_lab(&sandbox, &["--prompts"]);
+    let model = Wire::Anthropic.model();
+    let prompt =
+        "see @lab:lab://one, @lab:lab://picture, @lab:lab://long, @lab:lab://none, @x:y://z";
+    let ran = sandbox.run(&["-p", "-m", model, prompt]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let message = last_message(&server);
+    let block = r#"<file path=\"lab:lab://one\">\nRESOURCEBODY\n</file>"#;
+    assert!(message.contains(block), "{message}");
+    assert!(message.contains("image/png"), "{message}");
+    for left_out in [
+        "tiller: not attached: @lab:lab://long (larger than 64 KiB)",
+        "tiller: not attached: @lab:lab://none (MCP server lab: it answered with an error: no such resource)",
+    ] {
+        assert!(ran.stderr.contains(left_out), "{}", ran.stderr);
+    }
+    assert_eq!(ran.stderr.lines().count(), 2, "{}", ran.stderr);
+    let ran = sandbox.run(&["-p", "-m", model, "@lab:lab://one"]);
+    assert!(last_message(&server).contains(block), "{ran:#?}");
+}
+
+/// Its pipes hold some, tiller's queue the others, and neither grows.
+#[test]
+fn messages_of_a_server_that_starts_do_not_pile_up() {
+    let (server, sandbox) = stage(&[("mcp__lab__tool0", json!({}))]);
+    use_lab(&sandbox, &["--noise", "50000"]);
+    let ran = ask(&sandbox, "full");
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert_eq!(server.requests()[1].results(), ["MCPRESULT {}"]);
+    let lists = log(&sandbox)
+        .iter()
+        .filter(|it| it["in"]["method"] == "tools/list")
+        .count();
+    assert!(lists < 100, "{lists}");
+}

@@ -127,7 +127,7 @@ fn serve(mut stream: &TcpStream, shared: &Shared) -> Option<()> {
             let body = message(
                 &id,
                 &json!({
-                    "protocolVersion": "2025-06-18", "capabilities": {"tools": {}, "prompts": {}, "resources": {}},
+                    "protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
                 }),
             );
             let headers =

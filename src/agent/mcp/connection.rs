@@ -57,7 +57,7 @@ pub(super) struct Shared {
     outgoing: mpsc::Sender<Outgoing>,
     requests: Mutex<Requests>,
     last_id: AtomicU64,
-    tools_changed: Arc<Notify>,
+    offers_changed: Arc<Notify>,
     /// The protocol version that the server chose.
     version: OnceLock<String>,
 }
@@ -87,7 +87,7 @@ impl Connection {
             outgoing,
             requests: Mutex::default(),
             last_id: AtomicU64::new(0),
-            tools_changed: Arc::default(),
+            offers_changed: Arc::default(),
             version: OnceLock::new(),
         });
         let end = CancellationToken::new();
@@ -151,9 +151,9 @@ impl Connection {
         gone.map(Failure::text)
     }
 
-    /// Signals that its tools have changed, or that it is gone.
-    pub fn tools_changed(&self) -> Arc<Notify> {
-        Arc::clone(&self.shared.tools_changed)
+    /// Signals that its offers have changed, or that it is gone.
+    pub fn offers_changed(&self) -> Arc<Notify> {
+        Arc::clone(&self.shared.offers_changed)
     }
 
     /// Ends it, and waits until the server knows.
@@ -211,9 +211,11 @@ impl Shared {
         for incoming in message::parse(text) {
             match incoming {
                 Incoming::Answer(id, answer) => self.answer(id, answer.map_err(Failure::Refused)),
-                Incoming::Request(id, method) => {
+                // A server that sends requests and reads no answers must not fill the queue.
+                Incoming::Request(id, method) if self.outgoing.capacity() > MAX_WAITING / 2 => {
                     let _ = self.tell(message::answer(&id, &method));
                 }
+                Incoming::Request(..) => {}
                 Incoming::Notification(method, params) => self.notified(&method, &params),
             }
         }
@@ -229,7 +231,9 @@ impl Shared {
 
     fn notified(&self, method: &str, params: &Value) {
         match method {
-            "notifications/tools/list_changed" => self.tools_changed.notify_one(),
+            "notifications/tools/list_changed"
+            | "notifications/prompts/list_changed"
+            | "notifications/resources/list_changed" => self.offers_changed.notify_one(),
             "notifications/progress" => {
                 let requests = lock(&self.requests);
                 let id = params["progressToken"].as_u64();
@@ -250,13 +254,13 @@ impl Shared {
         }
         requests.gone = Some(why);
         drop(requests);
-        self.tools_changed.notify_one();
+        self.offers_changed.notify_one();
     }
 
     /// Refuses further requests. Those that are open go on.
     pub fn expire(&self) {
         lock(&self.requests).gone = Some(Failure::Expired);
-        self.tools_changed.notify_one();
+        self.offers_changed.notify_one();
     }
 }
 

@@ -1,7 +1,7 @@
 //! MCP servers offer tools over the Model Context Protocol, as JSON-RPC (<https://modelcontextprotocol.io>):
 //! programs of the user's on standard input and output, and servers behind a URL.
 //!
-//! A client of tools only: prompts, resources and sampling aren't offered. A program runs outside the
+//! A client of tools, prompts and resources; sampling isn't offered. A program runs outside the
 //! sandbox, in a process scope of its own. Like any command it has a supervisor, so that it ends with tiller.
 //! A server can fail in any way and disturbs nothing but its own calls.
 
@@ -13,12 +13,16 @@ mod message;
 mod connection;
 mod stdio;
 mod http;
+mod offers;
 mod server;
 mod servers;
+mod prompts;
+mod resources;
 mod tool;
 mod output;
 mod search;
 
+pub use prompts::McpPrompt;
 pub use server::McpState;
 pub use server_file::{ServerFile, read_servers};
 pub use servers::{Launch, Mcp};

@@ -9,8 +9,8 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::connection::{Connection, Failure};
 use super::http::Remote;
+use super::offers::Offers;
 use super::pipes::Pipes;
-use super::schema::accepted_schema;
 use super::servers::Launch;
 use super::spec::{McpServer, Program, Transport};
 use super::stdio;
@@ -27,8 +27,8 @@ const FIRST_WAIT: Duration = Duration::from_secs(5);
 const START_LIMIT: Duration = Duration::from_mins(2);
 /// How often a server that has died is started again.
 const RESTARTS: u32 = 3;
-/// Most tools that are read of a server.
-const MAX_TOOLS: usize = 1_000;
+/// How long a prompt or a resource may take.
+const READ_LIMIT: Duration = Duration::from_secs(30);
 /// The protocol version that tiller asks for. It works with any answer.
 const PROTOCOL: &str = "2025-06-18";
 
@@ -45,16 +45,6 @@ pub enum McpState {
     Failed(String),
 }
 
-/// A tool as its server describes it.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct RemoteTool {
-    pub name: String,
-    pub description: String,
-    pub parameters: Value,
-    /// The server says that it changes nothing.
-    pub reads_only: bool,
-}
-
 pub(super) struct Server {
     pub spec: McpServer,
     /// Knows the values of its headers.
@@ -64,7 +54,7 @@ pub(super) struct Server {
     /// When it was started first.
     begun: Mutex<Option<Instant>>,
     link: Mutex<Option<Arc<Connection>>>,
-    tools: Mutex<Arc<[RemoteTool]>>,
+    offers: Mutex<Arc<Offers>>,
     /// How often it was started. The lock is held while it starts.
     starts: tokio::sync::Mutex<u32>,
 }
@@ -78,7 +68,7 @@ impl Server {
             state: watch::Sender::new(McpState::Idle),
             begun: Mutex::default(),
             link: Mutex::default(),
-            tools: Mutex::default(),
+            offers: Mutex::default(),
             starts: tokio::sync::Mutex::default(),
         })
     }
@@ -99,9 +89,37 @@ impl Server {
         }
     }
 
-    /// The tools as it listed them last.
-    pub fn tools(&self) -> Arc<[RemoteTool]> {
-        Arc::clone(&lock(&self.tools))
+    /// What it offered last.
+    pub fn offers(&self) -> Arc<Offers> {
+        Arc::clone(&lock(&self.offers))
+    }
+
+    /// An error that names it.
+    pub fn failed(&self, why: &str) -> String {
+        let why = self.redactor.redact(why);
+        format!("MCP server {}: {why}", self.spec.name)
+    }
+
+    /// Sends a request that changes nothing, to the running server or a new one.
+    ///
+    /// # Errors
+    /// Returns the error for the user.
+    pub async fn request(self: &Arc<Self>, method: &str, params: Value) -> Result<Value, String> {
+        let asked = async {
+            let link = self.connection().await?;
+            let answered = match link.request(method, params.clone(), None).await {
+                Err(Failure::Expired) => {
+                    let link = self.connection().await?;
+                    link.request(method, params, None).await
+                }
+                answered => answered,
+            };
+            answered.map_err(Failure::text)
+        };
+        let asked = timeout(READ_LIMIT, asked).await;
+        let limit = READ_LIMIT.as_secs();
+        let asked = asked.unwrap_or_else(|_| Err(format!("it didn't answer within {limit} s")));
+        asked.map_err(|why| self.failed(&why))
     }
 
     /// Starts it in the background, the first time. A server behind a URL may answer later.
@@ -170,14 +188,13 @@ impl Server {
         };
         let name = &self.spec.name;
         match started {
-            Ok((link, tools)) => {
-                tracing::info!("MCP server {name}: {} tools", tools.len());
+            Ok((link, capabilities, offers)) => {
+                tracing::info!("MCP server {name}: {} tools", offers.tools.len());
                 let link = Arc::new(link);
                 *lock(&self.link) = Some(Arc::clone(&link));
-                let count = tools.len();
-                *lock(&self.tools) = tools.into();
-                self.state.send_replace(McpState::Running(count));
-                tokio::spawn(follow(Arc::downgrade(&self), Arc::downgrade(&link)));
+                self.take(offers);
+                let (server, it) = (Arc::downgrade(&self), Arc::downgrade(&link));
+                tokio::spawn(follow(server, it, capabilities));
                 Ok(link)
             }
             Err(why) => {
@@ -189,8 +206,14 @@ impl Server {
         }
     }
 
-    /// Starts the program and asks it for its tools.
-    async fn open(&self) -> Result<(Connection, Vec<RemoteTool>), String> {
+    fn take(&self, offers: Offers) {
+        let count = offers.tools.len();
+        *lock(&self.offers) = offers.into();
+        self.state.send_replace(McpState::Running(count));
+    }
+
+    /// Starts it and asks what it offers. Also returns its capabilities.
+    async fn open(&self) -> Result<(Connection, Value, Offers), String> {
         let link = self.start()?;
         let params = json!({
             "protocolVersion": PROTOCOL,
@@ -198,15 +221,13 @@ impl Server {
             "clientInfo": {"name": "tiller", "version": env!("CARGO_PKG_VERSION")},
         });
         let begun = link.request("initialize", params, None).await;
-        let begun = begun.map_err(Failure::text)?;
+        let mut begun = begun.map_err(Failure::text)?;
         link.agree_on(begun["protocolVersion"].as_str().unwrap_or(PROTOCOL));
         link.notify("notifications/initialized")
             .map_err(Failure::text)?;
-        let tools = match begun["capabilities"].get("tools") {
-            Some(_) => list(&link).await?,
-            None => Vec::new(),
-        };
-        Ok((link, tools))
+        let capabilities = begun["capabilities"].take();
+        let offers = Offers::list(&link, &capabilities).await?;
+        Ok((link, capabilities, offers))
     }
 
     fn start(&self) -> Result<Connection, String> {
@@ -269,9 +290,9 @@ fn redactor(transport: &Transport) -> Redactor {
     redactor
 }
 
-/// Lists the tools again whenever the server says that they have changed. Keeps neither alive.
-async fn follow(server: Weak<Server>, link: Weak<Connection>) {
-    let Some(changed) = link.upgrade().map(|link| link.tools_changed()) else {
+/// Asks again whenever the server says that its offers have changed. Keeps neither alive.
+async fn follow(server: Weak<Server>, link: Weak<Connection>, capabilities: Value) {
+    let Some(changed) = link.upgrade().map(|link| link.offers_changed()) else {
         return;
     };
     loop {
@@ -282,35 +303,9 @@ async fn follow(server: Weak<Server>, link: Weak<Connection>) {
         if link.gone().is_some() {
             return;
         }
-        if let Ok(Ok(tools)) = timeout(START_LIMIT, list(&link)).await {
-            server.state.send_replace(McpState::Running(tools.len()));
-            *lock(&server.tools) = tools.into();
+        let listed = timeout(START_LIMIT, Offers::list(&link, &capabilities)).await;
+        if let Ok(Ok(offers)) = listed {
+            server.take(offers);
         }
     }
-}
-
-async fn list(link: &Connection) -> Result<Vec<RemoteTool>, String> {
-    let mut tools = Vec::new();
-    let mut params = json!({});
-    loop {
-        let page = link.request("tools/list", params, None).await;
-        let page = page.map_err(Failure::text)?;
-        let listed = page["tools"].as_array().into_iter().flatten();
-        tools.extend(listed.filter_map(remote_tool));
-        let next = page["nextCursor"].as_str();
-        let Some(cursor) = next.filter(|it| !it.is_empty() && tools.len() < MAX_TOOLS) else {
-            tools.truncate(MAX_TOOLS);
-            return Ok(tools);
-        };
-        params = json!({"cursor": cursor});
-    }
-}
-
-fn remote_tool(value: &Value) -> Option<RemoteTool> {
-    Some(RemoteTool {
-        name: value["name"].as_str()?.to_owned(),
-        description: value["description"].as_str().unwrap_or_default().to_owned(),
-        parameters: accepted_schema(&value["inputSchema"]),
-        reads_only: value["annotations"]["readOnlyHint"] == true,
-    })
 }

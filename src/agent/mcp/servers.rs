@@ -102,7 +102,7 @@ impl Mcp {
         let mut names = HashSet::new();
         let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
         for server in self.servers() {
-            for remote in &*server.tools() {
+            for remote in &server.offers().tools {
                 let tool = McpTool::new(&server, remote, &shared.settings);
                 if names.insert(tool.spec().name.clone()) {
                     tools.push(Arc::new(tool));
@@ -121,7 +121,7 @@ impl Mcp {
         }
     }
 
-    fn servers(&self) -> Vec<Arc<Server>> {
+    pub(super) fn servers(&self) -> Vec<Arc<Server>> {
         let shared = self.0.as_ref();
         shared.map_or_else(Vec::new, |shared| lock(&shared.servers).clone())
     }

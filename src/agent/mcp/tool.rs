@@ -9,8 +9,9 @@ use tokio::select;
 use tokio::time::sleep;
 
 use super::connection::{Failure, OnProgress};
+use super::offers::RemoteTool;
 use super::output::to_output;
-use super::server::{RemoteTool, Server};
+use super::server::Server;
 use crate::tool::{Details, Effects, OtherDetails, Progress, Tool};
 use crate::tool::{MCP_PREFIX, ToolContext, ToolError, ToolOutput};
 use crate::tools::ToolSettings;
@@ -64,8 +65,7 @@ impl McpTool {
     }
 
     fn failed(&self, why: &str) -> ToolError {
-        let why = self.server.redactor.redact(why);
-        ToolError::new(format!("MCP server {}: {why}", self.server.spec.name))
+        ToolError::new(self.server.failed(why))
     }
 
     async fn call(&self, args: Value, progress: Progress) -> Result<Value, ToolError> {
@@ -89,8 +89,8 @@ impl McpTool {
     }
 }
 
-/// What models call tool `tool` of `server`: letters, digits, `_` and `-`.
-fn full_name(server: &str, tool: &str) -> String {
+/// What models call tool `tool` of `server`, and users a prompt: letters, digits, `_` and `-`.
+pub(super) fn full_name(server: &str, tool: &str) -> String {
     let name = format!("{MCP_PREFIX}{server}__{tool}");
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let name = name.chars().map(|c| if fits(c) { c } else { '_' });
