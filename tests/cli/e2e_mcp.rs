@@ -15,10 +15,10 @@ use crate::support::rpc::RpcClient;
 use crate::support::sandbox::{Ran, Sandbox};
 use crate::support::screen::Launch;
 
-const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/mcp_server.py");
+pub(super) const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/mcp_server.py");
 
 /// A sandbox whose model makes these calls, one a turn, and then says "final".
-fn stage(calls: &[(&str, Value)]) -> (ModelServer, Sandbox) {
+pub(super) fn stage(calls: &[(&str, Value)]) -> (ModelServer, Sandbox) {
     let calls = calls.iter();
     let calls = calls.map(|(name, args)| Reply::call(name, args.clone()));
     let server = ModelServer::start(Script::of(calls.chain([Reply::text("final").repeat()])));
@@ -28,14 +28,14 @@ fn stage(calls: &[(&str, Value)]) -> (ModelServer, Sandbox) {
 }
 
 /// The entry of the test's server, with these options.
-fn lab(sandbox: &Sandbox, options: &[&str]) -> Value {
+pub(super) fn lab(sandbox: &Sandbox, options: &[&str]) -> Value {
     let log = sandbox.path().join("log");
     let mut args = vec![SERVER.to_owned(), log.display().to_string()];
     args.extend(options.iter().map(|&option| option.to_owned()));
     json!({"command": "python3", "args": args})
 }
 
-fn write_servers(file: &Path, servers: &Value) {
+pub(super) fn write_servers(file: &Path, servers: &Value) {
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, json!({"mcpServers": servers}).to_string()).unwrap();
 }
@@ -60,7 +60,7 @@ fn ask(sandbox: &Sandbox, mode: &str) -> Ran {
 }
 
 /// What the server noted.
-fn log(sandbox: &Sandbox) -> Vec<Value> {
+pub(super) fn log(sandbox: &Sandbox) -> Vec<Value> {
     let text = fs::read_to_string(sandbox.path().join("log")).unwrap_or_default();
     let lines = text.lines();
     lines
@@ -68,7 +68,7 @@ fn log(sandbox: &Sandbox) -> Vec<Value> {
         .collect()
 }
 
-fn starts(sandbox: &Sandbox) -> usize {
+pub(super) fn starts(sandbox: &Sandbox) -> usize {
     let is_start = |note: &&Value| !note["start"].is_null();
     log(sandbox).iter().filter(is_start).count()
 }
@@ -179,8 +179,7 @@ fn servers_that_do_not_start_are_named_once_and_change_no_request() {
     for said in [
         "MCP server dead didn't start: it exited with code 3; its last words: no database",
         "MCP server gone didn't start: its command wasn't found",
-        "MCP server unset doesn't start: the variable LAB_UNSET isn't set. Set it, or write \
-         ${LAB_UNSET:-DEFAULT} in",
+        "MCP server unset doesn't start: the variable LAB_UNSET isn't set. Set it, or write a default into",
         "mcpServers.web.type: expected stdio or http",
     ] {
         assert_eq!(
@@ -234,23 +233,6 @@ fn files_of_claude_code_count_and_the_first_server_of_a_name() {
     assert_eq!(note["env"]["CLAUDE_PROJECT_DIR"], json!(sandbox.path()));
 }
 
-/// The model could change them, and they would run outside the sandbox.
-#[test]
-fn servers_of_a_project_are_listed_and_do_not_start() {
-    let (server, sandbox) = stage(&[]);
-    let lab = json!({"command": "python3", "args": [SERVER, "log"]});
-    write_servers(&sandbox.path().join(".mcp.json"), &json!({"lab": lab}));
-    let model = Wire::Anthropic.model();
-    let ran = sandbox.run(&["-p", "--trust", "--permission", "full", "-m", model, "go"]);
-    assert_eq!(ran.code, Some(0), "{ran:#?}");
-    let tools = server.request(0).tools();
-    assert!(!tools.iter().any(|it| it.starts_with("mcp__")), "{tools:?}");
-    assert_eq!(starts(&sandbox), 0);
-    let listed = sandbox.run(&["-p", "/mcp"]).stdout;
-    assert!(listed.contains(".mcp.json, not started"), "{listed}");
-    assert!(listed.contains("  lab: python3"), "{listed}");
-}
-
 #[test]
 fn a_call_needs_a_question() {
     let call = |name| (name, json!({}));
@@ -258,7 +240,7 @@ fn a_call_needs_a_question() {
     use_lab(&sandbox, &[]);
     let ran = ask(&sandbox, "auto");
     let results = server.requests()[2].results();
-    let why = "Not permitted: it runs outside the sandbox, and tiller can't know what it does.";
+    let why = "Not permitted: it may run outside the sandbox, and tiller can't know what it does.";
     assert!(results[0].starts_with(why), "{results:?}");
     assert!(
         results[0].contains("tool = \"mcp__lab__tool0\""),
@@ -358,7 +340,7 @@ fn an_abort_cancels_the_call_and_the_server_runs_on() {
 }
 
 /// Waits until the server has received this method. Returns the message.
-fn wait_for(sandbox: &Sandbox, method: &str) -> Value {
+pub(super) fn wait_for(sandbox: &Sandbox, method: &str) -> Value {
     let started = Instant::now();
     loop {
         let is_it = |note: &Value| note["in"]["method"] == method;
@@ -500,7 +482,9 @@ fn a_prompt_of_a_server_is_a_slash_command_on_every_front_end() {
     screen.keys("<esc><c-u>@one");
     screen.wait_for("lab:lab://one");
     screen.keys("<esc><c-u>see @lab:lab://one<space><enter>");
-    screen.wait_until("the resource", |_| last_message(&server).contains("RESOURCEBODY"));
+    screen.wait_until("the resource", |_| {
+        last_message(&server).contains("RESOURCEBODY")
+    });
     screen.keys("<c-d>");
     screen.wait_exit();
     sandbox.wait_no_processes(&[]);

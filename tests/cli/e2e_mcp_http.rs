@@ -228,9 +228,9 @@ async fn a_silent_server_fails_once_the_limit_is_over() {
     let mcp = Mcp::new(Box::new(source), launch, ToolSettings::default());
     mcp.begin().await;
     mcp.settled().await;
-    let (_, state) = mcp.states().remove(0);
-    let McpState::Failed(why) = state else {
-        panic!("{state:?}");
+    let status = mcp.states().remove(0);
+    let McpState::Failed(why) = status.state else {
+        panic!("{status:?}");
     };
     assert!(why.ends_with("sent nothing for 0.05 s"), "{why}");
 }

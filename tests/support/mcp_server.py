@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """An MCP server for tests: mcp_server.py LOG [--name value | --name]... It appends what it gets to LOG.
 
---tools N, --desc LENGTH, --prompts (and resources), --noise N (messages before the first answer); --die-at-start, --garbage, --refuse-reading; and what a call of a tool does:
---die, --hang, --flood, --image, --change, --progress, --ask, --twice.
+--tools N, --desc LENGTH, --prompts (and resources), --noise N (messages before the first answer); --die-at-start, --wait-at-start, --garbage, --refuse-reading; and what a call of a tool does:
+--die, --hang, --touch PATHS, --port N (to connect to), --flood, --image, --change, --progress, --ask, --twice.
 """
-import json, os, sys, time
+import json, os, socket, sys, time
 
 log, words, o = sys.argv[1], sys.argv[2:], {}
 while words:
@@ -51,6 +51,19 @@ def call(i, params):
         token = params["_meta"]["progressToken"]
         send({"method": "notifications/progress", "params": {"progressToken": token, "progress": 1, "total": 2, "message": "half"}})
         time.sleep(0.3)
+    for path in o.get("touch", "").split(","):
+        if path:
+            try:
+                open(path, "w").close()
+                note({"touched": path})
+            except OSError as error:
+                note({"kept": path})
+    if "port" in o:
+        try:
+            socket.create_connection(("127.0.0.1", int(o["port"]))).close()
+            note({"connected": True})
+        except OSError:
+            note({"connected": False})
     content = [{"type": "text", "text": "MCPRESULT " + json.dumps(params.get("arguments"))}]
     if "image" in o:
         content.append({"type": "image", "data": PICTURE, "mimeType": "image/png"})
@@ -66,6 +79,8 @@ note({"start": os.getpid(), "cwd": os.getcwd(), "env": {k: v for k, v in os.envi
 if "die-at-start" in o:
     sys.stderr.write("no database\n")
     sys.exit(3)
+if "wait-at-start" in o:
+    time.sleep(1000)
 if "garbage" in o:
     print("this is not json\n{\"id\": 99, \"result\": 1}\n[]\n3", flush=True)
 for line in sys.stdin:

@@ -100,6 +100,7 @@ impl Actor {
             mcp: options.mcp,
             session_file: options.session.path().map(Path::to_owned),
         };
+        env.confine_servers();
         let mut queues = Queues::default();
         queues.restore(options.session.queued());
         let mut conversation = Conversation::new(options.session, prompts, options.facts);

@@ -1,5 +1,6 @@
 //! One server: started when needed, asked for its tools, and started again after it has died.
 
+use std::fmt::Write;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -7,11 +8,12 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::confine::{Confine, Confined, Rights};
 use super::connection::{Connection, Failure};
 use super::http::Remote;
 use super::offers::Offers;
 use super::pipes::Pipes;
-use super::servers::Launch;
+use super::servers::{Launch, Surroundings};
 use super::spec::{McpServer, Program, Transport};
 use super::stdio;
 use crate::hooks::quoted;
@@ -32,6 +34,19 @@ const READ_LIMIT: Duration = Duration::from_secs(30);
 /// The protocol version that tiller asks for. It works with any answer.
 const PROTOCOL: &str = "2025-06-18";
 
+/// A server, and what it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct McpStatus {
+    /// Its name.
+    pub name: String,
+    /// Whether a project brings it.
+    pub of_project: bool,
+    /// What it does.
+    pub state: McpState,
+    /// Whether its sandbox has the network; `None` without a sandbox.
+    pub sandboxed: Option<bool>,
+}
+
 /// What a server does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum McpState {
@@ -49,7 +64,9 @@ pub(super) struct Server {
     pub spec: McpServer,
     /// Knows the values of its headers.
     pub redactor: Redactor,
-    launch: Arc<Launch>,
+    surroundings: Arc<Surroundings>,
+    /// How the running program was started, if it is of a project.
+    confined: Mutex<Option<Rules>>,
     state: watch::Sender<McpState>,
     /// When it was started first.
     begun: Mutex<Option<Instant>>,
@@ -59,12 +76,22 @@ pub(super) struct Server {
     starts: tokio::sync::Mutex<u32>,
 }
 
+/// What a server of a project may do.
+struct Rules {
+    /// Keeps what identifies the session.
+    _confine: Arc<dyn Confine>,
+    rights: Rights,
+    /// As in [`McpStatus`].
+    sandboxed: Option<bool>,
+}
+
 impl Server {
-    pub fn new(spec: McpServer, launch: &Arc<Launch>) -> Arc<Self> {
+    pub fn new(spec: McpServer, surroundings: &Arc<Surroundings>) -> Arc<Self> {
         Arc::new(Self {
             redactor: redactor(&spec.transport),
             spec,
-            launch: Arc::clone(launch),
+            surroundings: Arc::clone(surroundings),
+            confined: Mutex::default(),
             state: watch::Sender::new(McpState::Idle),
             begun: Mutex::default(),
             link: Mutex::default(),
@@ -79,6 +106,31 @@ impl Server {
             (Some(why), McpState::Running(_)) => McpState::Failed(why),
             (_, state) => state,
         }
+    }
+
+    pub fn status(&self) -> McpStatus {
+        McpStatus {
+            name: self.spec.name.clone(),
+            of_project: self.spec.of_project,
+            state: self.state(),
+            sandboxed: self.sandboxed(),
+        }
+    }
+
+    fn sandboxed(&self) -> Option<bool> {
+        let rules = lock(&self.confined);
+        rules.as_ref().and_then(|rules| rules.sandboxed)
+    }
+
+    fn confine(&self) -> Option<Arc<dyn Confine>> {
+        lock(&self.surroundings.confine).clone()
+    }
+
+    /// Returns `false` if servers of a project have other rights now than when it was started.
+    fn keeps_rights(&self) -> bool {
+        let now = self.confine().map(|confine| confine.rights());
+        let rules = lock(&self.confined);
+        rules.as_ref().is_none_or(|it| Some(it.rights) == now)
     }
 
     /// Why it couldn't start, the last time.
@@ -127,7 +179,10 @@ impl Server {
         let mut begun = lock(&self.begun);
         let is_remote = matches!(self.spec.transport, Transport::Http(_));
         let fails = matches!(&*self.state.borrow(), McpState::Failed(_));
-        if begun.is_none() || is_remote && fails {
+        if self.spec.of_project && self.confine().is_none() {
+            return;
+        }
+        if begun.is_none() || is_remote && fails || !self.keeps_rights() {
             begun.get_or_insert_with(Instant::now);
             self.state.send_replace(McpState::Starting);
             let server = Arc::clone(self);
@@ -169,7 +224,13 @@ impl Server {
         let link = lock(&self.link).clone();
         let gone = match link {
             Some(link) => match link.gone() {
-                None => return Ok(link),
+                None if self.keeps_rights() => return Ok(link),
+                None => {
+                    *starts -= 1;
+                    lock(&self.link).take();
+                    link.end().await;
+                    None
+                }
                 why => why,
             },
             None => None,
@@ -198,7 +259,16 @@ impl Server {
                 Ok(link)
             }
             Err(why) => {
-                let why = self.redactor.redact(&why).into_owned();
+                let mut why = self.redactor.redact(&why).into_owned();
+                if let (Some(false), Transport::Stdio(program)) =
+                    (self.sandboxed(), &self.spec.transport)
+                {
+                    let _ = write!(
+                        why,
+                        ". It had no network. To allow it: tiller policy allow --network {}",
+                        program.line()
+                    );
+                }
                 tracing::warn!("MCP server {name}: {why}");
                 self.state.send_replace(McpState::Failed(why.clone()));
                 Err(why)
@@ -214,7 +284,7 @@ impl Server {
 
     /// Starts it and asks what it offers. Also returns its capabilities.
     async fn open(&self) -> Result<(Connection, Value, Offers), String> {
-        let link = self.start()?;
+        let link = self.start().await?;
         let params = json!({
             "protocolVersion": PROTOCOL,
             "capabilities": {},
@@ -230,11 +300,11 @@ impl Server {
         Ok((link, capabilities, offers))
     }
 
-    fn start(&self) -> Result<Connection, String> {
+    async fn start(&self) -> Result<Connection, String> {
         match &self.spec.transport {
-            Transport::Stdio(program) => self.run(program),
+            Transport::Stdio(program) => self.run(program).await,
             Transport::Http(endpoint) => {
-                let remote = Remote::new(endpoint, &self.launch.http)?;
+                let remote = Remote::new(endpoint, &self.surroundings.launch.http)?;
                 Ok(Connection::new(|shared, to_send, end| {
                     remote.serve(shared, to_send, end)
                 }))
@@ -242,18 +312,33 @@ impl Server {
         }
     }
 
-    fn run(&self, program: &Program) -> Result<Connection, String> {
+    /// The sandbox, if a project brings the server.
+    async fn confined(&self, program: &Program) -> Result<Confined, String> {
+        if !self.spec.of_project {
+            return Ok(Confined::default());
+        }
+        let confine = self.confine().ok_or("it has no sandbox")?;
+        let rights = confine.rights();
+        let processes = &self.surroundings.launch.processes;
+        let confined = confine.confine(&program.line(), processes).await?;
+        *lock(&self.confined) = Some(Rules {
+            _confine: confine,
+            rights,
+            sandboxed: confined.sandbox.as_ref().map(|_| confined.network),
+        });
+        Ok(confined)
+    }
+
+    async fn run(&self, program: &Program) -> Result<Connection, String> {
         let Launch {
             processes,
             environment,
             cwd,
             ..
-        } = &*self.launch;
+        } = &self.surroundings.launch;
         let failed = |error: std::io::Error| format!("it couldn't start: {error}");
         let pipes = Pipes::new().map_err(failed)?;
         let [input, errors] = pipes.paths().map(|path| quoted(&path.to_string_lossy()));
-        let words = std::iter::once(&program.command).chain(&program.args);
-        let words: Vec<String> = words.map(|word| quoted(word)).collect();
         let mut environment = environment.clone();
         environment.retain(|(name, _)| !program.env.keys().any(|own| name == own.as_str()));
         let own = program.env.iter();
@@ -262,16 +347,22 @@ impl Server {
         if !cwd.is_dir() {
             return Err(format!("there is no folder {}", cwd.display()));
         }
+        let mut confined = self.confined(program).await?;
+        if let Some(sandbox) = &mut confined.sandbox {
+            let folder = pipes.folder.path().to_owned();
+            sandbox.visible.push(folder.clone());
+            sandbox.writable.push(folder);
+        }
         let spawn = Spawn {
-            command: format!("exec {} <{input} 2>{errors}", words.join(" ")),
+            command: format!("exec {} <{input} 2>{errors}", program.line()),
             cwd,
             environment,
-            sandbox: None,
+            sandbox: confined.sandbox.map(Arc::new),
         };
         let running = processes.start(spawn, &CancellationToken::new());
         let running = running.map_err(failed)?;
         Ok(Connection::new(|shared, to_write, end| {
-            stdio::serve(shared, running, pipes, to_write, end)
+            stdio::serve(shared, (running, confined.guard), pipes, to_write, end)
         }))
     }
 }

@@ -51,6 +51,7 @@ fn server(name: &str, entry: &Value) -> Result<Option<McpServer>, String> {
     Ok(Some(McpServer {
         name: name.to_owned(),
         transport,
+        of_project: false,
     }))
 }
 

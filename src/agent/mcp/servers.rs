@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 use futures_util::future::join_all;
 use tokio::task::spawn_blocking;
 
-use super::server::{McpState, Server};
+use super::confine::Confine;
+use super::server::{McpStatus, Server};
 use super::spec::McpSource;
 use super::tool::McpTool;
 use crate::lock::lock;
@@ -27,7 +28,7 @@ pub(super) struct Shared {
     servers: Mutex<Vec<Arc<Server>>>,
     /// What the last reading found for the user.
     notices: Mutex<Vec<String>>,
-    launch: Arc<Launch>,
+    surroundings: Arc<Surroundings>,
     settings: ToolSettings,
 }
 
@@ -43,6 +44,13 @@ pub struct Launch {
     pub http: Http,
 }
 
+/// What a server needs to know besides its file.
+pub(super) struct Surroundings {
+    pub launch: Launch,
+    /// For servers of a project.
+    pub confine: Mutex<Option<Arc<dyn Confine>>>,
+}
+
 impl Mcp {
     /// Returns the servers of `source`. They are read and started when the first run begins. Results are cut
     /// as `settings` say for commands.
@@ -51,7 +59,10 @@ impl Mcp {
             source: Mutex::new(source),
             servers: Mutex::default(),
             notices: Mutex::default(),
-            launch: Arc::new(launch),
+            surroundings: Arc::new(Surroundings {
+                launch,
+                confine: Mutex::default(),
+            }),
             settings,
         })))
     }
@@ -64,6 +75,13 @@ impl Mcp {
         shared.follow().await;
         for server in self.servers() {
             server.begin();
+        }
+    }
+
+    /// Sets the sandbox for servers of a project. Without one, they don't start.
+    pub(crate) fn set_confine(&self, confine: Arc<dyn Confine>) {
+        if let Some(shared) = &self.0 {
+            *lock(&shared.surroundings.confine) = Some(confine);
         }
     }
 
@@ -87,11 +105,9 @@ impl Mcp {
         notices
     }
 
-    /// Each server's name, and what it does.
-    pub fn states(&self) -> Vec<(String, McpState)> {
-        let servers = self.servers();
-        let states = servers.iter().map(|it| (it.spec.name.clone(), it.state()));
-        states.collect()
+    /// What each server does.
+    pub fn states(&self) -> Vec<McpStatus> {
+        self.servers().iter().map(|it| it.status()).collect()
     }
 
     /// The tools of all servers, under names of their own.
@@ -116,7 +132,7 @@ impl Mcp {
     pub(crate) async fn end(&self) {
         if let Some(shared) = &self.0 {
             let servers = std::mem::take(&mut *lock(&shared.servers));
-            shared.launch.processes.stop_all();
+            shared.surroundings.launch.processes.stop_all();
             join_all(servers.iter().map(|server| server.end())).await;
         }
     }
@@ -140,7 +156,7 @@ impl Shared {
             *servers = (found.servers.into_iter())
                 .map(|spec| {
                     let same = known.iter().find(|server| server.spec == spec);
-                    same.map_or_else(|| Server::new(spec.clone(), &self.launch), Arc::clone)
+                    same.map_or_else(|| Server::new(spec.clone(), &self.surroundings), Arc::clone)
                 })
                 .collect();
         });

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::hooks::quoted;
 use tiller_llm::Secret;
 use tiller_llm::http::shown;
 
@@ -13,6 +14,8 @@ pub struct McpServer {
     pub name: String,
     /// How to reach it.
     pub transport: Transport,
+    /// Whether a project brings it, so that it runs in the sandbox of the model's commands.
+    pub of_project: bool,
 }
 
 /// How to reach a server.
@@ -44,6 +47,24 @@ pub struct Endpoint {
     pub url: String,
     /// Headers of each request. Their values may be keys.
     pub headers: BTreeMap<String, Secret>,
+}
+
+impl Program {
+    /// Its command line for a shell.
+    pub(super) fn line(&self) -> String {
+        let words = std::iter::once(&self.command).chain(&self.args);
+        let words = words.map(|word| match is_plain(word) {
+            true => word.clone(),
+            false => quoted(word),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Whether a shell takes a word as it is.
+fn is_plain(word: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@,+".contains(c);
+    !word.is_empty() && word.chars().all(plain)
 }
 
 impl McpServer {
@@ -91,6 +112,7 @@ impl McpServer {
         Ok(Self {
             name: self.name.clone(),
             transport,
+            of_project: self.of_project,
         })
     }
 }

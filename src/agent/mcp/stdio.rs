@@ -1,5 +1,6 @@
 //! A server that is a program: messages are lines on its standard input and output.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,11 +19,13 @@ use crate::process::{ExitStatus, Running, Status};
 const MAX_ERRORS: usize = 2_000;
 /// How long a server that has closed its output may take to exit.
 const EXIT: Duration = Duration::from_millis(300);
+/// How long its processes may take to end.
+const GONE: Duration = Duration::from_secs(10);
 
 /// Talks to the server until it is gone or no longer needed, then ends it.
 pub(super) async fn serve(
     shared: Arc<Shared>,
-    mut running: Running,
+    (mut running, guard): (Running, Option<Box<dyn Any + Send>>),
     pipes: Pipes,
     mut to_write: mpsc::Receiver<Outgoing>,
     end: CancellationToken,
@@ -56,7 +59,12 @@ pub(super) async fn serve(
     };
     shared.close(Failure::Gone(with_errors(why, &said)));
     // Dropping it ends the server and everything that it started.
-    drop(running);
+    let mut status = running.status();
+    drop((running, to_write));
+    if guard.is_some() {
+        let _ = timeout(GONE, status.wait_for(|status| status.gone)).await;
+    }
+    drop(guard);
 }
 
 /// Reads what the server says, until it is gone. Returns why.

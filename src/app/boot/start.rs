@@ -256,7 +256,7 @@ async fn run_plan(
         FrontEnd::Screen | FrontEnd::Rpc => Accept::Always,
         _ => Accept::Running,
     };
-    let host = context.host(&plan, dirs, handle.clone(), &processes);
+    let host = context.host(&plan, dirs, env, handle.clone(), &processes);
     let must_choose = plan.chosen.is_substitute && context.scratch.is_none();
     let socket = is_stored.then(|| {
         let screens = screen::for_clients(&context, &plan, &host);
