@@ -75,6 +75,17 @@ fn a_server_of_a_project_has_the_rights_of_the_models_commands() {
     assert!(noted(&sandbox, &json!({"kept": outside})));
     assert!(noted(&sandbox, &json!({"connected": true})));
 
+    let (_model, sandbox) = stage(&[("mcp__lab__tool0", json!({}))]);
+    let mut with_variable = lab(&sandbox, &options);
+    with_variable["env"] = json!({"PYTHONPATH": "evil"});
+    write_servers(
+        &sandbox.path().join(".mcp.json"),
+        &json!({"lab": with_variable}),
+    );
+    settings(&sandbox, NETWORK);
+    ask(&sandbox, "auto");
+    assert!(noted(&sandbox, &json!({"connected": false})));
+
     let (sandbox, _) = called("", "full", &options);
     assert!(noted(&sandbox, &json!({"touched": outside})));
 }

@@ -1,6 +1,7 @@
 //! The sandbox for servers of a project: that of the model's commands, which can change what such a server runs.
 
 use std::any::Any;
+use std::path::Path;
 
 use futures_util::future::BoxFuture;
 
@@ -12,13 +13,14 @@ pub(crate) trait Confine: Send + Sync {
     /// The rights that servers have now.
     fn rights(&self) -> Rights;
 
-    /// The sandbox for a server that starts now, with this command line.
+    /// The sandbox for a server that starts now, with this command line in this folder.
     ///
     /// # Errors
     /// Returns why it must not start.
     fn confine<'a>(
         &'a self,
         command: &'a str,
+        cwd: &'a Path,
         processes: &'a Processes,
     ) -> BoxFuture<'a, Result<Confined, String>>;
 }

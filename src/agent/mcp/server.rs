@@ -1,6 +1,7 @@
 //! One server: started when needed, asked for its tools, and started again after it has died.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -313,14 +314,15 @@ impl Server {
     }
 
     /// The sandbox, if a project brings the server.
-    async fn confined(&self, program: &Program) -> Result<Confined, String> {
+    async fn confined(&self, program: &Program, cwd: &Path) -> Result<Confined, String> {
         if !self.spec.of_project {
             return Ok(Confined::default());
         }
         let confine = self.confine().ok_or("it has no sandbox")?;
         let rights = confine.rights();
         let processes = &self.surroundings.launch.processes;
-        let confined = confine.confine(&program.line(), processes).await?;
+        let confined = confine.confine(&program.line_with_env(), cwd, processes);
+        let confined = confined.await?;
         *lock(&self.confined) = Some(Rules {
             _confine: confine,
             rights,
@@ -347,7 +349,7 @@ impl Server {
         if !cwd.is_dir() {
             return Err(format!("there is no folder {}", cwd.display()));
         }
-        let mut confined = self.confined(program).await?;
+        let mut confined = self.confined(program, &cwd).await?;
         if let Some(sandbox) = &mut confined.sandbox {
             let folder = pipes.folder.path().to_owned();
             sandbox.visible.push(folder.clone());

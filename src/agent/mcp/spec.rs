@@ -59,6 +59,13 @@ impl Program {
         });
         words.collect::<Vec<_>>().join(" ")
     }
+
+    /// The same with its variables, which may change what the command does.
+    pub(super) fn line_with_env(&self) -> String {
+        let env = self.env.iter();
+        let env = env.map(|(name, value)| format!("{name}={} ", quoted(value)));
+        env.collect::<String>() + &self.line()
+    }
 }
 
 /// Whether a shell takes a word as it is.

@@ -101,7 +101,6 @@ impl RunEnv {
     pub fn confine_servers(&self) {
         self.mcp.set_confine(Arc::new(ServerSandbox {
             permissions: self.permissions.clone(),
-            cwd: self.cwd.clone(),
         }));
     }
 

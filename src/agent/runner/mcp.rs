@@ -2,7 +2,7 @@
 //! first request. Later changes wait for the next run.
 
 use std::any::Any;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -41,7 +41,6 @@ impl RunLink {
 /// The sandbox for servers of a project: that of a command of the model with their command line.
 pub(crate) struct ServerSandbox {
     pub permissions: Permissions,
-    pub cwd: PathBuf,
 }
 
 impl Confine for ServerSandbox {
@@ -59,6 +58,7 @@ impl Confine for ServerSandbox {
     fn confine<'a>(
         &'a self,
         command: &'a str,
+        cwd: &'a Path,
         processes: &'a Processes,
     ) -> BoxFuture<'a, Result<Confined, String>> {
         Box::pin(async move {
@@ -70,7 +70,7 @@ impl Confine for ServerSandbox {
                 command: Some(command.to_owned()),
                 ..Effects::default()
             };
-            let judged = permissions.judge("bash", &effects, &self.cwd, processes);
+            let judged = permissions.judge("bash", &effects, cwd, processes);
             let judged = judged.await?;
             if let Some(why) = &judged.no_sandbox {
                 return Err(format!(
