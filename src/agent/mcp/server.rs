@@ -321,8 +321,8 @@ impl Server {
         let confine = self.confine().ok_or("it has no sandbox")?;
         let rights = confine.rights();
         let processes = &self.surroundings.launch.processes;
-        let confined = confine.confine(&program.line_with_env(), cwd, processes);
-        let confined = confined.await?;
+        let line = program.line_with_env();
+        let confined = confine.confine(&line, cwd, processes).await?;
         *lock(&self.confined) = Some(Rules {
             _confine: confine,
             rights,
