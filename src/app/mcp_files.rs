@@ -17,7 +17,7 @@ use crate::agent::mcp::{FoundServers, McpServer, McpSource, ServerFile, Transpor
 use crate::llm::read_small::read_small;
 
 /// The key of the servers in a file.
-const SERVERS: &str = "mcpServers";
+pub(crate) const SERVERS: &str = "mcpServers";
 
 /// The files with servers for a folder.
 #[derive(Clone)]

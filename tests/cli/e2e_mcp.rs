@@ -528,3 +528,74 @@ fn messages_of_a_server_that_starts_do_not_pile_up() {
         .count();
     assert!(lists < 100, "{lists}");
 }
+
+#[test]
+fn servers_are_added_listed_and_removed() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.config().join("mcp.json");
+    let run = |words: &[&str]| {
+        let ran = sandbox.run(&[&["mcp"], words].concat());
+        (ran.code, ran.stdout + &ran.stderr)
+    };
+    let says = |words: &[&str], code: i32, said: &str| {
+        let (found, text) = run(words);
+        assert_eq!(found, Some(code), "{text}");
+        assert!(text.contains(said), "{text}");
+    };
+    says(
+        &["list"],
+        0,
+        "No MCP servers. To add one: tiller mcp add NAME -- COMMAND",
+    );
+    says(
+        &["add", "db", "-e", "A=${B}", "--", "npx", "-y", "db"],
+        0,
+        "Added db to",
+    );
+    says(
+        &[
+            "add",
+            "web",
+            "--url",
+            "https://a.example/mcp",
+            "--header",
+            "X-Key: ${KEY}",
+        ],
+        0,
+        "Added web",
+    );
+    let written: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let expected = json!({"mcpServers": {
+        "db": {"command": "npx", "args": ["-y", "db"], "env": {"A": "${B}"}},
+        "web": {"type": "http", "url": "https://a.example/mcp", "headers": {"X-Key": "${KEY}"}},
+    }});
+    assert_eq!(written, expected);
+    says(
+        &["list"],
+        0,
+        "  db: npx -y db\n  web: https://a.example/mcp\n",
+    );
+    for (words, why) in [
+        (
+            &["add", "db", "x"][..],
+            "has a server db already. To replace it: tiller mcp remove db",
+        ),
+        (&["add", "a b", "x"], "a b isn't a name"),
+        (&["add", "c", "--url", "https://a.example", "x"], "not both"),
+        (
+            &["add", "c", "--header", "X: 1", "x"],
+            "only a server with a --url has headers",
+        ),
+        (
+            &["add", "c", "--env", "SECRET", "x"],
+            "expected --env NAME=VALUE",
+        ),
+        (&["remove", "c"], "no server c. To see all: tiller mcp list"),
+    ] {
+        says(words, 2, why);
+    }
+    says(&["remove", "db"], 0, "Removed db from");
+    fs::write(&file, "{").unwrap();
+    says(&["add", "c", "x"], 2, "isn't valid JSON");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{");
+}
