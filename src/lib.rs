@@ -74,8 +74,8 @@
 //!   right before a call runs; `actor/undo` maps turns to entries of the session's tree.
 //! - `agent/hooks` runs the user's hooks: `point` has the events, `hook_file` reads them, `input` and `answer` are
 //!   what they get and say. `runner/hooks` and `actor/hooks` do what they say.
-//! - `agent/mcp` runs the user's MCP servers: a `connection` for each, and a `tool` for each of their tools.
-//!   `runner/mcp` starts them and takes their tools when a run begins.
+//! - `agent/mcp` talks to MCP servers: a `connection` for each, over `stdio` or `http`, and a `tool` for each of their
+//!   tools. `runner/mcp` starts them, takes their tools when a run begins, and has the sandbox for those of a project.
 //! - `agent/new_file` writes all of the user's files, for the file tools, undo and trials.
 //!
 //! ## The models

@@ -22,7 +22,7 @@ use tiller_llm::auth::Redactor;
 use tiller_llm::{Content, EditFormat, ToolSpec};
 
 /// How the names of the tools of MCP servers begin.
-pub(crate) const MCP_PREFIX: &str = "mcp__";
+pub const MCP_PREFIX: &str = "mcp__";
 
 /// An action that the model can request.
 pub trait Tool: Send + Sync {

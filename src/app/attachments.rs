@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use super::prompt::{file_block, read_file, read_large_file, resolve};
+use super::resources::as_resource;
 use crate::agent::git::project_root;
 use crate::llm::Content;
 use crate::llm::nearest::nearest;
@@ -155,7 +156,7 @@ pub(super) fn near_miss(mention: &str, cwd: &Path) -> Option<String> {
 pub(crate) fn mention(path: &str, lines: &str) -> String {
     let bare = format!("@{path}{lines}");
     let whole = format!("{path}{lines}");
-    if mentions(&bare).eq([whole.as_str()]) {
+    if all_mentions(&bare).eq([whole.as_str()]) {
         return bare;
     }
     let escaped = path.replace('\\', "\\\\").replace('"', "\\\"");
@@ -244,8 +245,13 @@ pub(crate) fn typed_text(content: &[Content]) -> String {
     texts.join("\n")
 }
 
-/// The paths after each `@` at the start of a word, quoted if they have spaces, with lines.
+/// The mentions of files in a text.
 fn mentions(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    all_mentions(text).filter(|mention| as_resource(mention).is_none())
+}
+
+/// The paths and URIs after each `@` at the start of a word, quoted if they have spaces, with lines.
+pub(crate) fn all_mentions(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.match_indices('@').filter_map(|(at, _)| {
         let before = text[..at].chars().next_back();
         let begins = before.is_none_or(|c| c.is_whitespace() || "([{<\"'`".contains(c));

@@ -1,28 +1,40 @@
-//! Where MCP servers come from: `mcp.json` next to the settings, and the files of Claude Code. Those of a project
-//! are only listed.
+//! Where MCP servers come from: `mcp.json` next to the settings, the files of Claude Code, and those of a project,
+//! whose programs run in the sandbox of the model's commands once the user trusts it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::dirs::Dirs;
 use super::live_rules::{Stamp, stamp};
+use super::trust::{PROJECT_SERVERS, Trust};
 use crate::agent::git::project_root;
-use crate::agent::mcp::{FoundServers, McpSource, ServerFile, read_servers};
+use crate::agent::mcp::{FoundServers, McpServer, McpSource, ServerFile, Transport, read_servers};
 use crate::llm::read_small::read_small;
 
-/// Files in a project that may have servers.
-const PROJECT_SERVERS: [&str; 2] = [".tiller/mcp.json", ".mcp.json"];
 /// The key of the servers in a file.
-const SERVERS: &str = "mcpServers";
+pub(crate) const SERVERS: &str = "mcpServers";
 
 /// The files with servers for a folder.
 #[derive(Clone)]
 pub struct McpFiles {
     dirs: Dirs,
     cwd: PathBuf,
+    /// `--trust`.
+    trusts: bool,
+    variables: Arc<Variables>,
+}
+
+/// The values of `${NAME}`.
+struct Variables {
+    /// For servers of the user.
+    all: HashMap<String, String>,
+    /// For those of a project, without secrets: the model can change what they run.
+    of_commands: Vec<(OsString, OsString)>,
 }
 
 /// A file with servers.
@@ -36,12 +48,57 @@ pub struct ListedServers {
 }
 
 impl McpFiles {
-    /// Looks at the folder's project, and at the user's files.
-    pub fn new(dirs: &Dirs, cwd: &Path) -> Self {
+    /// Looks at the folder's project, and at the user's files. With `trusts`, the user trusts the project for
+    /// this run. Servers of the user may use the `variables`, those of a project only the ones `of_commands`.
+    pub fn new(
+        dirs: &Dirs,
+        cwd: &Path,
+        trusts: bool,
+        variables: &HashMap<String, String>,
+        of_commands: &[(OsString, OsString)],
+    ) -> Self {
         Self {
             dirs: dirs.clone(),
             cwd: cwd.to_owned(),
+            trusts,
+            variables: Arc::new(Variables {
+                all: variables.clone(),
+                of_commands: of_commands.to_vec(),
+            }),
         }
+    }
+
+    /// Whether the servers of the project may run.
+    pub fn trusts_project(&self) -> bool {
+        let trust = Trust::load(&self.dirs.projects_file(), &self.cwd);
+        self.trusts || trust.is_ok_and(|trust| trust.is_trusted())
+    }
+
+    /// The server with its variables replaced.
+    ///
+    /// # Errors
+    /// Returns why it isn't used.
+    pub fn usable(&self, server: &McpServer, of_project: bool) -> Result<McpServer, String> {
+        if !of_project {
+            let expanded = server.expanded(|name| self.variables.all.get(name).cloned());
+            return expanded.map_err(|name| format!("the variable {name} isn't set"));
+        }
+        if matches!(server.transport, Transport::Http(_)) {
+            return Err(format!(
+                "a project can't choose where your data goes. If you trust the URL, copy the entry to {}",
+                self.dirs.mcp_file().display()
+            ));
+        }
+        let of_commands = &self.variables.of_commands;
+        let expanded = server.expanded(|name| {
+            let found = of_commands.iter().find(|(known, _)| known == name);
+            found.and_then(|(_, value)| value.to_str().map(str::to_owned))
+        });
+        let mut expanded = expanded.map_err(|name| {
+            format!("the variable {name} isn't set, or is a secret that the project doesn't get")
+        })?;
+        expanded.of_project = true;
+        Ok(expanded)
     }
 
     /// All places, with whether they belong to the project. Of two servers with one name, the first counts.
@@ -130,36 +187,36 @@ impl LiveServers {
 
 impl McpSource for LiveServers {
     fn changed(&mut self) -> Option<FoundServers> {
+        let files = &self.files;
         // Before reading, so that a change during it is found next time.
-        let places = self.files.places();
-        let now: Vec<Stamp> = places.iter().map(|(path, _)| stamp(path)).collect();
+        let places = files.places().into_iter().map(|(path, _)| path);
+        let places = places.chain([files.dirs.projects_file()]);
+        let now: Vec<Stamp> = places.map(|path| stamp(&path)).collect();
         if self.read.as_ref() == Some(&now) {
             return None;
         }
         self.read = Some(now);
-        let listed = self.files.read();
+        let trusted = files.trusts_project();
         let mut found = FoundServers::default();
         let mut names = HashSet::new();
-        for it in listed {
+        let listed = files.read().into_iter();
+        for it in listed.filter(|it| trusted || !it.of_project) {
             let path = it.path.display().to_string();
             // A file of Claude Code may have servers that only it can use.
-            if it.path == self.files.dirs.mcp_file() {
+            if it.path == files.dirs.mcp_file() {
                 let faults = it.file.faults.iter();
                 (found.notices).extend(faults.map(|fault| format!("{path}: {fault}")));
             }
-            // They would run outside the sandbox, and the model can change them.
-            if it.of_project {
-                continue;
-            }
             for server in it.file.servers {
-                match server.expanded(|name| std::env::var(name).ok()) {
+                match files.usable(&server, it.of_project) {
                     Ok(server) if names.insert(server.name.clone()) => found.servers.push(server),
-                    Ok(_) => {}
-                    Err(variable) => found.notices.push(format!(
-                        "MCP server {} doesn't start: the variable {variable} isn't set. Set it, or write \
-                         ${{{variable}:-DEFAULT}} in {path}",
+                    // `/mcp` says why the project's aren't used.
+                    Err(why) if !it.of_project => found.notices.push(format!(
+                        "MCP server {} doesn't start: {why}. Set it, or write a default into {path}: \
+                         ${{NAME:-DEFAULT}}",
                         server.name
                     )),
+                    _ => {}
                 }
             }
         }

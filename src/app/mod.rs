@@ -20,6 +20,7 @@ pub(crate) mod manual;
 pub mod commands;
 pub(crate) mod prompt;
 pub(crate) mod attachments;
+pub(crate) mod resources;
 mod grammar;
 pub mod export;
 pub mod sessions;

@@ -13,6 +13,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::attachments::{has_lines, mention, near_miss};
 use super::commands::{self, CustomCommands};
 use super::outcome::StartError;
+use super::resources::as_resource;
 use crate::agent::tools;
 use crate::llm::Content;
 
@@ -73,6 +74,7 @@ pub fn build(
 /// `@a.rs:7`, is none.
 pub fn whole_file<'a>(word: &'a str, cwd: &Path) -> Option<&'a str> {
     let path = word.strip_prefix('@').filter(|path| !path.is_empty())?;
+    let path = Some(path).filter(|path| as_resource(path).is_none())?;
     let is_sentence = path.contains(char::is_whitespace) && !resolve(path, cwd).exists();
     (!is_sentence && !has_lines(path, cwd)).then_some(path)
 }

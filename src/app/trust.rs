@@ -29,6 +29,8 @@ pub const PROJECT_HOOKS: [&str; 4] = [
     ".claude/settings.local.json",
     ".codex/hooks.json",
 ];
+/// Files in a project that may have MCP servers.
+pub const PROJECT_SERVERS: [&str; 2] = [".tiller/mcp.json", ".mcp.json"];
 const CLAUDE_SETTINGS: &str = ".claude/settings.json";
 /// What Claude Code reads and tiller doesn't.
 const UNREAD: [&str; 3] = ["CLAUDE.local.md", ".claude/rules", ".claude/agents"];
@@ -263,10 +265,13 @@ fn brings(root: &Path, cwd: &Path) -> Vec<String> {
         .filter(|name| root.join(name).is_dir());
     let hooks = PROJECT_HOOKS.iter().map(|&name| name.to_owned());
     let hooks = hooks.filter(|name| has_key(&root.join(name), "hooks"));
+    let servers = PROJECT_SERVERS.iter().map(|&name| name.to_owned());
+    let servers = servers.filter(|name| has_key(&root.join(name), "mcpServers"));
     files
         .chain(own.map(|path| path.display().to_string()))
         .chain(skills)
         .chain(hooks)
+        .chain(servers)
         .collect()
 }
 

@@ -58,7 +58,11 @@ fn usage_errors_say_what_to_do() {
             2,
             "expected a whole number from 1",
         ),
-        (&["mcp", "add", "x", "npx"], 2, "no sub-command 'mcp'"),
+        (
+            &["mcp", "add", "x"],
+            2,
+            "what is it? tiller mcp add x -- COMMAND, or --url URL",
+        ),
         (&["-p", "hi", "--thinking", "hard"], 2, "minimal"),
         (&["-p", "hi", "--tools", "reed"], 2, "reed"),
         (

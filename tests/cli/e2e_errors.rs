@@ -61,7 +61,6 @@ fn invalid_command_lines_say_what_to_do() {
         (&["run", "fix the bug"], &["use tiller PROMPT"]),
         (&["undo"], &["use tiller -p -c /undo"]),
         (&["--trust", "auth", "add", "x"], &["tiller auth add x;"]),
-        (&["mcp", "add", "--scope", "user"], &["tiller -p /mcp"]),
         (
             &["status", "of", "the", "build"],
             &["unexpected argument", "tiller -- status of the build"],

@@ -15,10 +15,10 @@ use crate::support::rpc::RpcClient;
 use crate::support::sandbox::{Ran, Sandbox};
 use crate::support::screen::Launch;
 
-const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/mcp_server.py");
+pub(super) const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/mcp_server.py");
 
 /// A sandbox whose model makes these calls, one a turn, and then says "final".
-fn stage(calls: &[(&str, Value)]) -> (ModelServer, Sandbox) {
+pub(super) fn stage(calls: &[(&str, Value)]) -> (ModelServer, Sandbox) {
     let calls = calls.iter();
     let calls = calls.map(|(name, args)| Reply::call(name, args.clone()));
     let server = ModelServer::start(Script::of(calls.chain([Reply::text("final").repeat()])));
@@ -28,14 +28,14 @@ fn stage(calls: &[(&str, Value)]) -> (ModelServer, Sandbox) {
 }
 
 /// The entry of the test's server, with these options.
-fn lab(sandbox: &Sandbox, options: &[&str]) -> Value {
+pub(super) fn lab(sandbox: &Sandbox, options: &[&str]) -> Value {
     let log = sandbox.path().join("log");
     let mut args = vec![SERVER.to_owned(), log.display().to_string()];
     args.extend(options.iter().map(|&option| option.to_owned()));
     json!({"command": "python3", "args": args})
 }
 
-fn write_servers(file: &Path, servers: &Value) {
+pub(super) fn write_servers(file: &Path, servers: &Value) {
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, json!({"mcpServers": servers}).to_string()).unwrap();
 }
@@ -60,7 +60,7 @@ fn ask(sandbox: &Sandbox, mode: &str) -> Ran {
 }
 
 /// What the server noted.
-fn log(sandbox: &Sandbox) -> Vec<Value> {
+pub(super) fn log(sandbox: &Sandbox) -> Vec<Value> {
     let text = fs::read_to_string(sandbox.path().join("log")).unwrap_or_default();
     let lines = text.lines();
     lines
@@ -68,7 +68,7 @@ fn log(sandbox: &Sandbox) -> Vec<Value> {
         .collect()
 }
 
-fn starts(sandbox: &Sandbox) -> usize {
+pub(super) fn starts(sandbox: &Sandbox) -> usize {
     let is_start = |note: &&Value| !note["start"].is_null();
     log(sandbox).iter().filter(is_start).count()
 }
@@ -171,7 +171,7 @@ fn servers_that_do_not_start_are_named_once_and_change_no_request() {
         "dead": lab(&sandbox, &["--die-at-start"]),
         "gone": {"command": "no-such-program"},
         "unset": {"command": "${LAB}", "args": ["${LAB_UNSET}"]},
-        "web": {"type": "http", "url": "https://example.org"},
+        "web": {"type": "ws", "url": "https://example.org"},
     });
     write_servers(&sandbox.config().join("mcp.json"), &servers);
     let ran = ask(&sandbox, "full");
@@ -179,9 +179,8 @@ fn servers_that_do_not_start_are_named_once_and_change_no_request() {
     for said in [
         "MCP server dead didn't start: it exited with code 3; its last words: no database",
         "MCP server gone didn't start: its command wasn't found",
-        "MCP server unset doesn't start: the variable LAB_UNSET isn't set. Set it, or write \
-         ${LAB_UNSET:-DEFAULT} in",
-        "mcpServers.web: tiller can't use servers with a URL yet, only programs",
+        "MCP server unset doesn't start: the variable LAB_UNSET isn't set. Set it, or write a default into",
+        "mcpServers.web.type: expected stdio or http",
     ] {
         assert_eq!(
             ran.stderr.matches(said).count(),
@@ -234,23 +233,6 @@ fn files_of_claude_code_count_and_the_first_server_of_a_name() {
     assert_eq!(note["env"]["CLAUDE_PROJECT_DIR"], json!(sandbox.path()));
 }
 
-/// The model could change them, and they would run outside the sandbox.
-#[test]
-fn servers_of_a_project_are_listed_and_do_not_start() {
-    let (server, sandbox) = stage(&[]);
-    let lab = json!({"command": "python3", "args": [SERVER, "log"]});
-    write_servers(&sandbox.path().join(".mcp.json"), &json!({"lab": lab}));
-    let model = Wire::Anthropic.model();
-    let ran = sandbox.run(&["-p", "--trust", "--permission", "full", "-m", model, "go"]);
-    assert_eq!(ran.code, Some(0), "{ran:#?}");
-    let tools = server.request(0).tools();
-    assert!(!tools.iter().any(|it| it.starts_with("mcp__")), "{tools:?}");
-    assert_eq!(starts(&sandbox), 0);
-    let listed = sandbox.run(&["-p", "/mcp"]).stdout;
-    assert!(listed.contains(".mcp.json, not started"), "{listed}");
-    assert!(listed.contains("  lab: python3"), "{listed}");
-}
-
 #[test]
 fn a_call_needs_a_question() {
     let call = |name| (name, json!({}));
@@ -258,7 +240,7 @@ fn a_call_needs_a_question() {
     use_lab(&sandbox, &[]);
     let ran = ask(&sandbox, "auto");
     let results = server.requests()[2].results();
-    let why = "Not permitted: it runs outside the sandbox, and tiller can't know what it does.";
+    let why = "Not permitted: it may run outside the sandbox, and tiller can't know what it does.";
     assert!(results[0].starts_with(why), "{results:?}");
     assert!(
         results[0].contains("tool = \"mcp__lab__tool0\""),
@@ -358,7 +340,7 @@ fn an_abort_cancels_the_call_and_the_server_runs_on() {
 }
 
 /// Waits until the server has received this method. Returns the message.
-fn wait_for(sandbox: &Sandbox, method: &str) -> Value {
+pub(super) fn wait_for(sandbox: &Sandbox, method: &str) -> Value {
     let started = Instant::now();
     loop {
         let is_it = |note: &Value| note["in"]["method"] == method;
@@ -434,4 +416,186 @@ fn the_question_names_the_server_and_its_answer_is_kept_for_the_project() {
     screen.keys("<c-d>");
     screen.wait_exit();
     sandbox.wait_no_processes(&[]);
+}
+
+/// The last user message that the model got.
+fn last_message(server: &ModelServer) -> String {
+    let requests = server.requests();
+    let messages = requests.last().unwrap().body["messages"].clone();
+    messages.as_array().unwrap().last().unwrap().to_string()
+}
+
+#[test]
+fn a_prompt_of_a_server_is_a_slash_command_on_every_front_end() {
+    let (server, sandbox) = stage(&[]);
+    use_lab(&sandbox, &["--prompts"]);
+    let model = Wire::Anthropic.model();
+    let typed = "/mcp__lab__the_weather Paris FR now";
+    let whole = "Is it raining in Paris, FR now?\\n\\nAssistant: It depends.\\n\\n[image left out]";
+
+    let ran = sandbox.run(&["-p", "-m", model, typed]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert!(
+        last_message(&server).contains(whole),
+        "{}",
+        last_message(&server)
+    );
+
+    for (typed, why) in [
+        (
+            "/mcp__lab__the_weather",
+            "The prompt needs more arguments: CITY [STATE]",
+        ),
+        (
+            "/mcp__lab__nothing",
+            "No MCP server has the prompt /mcp__lab__nothing.",
+        ),
+    ] {
+        let ran = sandbox.run(&["-p", "-m", model, typed]);
+        assert_eq!(ran.code, Some(2), "{ran:#?}");
+        assert!(ran.stderr.contains(why), "{}", ran.stderr);
+    }
+
+    let mut client = RpcClient::start(&sandbox, &["-m", model]);
+    client.prompt("/mcp__lab__the_weather 'New York' NY");
+    assert!(last_message(&server).contains("in New York, NY?"));
+    let commands = client.data(json!({"type": "get_commands"}))["commands"].to_string();
+    assert!(
+        commands.contains(r#""name":"mcp__lab__the_weather""#),
+        "{commands}"
+    );
+    client.close();
+
+    let screen = Launch::new(&sandbox)
+        .args(&["-m", model])
+        .size(100, 40)
+        .start();
+    screen.wait_for("Ask for anything");
+    screen.keys(&format!("{typed}<enter>"));
+    screen.wait_for("final");
+    // The screen shows what was typed.
+    screen.wait_for("/mcp__lab__the_weather Paris FR now");
+    assert!(last_message(&server).contains(whole));
+    screen.keys("/mcp__lab");
+    screen.wait_for("/mcp__lab__the_weather CITY [STATE]");
+    screen.wait_for("Ask about the weather");
+    screen.keys("<esc><c-u>@one");
+    screen.wait_for("lab:lab://one");
+    screen.keys("<esc><c-u>see @lab:lab://one<space><enter>");
+    screen.wait_until("the resource", |_| {
+        last_message(&server).contains("RESOURCEBODY")
+    });
+    screen.keys("<c-d>");
+    screen.wait_exit();
+    sandbox.wait_no_processes(&[]);
+}
+
+#[test]
+fn a_mentioned_resource_is_attached_like_a_file() {
+    let (server, sandbox) = stage(&[]);
+    use_lab(&sandbox, &["--prompts"]);
+    let model = Wire::Anthropic.model();
+    let prompt =
+        "see @lab:lab://one, @lab:lab://picture, @lab:lab://long, @lab:lab://none, @x:y://z";
+    let ran = sandbox.run(&["-p", "-m", model, prompt]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let message = last_message(&server);
+    let block = r#"<file path=\"lab:lab://one\">\nRESOURCEBODY\n</file>"#;
+    assert!(message.contains(block), "{message}");
+    assert!(message.contains("image/png"), "{message}");
+    for left_out in [
+        "tiller: not attached: @lab:lab://long (larger than 64 KiB)",
+        "tiller: not attached: @lab:lab://none (MCP server lab: it answered with an error: no such resource)",
+    ] {
+        assert!(ran.stderr.contains(left_out), "{}", ran.stderr);
+    }
+    assert_eq!(ran.stderr.lines().count(), 2, "{}", ran.stderr);
+    let ran = sandbox.run(&["-p", "-m", model, "@lab:lab://one"]);
+    assert!(last_message(&server).contains(block), "{ran:#?}");
+}
+
+/// Its pipes hold some, tiller's queue the others, and neither grows.
+#[test]
+fn messages_of_a_server_that_starts_do_not_pile_up() {
+    let (server, sandbox) = stage(&[("mcp__lab__tool0", json!({}))]);
+    use_lab(&sandbox, &["--noise", "50000"]);
+    let ran = ask(&sandbox, "full");
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert_eq!(server.requests()[1].results(), ["MCPRESULT {}"]);
+    let lists = log(&sandbox)
+        .iter()
+        .filter(|it| it["in"]["method"] == "tools/list")
+        .count();
+    assert!(lists < 100, "{lists}");
+}
+
+#[test]
+fn servers_are_added_listed_and_removed() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.config().join("mcp.json");
+    let run = |words: &[&str]| {
+        let ran = sandbox.run(&[&["mcp"], words].concat());
+        (ran.code, ran.stdout + &ran.stderr)
+    };
+    let says = |words: &[&str], code: i32, said: &str| {
+        let (found, text) = run(words);
+        assert_eq!(found, Some(code), "{text}");
+        assert!(text.contains(said), "{text}");
+    };
+    says(
+        &["list"],
+        0,
+        "No MCP servers. To add one: tiller mcp add NAME -- COMMAND",
+    );
+    says(
+        &["add", "db", "-e", "A=${B}", "--", "npx", "-y", "db"],
+        0,
+        "Added db to",
+    );
+    says(
+        &[
+            "add",
+            "web",
+            "--url",
+            "https://a.example/mcp",
+            "--header",
+            "X-Key: ${KEY}",
+        ],
+        0,
+        "Added web",
+    );
+    let written: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let expected = json!({"mcpServers": {
+        "db": {"command": "npx", "args": ["-y", "db"], "env": {"A": "${B}"}},
+        "web": {"type": "http", "url": "https://a.example/mcp", "headers": {"X-Key": "${KEY}"}},
+    }});
+    assert_eq!(written, expected);
+    says(
+        &["list"],
+        0,
+        "  db: npx -y db\n  web: https://a.example/mcp\n",
+    );
+    for (words, why) in [
+        (
+            &["add", "db", "x"][..],
+            "has a server db already. To replace it: tiller mcp remove db",
+        ),
+        (&["add", "a b", "x"], "a b isn't a name"),
+        (&["add", "c", "--url", "https://a.example", "x"], "not both"),
+        (
+            &["add", "c", "--header", "X: 1", "x"],
+            "only a server with a --url has headers",
+        ),
+        (
+            &["add", "c", "--env", "SECRET", "x"],
+            "expected --env NAME=VALUE",
+        ),
+        (&["remove", "c"], "no server c. To see all: tiller mcp list"),
+    ] {
+        says(words, 2, why);
+    }
+    says(&["remove", "db"], 0, "Removed db from");
+    fs::write(&file, "{").unwrap();
+    says(&["add", "c", "x"], 2, "isn't valid JSON");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{");
 }

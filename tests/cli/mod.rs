@@ -19,6 +19,8 @@ mod e2e_json;
 mod e2e_killed;
 mod e2e_local;
 mod e2e_mcp;
+mod e2e_mcp_http;
+mod e2e_mcp_project;
 mod e2e_permission;
 mod e2e_policy;
 mod e2e_print;

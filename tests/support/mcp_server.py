@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """An MCP server for tests: mcp_server.py LOG [--name value | --name]... It appends what it gets to LOG.
 
---tools N, --desc LENGTH; --die-at-start, --garbage, --refuse-reading; and what a call of a tool does:
---die, --hang, --flood, --image, --change, --progress, --ask, --twice.
+--tools N, --desc LENGTH, --prompts (and resources), --noise N (messages before the first answer); --die-at-start, --wait-at-start, --garbage, --refuse-reading; and what a call of a tool does:
+--die, --hang, --touch PATHS, --port N (to connect to), --flood, --image, --change, --progress, --ask, --twice.
 """
-import json, os, sys, time
+import json, os, socket, sys, time
 
 log, words, o = sys.argv[1], sys.argv[2:], {}
 while words:
@@ -51,6 +51,19 @@ def call(i, params):
         token = params["_meta"]["progressToken"]
         send({"method": "notifications/progress", "params": {"progressToken": token, "progress": 1, "total": 2, "message": "half"}})
         time.sleep(0.3)
+    for path in o.get("touch", "").split(","):
+        if path:
+            try:
+                open(path, "w").close()
+                note({"touched": path})
+            except OSError as error:
+                note({"kept": path})
+    if "port" in o:
+        try:
+            socket.create_connection(("127.0.0.1", int(o["port"]))).close()
+            note({"connected": True})
+        except OSError:
+            note({"connected": False})
     content = [{"type": "text", "text": "MCPRESULT " + json.dumps(params.get("arguments"))}]
     if "image" in o:
         content.append({"type": "image", "data": PICTURE, "mimeType": "image/png"})
@@ -66,6 +79,8 @@ note({"start": os.getpid(), "cwd": os.getcwd(), "env": {k: v for k, v in os.envi
 if "die-at-start" in o:
     sys.stderr.write("no database\n")
     sys.exit(3)
+if "wait-at-start" in o:
+    time.sleep(1000)
 if "garbage" in o:
     print("this is not json\n{\"id\": 99, \"result\": 1}\n[]\n3", flush=True)
 for line in sys.stdin:
@@ -73,7 +88,35 @@ for line in sys.stdin:
     note({"in": m})
     method, i, params = m.get("method"), m.get("id"), m.get("params")
     if method == "initialize":
-        send({"id": i, "result": {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "lab", "version": "1"}}})
+        if "noise" in o:
+            for k in range(int(o["noise"])):
+                send({"method": "notifications/tools/list_changed"})
+                send({"id": f"n{k}", "method": "ping"})
+        offers = {"tools": {}, **({"prompts": {}, "resources": {}} if "prompts" in o else {})}
+        send({"id": i, "result": {"protocolVersion": params["protocolVersion"], "capabilities": offers, "serverInfo": {"name": "lab", "version": "1"}}})
+    elif method == "prompts/list":
+        arguments = [{"name": "city", "required": True}, {"name": "state"}]
+        send({"id": i, "result": {"prompts": [{"name": "the weather", "description": "Ask about the weather", "arguments": arguments}]}})
+    elif method == "prompts/get":
+        a = params["arguments"]
+        text = f"Is it raining in {a['city']}, {a.get('state', 'nowhere')}?"
+        image = {"type": "image", "data": PICTURE, "mimeType": "image/png"}
+        parts = [("user", {"type": "text", "text": text}), ("assistant", {"type": "text", "text": "It depends."}), ("user", image)]
+        send({"id": i, "result": {"messages": [{"role": role, "content": part} for role, part in parts]}})
+    elif method == "resources/list":
+        send({"id": i, "result": {"resources": [{"uri": "lab://one", "name": "One"}]}})
+    elif method == "resources/read":
+        uri = params["uri"]
+        if uri == "lab://one":
+            part = {"uri": uri, "text": "RESOURCEBODY"}
+        elif uri == "lab://picture":
+            part = {"uri": uri, "mimeType": "image/png", "blob": PICTURE}
+        elif uri == "lab://long":
+            part = {"uri": uri, "text": "x" * 70_000}
+        else:
+            send({"id": i, "error": {"code": -32002, "message": "no such resource"}})
+            continue
+        send({"id": i, "result": {"contents": [part]}})
     elif method == "tools/list":
         all, start = tools(), int(params.get("cursor", 0))
         page = {"tools": all[start:start + 10]}

@@ -17,6 +17,7 @@ pub mod screen;
 pub mod tmux;
 pub mod job;
 pub mod local_server;
+pub mod mcp_http;
 pub mod marked;
 pub mod prefix;
 pub mod acp;

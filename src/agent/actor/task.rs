@@ -100,6 +100,7 @@ impl Actor {
             mcp: options.mcp,
             session_file: options.session.path().map(Path::to_owned),
         };
+        env.confine_servers();
         let mut queues = Queues::default();
         queues.restore(options.session.queued());
         let mut conversation = Conversation::new(options.session, prompts, options.facts);
@@ -150,7 +151,7 @@ impl Actor {
         tracing::info!("shutdown: no run is under way");
         self.end_hooks().await;
         self.processes.stop_all();
-        self.env.mcp.end();
+        self.env.mcp.end().await;
         tracing::info!("shutdown: commands were told to end");
         self.settle_undo().await;
         self.keep_unread(&mut commands);

@@ -1,62 +1,72 @@
-//! A running server: sends requests, and hands each answer to its request.
+//! A connection to a server: sends requests, and hands each answer to its request. A transport, `stdio` or `http`,
+//! carries the messages.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::unix::pipe;
-use tokio::select;
-use tokio::sync::{Notify, mpsc, oneshot, watch};
-use tokio::time::timeout;
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::message::{self, Incoming};
-use super::pipes::Pipes;
 use crate::lock::lock;
-use crate::process::{ExitStatus, Running, Status};
 
 /// The longest message of a server, in bytes. A picture is some megabytes.
-const MAX_LINE: usize = 32 << 20;
-/// How much of its standard error is kept, in bytes.
-const MAX_ERRORS: usize = 2_000;
+pub(super) const MAX_MESSAGE: usize = 32 << 20;
 /// Messages that wait until the server reads them.
 const MAX_WAITING: usize = 1_000;
-/// How long a server that has closed its output may take to exit.
-const EXIT: Duration = Duration::from_millis(300);
+/// Why a connection ends that is no longer needed.
+pub(super) const STOPPED: &str = "it was stopped";
 
 /// Dropping it ends the server.
 pub(super) struct Connection {
     shared: Arc<Shared>,
+    end: CancellationToken,
     _end: DropGuard,
 }
 
 /// Why a request has no result.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Failure {
     /// The server answered with an error.
     Refused(String),
+    /// This request has no answer, for this reason. Others may have one.
+    Unanswered(String),
     /// The server is gone, for this reason.
     Gone(String),
+    /// The server has forgotten the session, and has done nothing.
+    Expired,
 }
 
 /// Receives what a server says about a call's progress.
 pub(super) type OnProgress = Box<dyn Fn(&Value) + Send>;
 
-struct Shared {
-    lines: mpsc::Sender<String>,
+/// A message to the server.
+pub(super) struct Outgoing {
+    /// Of a request.
+    pub id: Option<u64>,
+    /// One line of JSON.
+    pub text: String,
+    /// Cancelled once nothing waits for its answer.
+    pub dropped: CancellationToken,
+}
+
+/// The part of a connection that its transport sees.
+pub(super) struct Shared {
+    outgoing: mpsc::Sender<Outgoing>,
     requests: Mutex<Requests>,
     last_id: AtomicU64,
-    tools_changed: Arc<Notify>,
+    offers_changed: Arc<Notify>,
+    /// The protocol version that the server chose.
+    version: OnceLock<String>,
 }
 
 #[derive(Default)]
 struct Requests {
     open: HashMap<u64, OpenRequest>,
     /// Why the server is gone.
-    gone: Option<String>,
+    gone: Option<Failure>,
 }
 
 struct OpenRequest {
@@ -65,25 +75,27 @@ struct OpenRequest {
 }
 
 impl Connection {
-    pub fn new(running: Running, pipes: Pipes) -> Self {
-        let (lines, to_write) = mpsc::channel(MAX_WAITING);
+    /// Starts `transport`, which carries messages until its token is cancelled.
+    pub fn new<T>(
+        transport: impl FnOnce(Arc<Shared>, mpsc::Receiver<Outgoing>, CancellationToken) -> T,
+    ) -> Self
+    where
+        T: Future<Output = ()> + Send + 'static,
+    {
+        let (outgoing, to_send) = mpsc::channel(MAX_WAITING);
         let shared = Arc::new(Shared {
-            lines,
+            outgoing,
             requests: Mutex::default(),
             last_id: AtomicU64::new(0),
-            tools_changed: Arc::default(),
+            offers_changed: Arc::default(),
+            version: OnceLock::new(),
         });
         let end = CancellationToken::new();
-        tokio::spawn(serve(
-            Arc::clone(&shared),
-            running,
-            pipes,
-            to_write,
-            end.clone(),
-        ));
+        tokio::spawn(transport(Arc::clone(&shared), to_send, end.clone()));
         Self {
             shared,
-            _end: end.drop_guard(),
+            _end: end.clone().drop_guard(),
+            end,
         }
     }
 
@@ -103,7 +115,7 @@ impl Connection {
         {
             let mut requests = lock(&shared.requests);
             if let Some(why) = &requests.gone {
-                return Err(Failure::Gone(why.clone()));
+                return Err(why.clone());
             }
             let open = OpenRequest {
                 answer,
@@ -111,24 +123,43 @@ impl Connection {
             };
             requests.open.insert(id, open);
         }
-        let _cancel = CancelOnDrop { shared, id };
-        shared.send(message::request(id, method, &params))?;
-        let gone = || Failure::Gone("it was stopped".to_owned());
+        let dropped = CancellationToken::new();
+        let _cancel = CancelOnDrop {
+            shared,
+            id,
+            dropped: dropped.clone(),
+        };
+        let text = message::request(id, method, &params);
+        shared.send(Some(id), text, dropped)?;
+        let gone = || Failure::Gone(STOPPED.to_owned());
         answered.await.unwrap_or_else(|_| Err(gone()))
     }
 
     pub fn notify(&self, method: &str) -> Result<(), Failure> {
-        self.shared.send(message::notification(method, &json!({})))
+        let text = message::notification(method, &json!({}));
+        self.shared.tell(text)
+    }
+
+    /// Sets the protocol version that the server chose.
+    pub fn agree_on(&self, version: &str) {
+        let _ = self.shared.version.set(version.to_owned());
     }
 
     /// Why the server is gone, if it is.
     pub fn gone(&self) -> Option<String> {
-        lock(&self.shared.requests).gone.clone()
+        let gone = lock(&self.shared.requests).gone.clone();
+        gone.map(Failure::text)
     }
 
-    /// Signals that its tools have changed, or that it is gone.
-    pub fn tools_changed(&self) -> Arc<Notify> {
-        Arc::clone(&self.shared.tools_changed)
+    /// Signals that its offers have changed, or that it is gone.
+    pub fn offers_changed(&self) -> Arc<Notify> {
+        Arc::clone(&self.shared.offers_changed)
+    }
+
+    /// Ends it, and waits until the server knows.
+    pub async fn end(&self) {
+        self.end.cancel();
+        self.shared.outgoing.closed().await;
     }
 }
 
@@ -136,44 +167,73 @@ impl Connection {
 struct CancelOnDrop<'a> {
     shared: &'a Shared,
     id: u64,
+    dropped: CancellationToken,
 }
 
 impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         if lock(&self.shared.requests).open.remove(&self.id).is_some() {
+            self.dropped.cancel();
             let params = json!({"requestId": self.id, "reason": "the user stopped it"});
-            let line = message::notification("notifications/cancelled", &params);
-            let _ = self.shared.send(line);
+            let text = message::notification("notifications/cancelled", &params);
+            let _ = self.shared.tell(text);
         }
     }
 }
 
 impl Shared {
-    fn send(&self, line: String) -> Result<(), Failure> {
-        let sent = self.lines.try_send(line);
+    fn tell(&self, text: String) -> Result<(), Failure> {
+        self.send(None, text, CancellationToken::new())
+    }
+
+    fn send(
+        &self,
+        id: Option<u64>,
+        text: String,
+        dropped: CancellationToken,
+    ) -> Result<(), Failure> {
+        let sent = self.outgoing.try_send(Outgoing { id, text, dropped });
         sent.map_err(|_| Failure::Gone("it doesn't read its input".to_owned()))
     }
 
-    fn receive(&self, line: &[u8]) {
-        for incoming in message::parse(line) {
+    /// The protocol version, once it is known.
+    pub fn version(&self) -> Option<&str> {
+        self.version.get().map(String::as_str)
+    }
+
+    /// Returns `true` if the request has no answer yet.
+    pub fn waits_for(&self, id: u64) -> bool {
+        lock(&self.requests).open.contains_key(&id)
+    }
+
+    /// Handles the messages in a text of the server.
+    pub fn receive(&self, text: &[u8]) {
+        for incoming in message::parse(text) {
             match incoming {
-                Incoming::Answer(id, answer) => {
-                    let open = lock(&self.requests).open.remove(&id);
-                    if let Some(open) = open {
-                        let _ = open.answer.send(answer.map_err(Failure::Refused));
-                    }
+                Incoming::Answer(id, answer) => self.answer(id, answer.map_err(Failure::Refused)),
+                // A server that sends requests and reads no answers must not fill the queue.
+                Incoming::Request(id, method) if self.outgoing.capacity() > MAX_WAITING / 2 => {
+                    let _ = self.tell(message::answer(&id, &method));
                 }
-                Incoming::Request(id, method) => {
-                    let _ = self.send(message::answer(&id, &method));
-                }
+                Incoming::Request(..) => {}
                 Incoming::Notification(method, params) => self.notified(&method, &params),
             }
         }
     }
 
+    /// Ends the request, if it is open.
+    pub fn answer(&self, id: u64, answer: Result<Value, Failure>) {
+        let open = lock(&self.requests).open.remove(&id);
+        if let Some(open) = open {
+            let _ = open.answer.send(answer);
+        }
+    }
+
     fn notified(&self, method: &str, params: &Value) {
         match method {
-            "notifications/tools/list_changed" => self.tools_changed.notify_one(),
+            "notifications/tools/list_changed"
+            | "notifications/prompts/list_changed"
+            | "notifications/resources/list_changed" => self.offers_changed.notify_one(),
             "notifications/progress" => {
                 let requests = lock(&self.requests);
                 let id = params["progressToken"].as_u64();
@@ -187,151 +247,29 @@ impl Shared {
     }
 
     /// Ends all requests.
-    fn close(&self, why: &str) {
+    pub fn close(&self, why: Failure) {
         let mut requests = lock(&self.requests);
-        requests.gone = Some(why.to_owned());
         for (_, open) in requests.open.drain() {
-            let _ = open.answer.send(Err(Failure::Gone(why.to_owned())));
+            let _ = open.answer.send(Err(why.clone()));
         }
-        self.tools_changed.notify_one();
+        requests.gone = Some(why);
+        drop(requests);
+        self.offers_changed.notify_one();
+    }
+
+    /// Refuses further requests. Those that are open go on.
+    pub fn expire(&self) {
+        lock(&self.requests).gone = Some(Failure::Expired);
+        self.offers_changed.notify_one();
     }
 }
 
-/// Talks to the server until it is gone or no longer needed, then ends it.
-async fn serve(
-    shared: Arc<Shared>,
-    mut running: Running,
-    pipes: Pipes,
-    mut to_write: mpsc::Receiver<String>,
-    end: CancellationToken,
-) {
-    let Pipes {
-        folder,
-        mut input,
-        mut errors,
-    } = pipes;
-    let mut folder = Some(folder);
-    let write = async {
-        let mut written = 0;
-        while let Some(line) = to_write.recv().await {
-            if input.write_all(line.as_bytes()).await.is_err() {
-                break;
-            }
-            written += 1;
-            if written == 2 {
-                // It has answered the first, so it has opened both FIFOs. A command must not find them.
-                folder.take();
-            }
+impl Failure {
+    pub fn text(self) -> String {
+        match self {
+            Self::Refused(text) => format!("it answered with an error: {text}"),
+            Self::Unanswered(why) | Self::Gone(why) => why,
+            Self::Expired => "it has ended the session".to_owned(),
         }
-        std::future::pending::<()>().await;
-    };
-    let mut said = Vec::new();
-    let why = select! {
-        biased;
-        () = end.cancelled() => "it was stopped".to_owned(),
-        why = read(&shared, &mut running, &mut errors, &mut said) => why,
-        () = write => return,
-    };
-    shared.close(&with_errors(why, &said));
-    // Dropping it ends the server and everything that it started.
-    drop(running);
-}
-
-/// Reads what the server says, until it is gone. Returns why.
-async fn read(
-    shared: &Shared,
-    running: &mut Running,
-    errors: &mut pipe::Receiver,
-    said: &mut Vec<u8>,
-) -> String {
-    let mut status = running.status();
-    let mut lines = Lines::default();
-    let mut chunk = Vec::with_capacity(64 * 1024);
-    loop {
-        chunk.clear();
-        select! {
-            read = running.read(&mut chunk) => match read {
-                Ok(1..) => {
-                    if !lines.push(&chunk, |line| shared.receive(line)) {
-                        return format!("it sent more than {} MB in one line", MAX_LINE >> 20);
-                    }
-                }
-                _ => {
-                    let exit = timeout(EXIT, exited(&mut status)).await.ok();
-                    let _ = errors.try_read_buf(said);
-                    return exit.unwrap_or_else(|| "it closed its output".to_owned());
-                }
-            },
-            read = errors.read_buf(said) => {
-                if read.is_ok() {
-                    said.drain(..said.len().saturating_sub(MAX_ERRORS));
-                }
-            }
-            exit = exited(&mut status) => {
-                running.read_ready(&mut chunk);
-                lines.push(&chunk, |line| shared.receive(line));
-                let _ = errors.try_read_buf(said);
-                return exit;
-            }
-        }
-    }
-}
-
-/// Waits until the server has exited. Returns how.
-async fn exited(status: &mut watch::Receiver<Status>) -> String {
-    let exited = status.wait_for(|status| status.shell.is_some()).await;
-    match exited.ok().and_then(|status| status.shell.clone()) {
-        Some(ExitStatus::Exited(127)) => "its command wasn't found".to_owned(),
-        Some(ExitStatus::Exited(code)) => format!("it exited with code {code}"),
-        Some(ExitStatus::Killed(signal)) => format!("it was killed by signal {signal}"),
-        Some(ExitStatus::NotStarted(why)) => format!("it couldn't start: {why}"),
-        Some(ExitStatus::Unknown(_)) | None => "its processes were killed".to_owned(),
-    }
-}
-
-/// `why`, and the last line that the server wrote to standard error.
-fn with_errors(why: String, said: &[u8]) -> String {
-    let text = String::from_utf8_lossy(said);
-    let last = text.lines().rev().map(str::trim).find(|it| !it.is_empty());
-    match last {
-        Some(last) => {
-            let shown = last.chars().filter(|c| !c.is_control());
-            let last: String = shown.take(300).collect();
-            format!("{why}; its last words: {last}")
-        }
-        None => why,
-    }
-}
-
-/// Splits output into lines.
-#[derive(Default)]
-struct Lines(Vec<u8>);
-
-impl Lines {
-    /// Takes the next bytes. Returns `false` once a line is too long.
-    fn push(&mut self, mut bytes: &[u8], mut each: impl FnMut(&[u8])) -> bool {
-        while let Some(end) = memchr::memchr(b'\n', bytes) {
-            self.0.extend_from_slice(&bytes[..end]);
-            each(&self.0);
-            self.0.clear();
-            bytes = &bytes[end + 1..];
-        }
-        self.0.extend_from_slice(bytes);
-        self.0.len() <= MAX_LINE
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_arrive_whole_and_only_up_to_a_limit() {
-        let (mut lines, mut seen) = (Lines::default(), Vec::new());
-        for piece in ["a", "b\nc", "\n\nd"] {
-            assert!(lines.push(piece.as_bytes(), |line| seen.push(line.to_vec())));
-        }
-        assert_eq!(seen, [b"ab".to_vec(), b"c".to_vec(), Vec::new()]);
-        assert!(!lines.push(&vec![b'x'; MAX_LINE], |_| {}));
     }
 }

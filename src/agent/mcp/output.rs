@@ -21,7 +21,7 @@ pub(super) async fn to_output(
         match picture(block) {
             Some(Ok(picture)) => pictures.push(picture),
             Some(Err(why)) => texts.push(format!("[a picture that can't be read: {why}]")),
-            None => texts.push(text(block)),
+            None => texts.push(text_of(block)),
         }
     }
     if texts.is_empty() && pictures.is_empty() {
@@ -43,7 +43,8 @@ pub(super) async fn to_output(
     }
 }
 
-fn text(block: &Value) -> String {
+/// The text of a block, or the block as JSON.
+pub(super) fn text_of(block: &Value) -> String {
     let text = match block["type"].as_str() {
         Some("text") => block["text"].as_str(),
         Some("resource") => block["resource"]["text"].as_str(),
@@ -52,7 +53,7 @@ fn text(block: &Value) -> String {
     text.map_or_else(|| block.to_string(), str::to_owned)
 }
 
-fn picture(block: &Value) -> Option<Result<Content, String>> {
+pub(super) fn picture(block: &Value) -> Option<Result<Content, String>> {
     let data = block["data"]
         .as_str()
         .filter(|_| block["type"] == "image")?;

@@ -1,5 +1,6 @@
 //! A server's standard input and standard error. Commands have no standard input, and their outputs
-//! share one pipe, so these two are FIFOs in a folder that only the user can read.
+//! share one pipe, so these two are FIFOs in a folder that only the user can read. If tiller is killed, the next
+//! session removes it like the temporary folders of sessions.
 
 use std::fs::File;
 use std::io;
@@ -11,16 +12,41 @@ use nix::unistd::mkfifo;
 use tempfile::TempDir;
 use tokio::net::unix::pipe;
 
+use crate::lock::FileLock;
+use crate::workspace::PREFIX;
+
 pub(super) struct Pipes {
     /// Holds both.
-    pub folder: TempDir,
+    pub folder: Folder,
     pub input: pipe::Sender,
     pub errors: pipe::Receiver,
 }
 
+/// Removes itself when it is dropped.
+pub(super) struct Folder {
+    folder: TempDir,
+    /// Another session must not remove it.
+    _lock: FileLock,
+}
+
+impl Folder {
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
 impl Pipes {
     pub fn new() -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("tiller-mcp-").tempdir()?;
+        let temporary = std::env::temp_dir().canonicalize()?;
+        let folder = tempfile::Builder::new()
+            .prefix(PREFIX)
+            .tempdir_in(temporary)?;
+        let lock = File::open(folder.path())?;
+        lock.lock_shared()?;
+        let folder = Folder {
+            folder,
+            _lock: FileLock(lock),
+        };
         let input = pipe::Sender::from_file(fifo(&folder.path().join(INPUT))?)?;
         let errors = pipe::Receiver::from_file(fifo(&folder.path().join(ERRORS))?)?;
         Ok(Self {

@@ -1,5 +1,7 @@
 //! One server: started when needed, asked for its tools, and started again after it has died.
 
+use std::fmt::Write;
+use std::path::Path;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -7,14 +9,19 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::confine::{Confine, Confined, Rights};
 use super::connection::{Connection, Failure};
+use super::http::Remote;
+use super::offers::Offers;
 use super::pipes::Pipes;
-use super::schema::accepted_schema;
-use super::servers::Launch;
-use super::spec::McpServer;
+use super::servers::{Launch, Surroundings};
+use super::spec::{McpServer, Program, Transport};
+use super::stdio;
 use crate::hooks::quoted;
 use crate::lock::lock;
 use crate::process::Spawn;
+use tiller_llm::Secret;
+use tiller_llm::auth::Redactor;
 use tokio_util::sync::CancellationToken;
 
 /// How long the first request of a run waits for a server that starts.
@@ -23,10 +30,23 @@ const FIRST_WAIT: Duration = Duration::from_secs(5);
 const START_LIMIT: Duration = Duration::from_mins(2);
 /// How often a server that has died is started again.
 const RESTARTS: u32 = 3;
-/// Most tools that are read of a server.
-const MAX_TOOLS: usize = 1_000;
+/// How long a prompt or a resource may take.
+const READ_LIMIT: Duration = Duration::from_secs(30);
 /// The protocol version that tiller asks for. It works with any answer.
 const PROTOCOL: &str = "2025-06-18";
+
+/// A server, and what it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct McpStatus {
+    /// Its name.
+    pub name: String,
+    /// Whether a project brings it.
+    pub of_project: bool,
+    /// What it does.
+    pub state: McpState,
+    /// Whether its sandbox has the network; `None` without a sandbox.
+    pub sandboxed: Option<bool>,
+}
 
 /// What a server does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,37 +61,42 @@ pub enum McpState {
     Failed(String),
 }
 
-/// A tool as its server describes it.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct RemoteTool {
-    pub name: String,
-    pub description: String,
-    pub parameters: Value,
-    /// The server says that it changes nothing.
-    pub reads_only: bool,
-}
-
 pub(super) struct Server {
     pub spec: McpServer,
-    launch: Arc<Launch>,
+    /// Knows the values of its headers.
+    pub redactor: Redactor,
+    surroundings: Arc<Surroundings>,
+    /// How the running program was started, if it is of a project.
+    confined: Mutex<Option<Rules>>,
     state: watch::Sender<McpState>,
     /// When it was started first.
     begun: Mutex<Option<Instant>>,
     link: Mutex<Option<Arc<Connection>>>,
-    tools: Mutex<Arc<[RemoteTool]>>,
+    offers: Mutex<Arc<Offers>>,
     /// How often it was started. The lock is held while it starts.
     starts: tokio::sync::Mutex<u32>,
 }
 
+/// What a server of a project may do.
+struct Rules {
+    /// Keeps what identifies the session.
+    _confine: Arc<dyn Confine>,
+    rights: Rights,
+    /// As in [`McpStatus`].
+    sandboxed: Option<bool>,
+}
+
 impl Server {
-    pub fn new(spec: McpServer, launch: &Arc<Launch>) -> Arc<Self> {
+    pub fn new(spec: McpServer, surroundings: &Arc<Surroundings>) -> Arc<Self> {
         Arc::new(Self {
+            redactor: redactor(&spec.transport),
             spec,
-            launch: Arc::clone(launch),
+            surroundings: Arc::clone(surroundings),
+            confined: Mutex::default(),
             state: watch::Sender::new(McpState::Idle),
             begun: Mutex::default(),
             link: Mutex::default(),
-            tools: Mutex::default(),
+            offers: Mutex::default(),
             starts: tokio::sync::Mutex::default(),
         })
     }
@@ -84,6 +109,31 @@ impl Server {
         }
     }
 
+    pub fn status(&self) -> McpStatus {
+        McpStatus {
+            name: self.spec.name.clone(),
+            of_project: self.spec.of_project,
+            state: self.state(),
+            sandboxed: self.sandboxed(),
+        }
+    }
+
+    fn sandboxed(&self) -> Option<bool> {
+        let rules = lock(&self.confined);
+        rules.as_ref().and_then(|rules| rules.sandboxed)
+    }
+
+    fn confine(&self) -> Option<Arc<dyn Confine>> {
+        lock(&self.surroundings.confine).clone()
+    }
+
+    /// Returns `false` if servers of a project have other rights now than when it was started.
+    fn keeps_rights(&self) -> bool {
+        let now = self.confine().map(|confine| confine.rights());
+        let rules = lock(&self.confined);
+        rules.as_ref().is_none_or(|it| Some(it.rights) == now)
+    }
+
     /// Why it couldn't start, the last time.
     pub fn start_failure(&self) -> Option<String> {
         match &*self.state.borrow() {
@@ -92,16 +142,49 @@ impl Server {
         }
     }
 
-    /// The tools as it listed them last.
-    pub fn tools(&self) -> Arc<[RemoteTool]> {
-        Arc::clone(&lock(&self.tools))
+    /// What it offered last.
+    pub fn offers(&self) -> Arc<Offers> {
+        Arc::clone(&lock(&self.offers))
     }
 
-    /// Starts it in the background, the first time.
+    /// An error that names it.
+    pub fn failed(&self, why: &str) -> String {
+        let why = self.redactor.redact(why);
+        format!("MCP server {}: {why}", self.spec.name)
+    }
+
+    /// Sends a request that changes nothing, to the running server or a new one.
+    ///
+    /// # Errors
+    /// Returns the error for the user.
+    pub async fn request(self: &Arc<Self>, method: &str, params: Value) -> Result<Value, String> {
+        let asked = async {
+            let link = self.connection().await?;
+            let answered = match link.request(method, params.clone(), None).await {
+                Err(Failure::Expired) => {
+                    let link = self.connection().await?;
+                    link.request(method, params, None).await
+                }
+                answered => answered,
+            };
+            answered.map_err(Failure::text)
+        };
+        let asked = timeout(READ_LIMIT, asked).await;
+        let limit = READ_LIMIT.as_secs();
+        let asked = asked.unwrap_or_else(|_| Err(format!("it didn't answer within {limit} s")));
+        asked.map_err(|why| self.failed(&why))
+    }
+
+    /// Starts it in the background, the first time. A server behind a URL may answer later.
     pub fn begin(self: &Arc<Self>) {
         let mut begun = lock(&self.begun);
-        if begun.is_none() {
-            *begun = Some(Instant::now());
+        let is_remote = matches!(self.spec.transport, Transport::Http(_));
+        let fails = matches!(&*self.state.borrow(), McpState::Failed(_));
+        if self.spec.of_project && self.confine().is_none() {
+            return;
+        }
+        if begun.is_none() || is_remote && fails || !self.keeps_rights() {
+            begun.get_or_insert_with(Instant::now);
             self.state.send_replace(McpState::Starting);
             let server = Arc::clone(self);
             tokio::spawn(async move { server.connection().await.map(drop) });
@@ -119,8 +202,11 @@ impl Server {
     }
 
     /// Ends it.
-    pub fn end(&self) {
-        lock(&self.link).take();
+    pub async fn end(&self) {
+        let link = lock(&self.link).take();
+        if let Some(link) = link {
+            link.end().await;
+        }
     }
 
     /// The running server, started again if it has died.
@@ -139,12 +225,18 @@ impl Server {
         let link = lock(&self.link).clone();
         let gone = match link {
             Some(link) => match link.gone() {
-                None => return Ok(link),
+                None if self.keeps_rights() => return Ok(link),
+                None => {
+                    *starts -= 1;
+                    lock(&self.link).take();
+                    link.end().await;
+                    None
+                }
                 why => why,
             },
             None => None,
         };
-        if *starts > RESTARTS {
+        if *starts > RESTARTS && matches!(self.spec.transport, Transport::Stdio(_)) {
             let why = gone.unwrap_or_else(|| "it doesn't start".to_owned());
             return Err(format!("{why}; tiller has started it {starts} times"));
         }
@@ -158,17 +250,26 @@ impl Server {
         };
         let name = &self.spec.name;
         match started {
-            Ok((link, tools)) => {
-                tracing::info!("MCP server {name}: {} tools", tools.len());
+            Ok((link, capabilities, offers)) => {
+                tracing::info!("MCP server {name}: {} tools", offers.tools.len());
                 let link = Arc::new(link);
                 *lock(&self.link) = Some(Arc::clone(&link));
-                let count = tools.len();
-                *lock(&self.tools) = tools.into();
-                self.state.send_replace(McpState::Running(count));
-                tokio::spawn(follow(Arc::downgrade(&self), Arc::downgrade(&link)));
+                self.take(offers);
+                let (server, it) = (Arc::downgrade(&self), Arc::downgrade(&link));
+                tokio::spawn(follow(server, it, capabilities));
                 Ok(link)
             }
             Err(why) => {
+                let mut why = self.redactor.redact(&why).into_owned();
+                if let (Some(false), Transport::Stdio(program)) =
+                    (self.sandboxed(), &self.spec.transport)
+                {
+                    let _ = write!(
+                        why,
+                        ". It had no network. To allow it: tiller policy allow --network {}",
+                        program.line()
+                    );
+                }
                 tracing::warn!("MCP server {name}: {why}");
                 self.state.send_replace(McpState::Failed(why.clone()));
                 Err(why)
@@ -176,59 +277,115 @@ impl Server {
         }
     }
 
-    /// Starts the program and asks it for its tools.
-    async fn open(&self) -> Result<(Connection, Vec<RemoteTool>), String> {
-        let link = self.start()?;
+    fn take(&self, offers: Offers) {
+        let count = offers.tools.len();
+        *lock(&self.offers) = offers.into();
+        self.state.send_replace(McpState::Running(count));
+    }
+
+    /// Starts it and asks what it offers. Also returns its capabilities.
+    async fn open(&self) -> Result<(Connection, Value, Offers), String> {
+        let link = self.start().await?;
         let params = json!({
             "protocolVersion": PROTOCOL,
             "capabilities": {},
             "clientInfo": {"name": "tiller", "version": env!("CARGO_PKG_VERSION")},
         });
         let begun = link.request("initialize", params, None).await;
-        let begun = begun.map_err(Failure::text)?;
+        let mut begun = begun.map_err(Failure::text)?;
+        link.agree_on(begun["protocolVersion"].as_str().unwrap_or(PROTOCOL));
         link.notify("notifications/initialized")
             .map_err(Failure::text)?;
-        let tools = match begun["capabilities"].get("tools") {
-            Some(_) => list(&link).await?,
-            None => Vec::new(),
-        };
-        Ok((link, tools))
+        let capabilities = begun["capabilities"].take();
+        let offers = Offers::list(&link, &capabilities).await?;
+        Ok((link, capabilities, offers))
     }
 
-    fn start(&self) -> Result<Connection, String> {
+    async fn start(&self) -> Result<Connection, String> {
+        match &self.spec.transport {
+            Transport::Stdio(program) => self.run(program).await,
+            Transport::Http(endpoint) => {
+                let remote = Remote::new(endpoint, &self.surroundings.launch.http)?;
+                Ok(Connection::new(|shared, to_send, end| {
+                    remote.serve(shared, to_send, end)
+                }))
+            }
+        }
+    }
+
+    /// The sandbox, if a project brings the server.
+    async fn confined(&self, program: &Program, cwd: &Path) -> Result<Confined, String> {
+        if !self.spec.of_project {
+            return Ok(Confined::default());
+        }
+        let confine = self.confine().ok_or("it has no sandbox")?;
+        let rights = confine.rights();
+        let processes = &self.surroundings.launch.processes;
+        let line = program.line_with_env();
+        let confined = confine.confine(&line, cwd, processes).await?;
+        *lock(&self.confined) = Some(Rules {
+            _confine: confine,
+            rights,
+            sandboxed: confined.sandbox.as_ref().map(|_| confined.network),
+        });
+        Ok(confined)
+    }
+
+    async fn run(&self, program: &Program) -> Result<Connection, String> {
         let Launch {
             processes,
             environment,
             cwd,
-        } = &*self.launch;
-        let spec = &self.spec;
+            ..
+        } = &self.surroundings.launch;
         let failed = |error: std::io::Error| format!("it couldn't start: {error}");
         let pipes = Pipes::new().map_err(failed)?;
         let [input, errors] = pipes.paths().map(|path| quoted(&path.to_string_lossy()));
-        let words = std::iter::once(&spec.command).chain(&spec.args);
-        let words: Vec<String> = words.map(|word| quoted(word)).collect();
         let mut environment = environment.clone();
-        environment.retain(|(name, _)| !spec.env.keys().any(|own| name == own.as_str()));
-        let own = spec.env.iter();
+        environment.retain(|(name, _)| !program.env.keys().any(|own| name == own.as_str()));
+        let own = program.env.iter();
         environment.extend(own.map(|(name, value)| (name.into(), value.into())));
-        let cwd = cwd.join(&spec.cwd);
+        let cwd = cwd.join(&program.cwd);
         if !cwd.is_dir() {
             return Err(format!("there is no folder {}", cwd.display()));
         }
+        let mut confined = self.confined(program, &cwd).await?;
+        if let Some(sandbox) = &mut confined.sandbox {
+            let folder = pipes.folder.path().to_owned();
+            sandbox.visible.push(folder.clone());
+            sandbox.writable.push(folder);
+        }
         let spawn = Spawn {
-            command: format!("exec {} <{input} 2>{errors}", words.join(" ")),
+            command: format!("exec {} <{input} 2>{errors}", program.line()),
             cwd,
             environment,
-            sandbox: None,
+            sandbox: confined.sandbox.map(Arc::new),
         };
         let running = processes.start(spawn, &CancellationToken::new());
-        Ok(Connection::new(running.map_err(failed)?, pipes))
+        let running = running.map_err(failed)?;
+        Ok(Connection::new(|shared, to_write, end| {
+            stdio::serve(shared, (running, confined.guard), pipes, to_write, end)
+        }))
     }
 }
 
-/// Lists the tools again whenever the server says that they have changed. Keeps neither alive.
-async fn follow(server: Weak<Server>, link: Weak<Connection>) {
-    let Some(changed) = link.upgrade().map(|link| link.tools_changed()) else {
+/// Knows the values of the headers, whole and without a first word such as `Bearer`.
+fn redactor(transport: &Transport) -> Redactor {
+    let redactor = Redactor::default();
+    if let Transport::Http(endpoint) = transport {
+        for value in endpoint.headers.values() {
+            redactor.add(value);
+            if let Some((_, last)) = value.expose().rsplit_once(' ') {
+                redactor.add(&Secret::new(last));
+            }
+        }
+    }
+    redactor
+}
+
+/// Asks again whenever the server says that its offers have changed. Keeps neither alive.
+async fn follow(server: Weak<Server>, link: Weak<Connection>, capabilities: Value) {
+    let Some(changed) = link.upgrade().map(|link| link.offers_changed()) else {
         return;
     };
     loop {
@@ -239,44 +396,9 @@ async fn follow(server: Weak<Server>, link: Weak<Connection>) {
         if link.gone().is_some() {
             return;
         }
-        if let Ok(Ok(tools)) = timeout(START_LIMIT, list(&link)).await {
-            server.state.send_replace(McpState::Running(tools.len()));
-            *lock(&server.tools) = tools.into();
-        }
-    }
-}
-
-async fn list(link: &Connection) -> Result<Vec<RemoteTool>, String> {
-    let mut tools = Vec::new();
-    let mut params = json!({});
-    loop {
-        let page = link.request("tools/list", params, None).await;
-        let page = page.map_err(Failure::text)?;
-        let listed = page["tools"].as_array().into_iter().flatten();
-        tools.extend(listed.filter_map(remote_tool));
-        let next = page["nextCursor"].as_str();
-        let Some(cursor) = next.filter(|it| !it.is_empty() && tools.len() < MAX_TOOLS) else {
-            tools.truncate(MAX_TOOLS);
-            return Ok(tools);
-        };
-        params = json!({"cursor": cursor});
-    }
-}
-
-fn remote_tool(value: &Value) -> Option<RemoteTool> {
-    Some(RemoteTool {
-        name: value["name"].as_str()?.to_owned(),
-        description: value["description"].as_str().unwrap_or_default().to_owned(),
-        parameters: accepted_schema(&value["inputSchema"]),
-        reads_only: value["annotations"]["readOnlyHint"] == true,
-    })
-}
-
-impl Failure {
-    pub fn text(self) -> String {
-        match self {
-            Self::Refused(text) => format!("it answered with an error: {text}"),
-            Self::Gone(why) => why,
+        let listed = timeout(START_LIMIT, Offers::list(&link, &capabilities)).await;
+        if let Ok(Ok(offers)) = listed {
+            server.take(offers);
         }
     }
 }

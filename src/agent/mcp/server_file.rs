@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use super::spec::McpServer;
+use super::spec::{Endpoint, McpServer, Program, Transport};
+use tiller_llm::Secret;
 
 /// What a file has.
 #[derive(Clone, Debug, Default)]
@@ -41,10 +42,20 @@ fn server(name: &str, entry: &Value) -> Result<Option<McpServer>, String> {
     if map.get("disabled") == Some(&Value::Bool(true)) {
         return Ok(None);
     }
-    let kind = map.get("type").and_then(Value::as_str);
-    if map.contains_key("url") || kind.is_some_and(|kind| kind != "stdio") {
-        return Err(": tiller can't use servers with a URL yet, only programs".to_owned());
-    }
+    let transport = match map.get("type").and_then(Value::as_str) {
+        None | Some("stdio") if !map.contains_key("url") => Transport::Stdio(program(map)?),
+        None | Some("http" | "streamable-http" | "sse") => Transport::Http(endpoint(map)?),
+        Some("stdio") => return Err(": it has a url, so its type is http".to_owned()),
+        Some(_) => return Err(".type: expected stdio or http".to_owned()),
+    };
+    Ok(Some(McpServer {
+        name: name.to_owned(),
+        transport,
+        of_project: false,
+    }))
+}
+
+fn program(map: &Map<String, Value>) -> Result<Program, String> {
     let command = text(map, "command")?.ok_or(".command: missing")?;
     let args = match map.get("args") {
         None | Some(Value::Null) => Vec::new(),
@@ -55,26 +66,43 @@ fn server(name: &str, entry: &Value) -> Result<Option<McpServer>, String> {
         }
         Some(_) => return Err(".args: expected a list".to_owned()),
     };
-    let mut env = Vec::new();
-    match map.get("env") {
+    Ok(Program {
+        command,
+        args,
+        env: texts(map, "env")?.collect(),
+        cwd: PathBuf::from(text(map, "cwd")?.unwrap_or_default()),
+    })
+}
+
+fn endpoint(map: &Map<String, Value>) -> Result<Endpoint, String> {
+    let headers = texts(map, "headers")?;
+    Ok(Endpoint {
+        url: text(map, "url")?.ok_or(".url: missing")?,
+        headers: headers
+            .map(|(name, value)| (name, Secret::new(value)))
+            .collect(),
+    })
+}
+
+/// The texts of an object.
+fn texts(
+    map: &Map<String, Value>,
+    key: &str,
+) -> Result<impl Iterator<Item = (String, String)> + use<>, String> {
+    let mut texts = Vec::new();
+    match map.get(key) {
         None | Some(Value::Null) => {}
         Some(Value::Object(entries)) => {
             for (name, value) in entries {
                 let value = value
                     .as_str()
-                    .ok_or_else(|| format!(".env.{name}: expected a text"))?;
-                env.push((name.clone(), value.to_owned()));
+                    .ok_or_else(|| format!(".{key}.{name}: expected a text"))?;
+                texts.push((name.clone(), value.to_owned()));
             }
         }
-        Some(_) => return Err(".env: expected an object".to_owned()),
+        Some(_) => return Err(format!(".{key}: expected an object")),
     }
-    Ok(Some(McpServer {
-        name: name.to_owned(),
-        command,
-        args,
-        env: env.into_iter().collect(),
-        cwd: PathBuf::from(text(map, "cwd")?.unwrap_or_default()),
-    }))
+    Ok(texts.into_iter())
 }
 
 fn text(map: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
@@ -96,15 +124,28 @@ mod tests {
         let found = read_servers(&json!({
             "lab": {"type": "stdio", "command": "lab", "args": ["a"], "env": {"A": "1"}},
             "off": {"command": "x", "disabled": true},
-            "web": {"type": "http", "url": "https://example.org"},
+            "web": {"type": "http", "url": "https://example.org", "headers": {"A": "${KEY}"}},
+            "bare": {"url": "https://example.org"},
+            "old": {"type": "sse", "url": "https://example.org/sse"},
+            "both": {"type": "stdio", "url": "https://example.org"},
+            "socket": {"type": "ws", "url": "https://example.org"},
+            "nowhere": {"type": "http", "url": 3},
             "none": {},
             "odd": {"command": "x", "args": [1]},
         }));
         let names: Vec<&str> = found.servers.iter().map(|it| &*it.name).collect();
-        assert_eq!(names, ["lab"]);
-        assert_eq!(found.servers[0].args, ["a"]);
+        assert_eq!(names, ["bare", "lab", "old", "web"]);
+        assert_eq!(found.servers[1].what(), "lab a");
+        let web = found.servers[3].expanded(|name| (name == "KEY").then(|| "k1".to_owned()));
+        let Transport::Http(web) = web.unwrap().transport else {
+            panic!("it has a URL");
+        };
+        assert_eq!(web.headers["A"].expose(), "k1");
+        assert!(!format!("{web:?}").contains("k1"), "{web:?}");
         let expected = [
-            "mcpServers.web: tiller can't use servers with a URL yet, only programs",
+            "mcpServers.both: it has a url, so its type is http",
+            "mcpServers.socket.type: expected stdio or http",
+            "mcpServers.nowhere.url: expected a text",
             "mcpServers.none.command: missing",
             "mcpServers.odd.args: expected texts",
         ];

@@ -8,13 +8,15 @@ use std::sync::{Arc, Mutex};
 use futures_util::future::join_all;
 use tokio::task::spawn_blocking;
 
-use super::server::{McpState, Server};
+use super::confine::Confine;
+use super::server::{McpStatus, Server};
 use super::spec::McpSource;
 use super::tool::McpTool;
 use crate::lock::lock;
 use crate::process::Processes;
 use crate::tool::Tool;
 use crate::tools::ToolSettings;
+use tiller_llm::http::Http;
 
 /// The servers of an agent. Cheap to clone. Without any, nothing is started or awaited.
 #[derive(Clone, Default)]
@@ -26,7 +28,7 @@ pub(super) struct Shared {
     servers: Mutex<Vec<Arc<Server>>>,
     /// What the last reading found for the user.
     notices: Mutex<Vec<String>>,
-    launch: Arc<Launch>,
+    surroundings: Arc<Surroundings>,
     settings: ToolSettings,
 }
 
@@ -38,6 +40,15 @@ pub struct Launch {
     pub environment: Vec<(OsString, OsString)>,
     /// The working folder.
     pub cwd: PathBuf,
+    /// For servers behind a URL. It lets them stay silent as long as a call may take.
+    pub http: Http,
+}
+
+/// What a server needs to know besides its file.
+pub(super) struct Surroundings {
+    pub launch: Launch,
+    /// For servers of a project.
+    pub confine: Mutex<Option<Arc<dyn Confine>>>,
 }
 
 impl Mcp {
@@ -48,7 +59,10 @@ impl Mcp {
             source: Mutex::new(source),
             servers: Mutex::default(),
             notices: Mutex::default(),
-            launch: Arc::new(launch),
+            surroundings: Arc::new(Surroundings {
+                launch,
+                confine: Mutex::default(),
+            }),
             settings,
         })))
     }
@@ -61,6 +75,13 @@ impl Mcp {
         shared.follow().await;
         for server in self.servers() {
             server.begin();
+        }
+    }
+
+    /// Sets the sandbox for servers of a project. Without one, they don't start.
+    pub(crate) fn set_confine(&self, confine: Arc<dyn Confine>) {
+        if let Some(shared) = &self.0 {
+            *lock(&shared.surroundings.confine) = Some(confine);
         }
     }
 
@@ -84,11 +105,9 @@ impl Mcp {
         notices
     }
 
-    /// Each server's name, and what it does.
-    pub fn states(&self) -> Vec<(String, McpState)> {
-        let servers = self.servers();
-        let states = servers.iter().map(|it| (it.spec.name.clone(), it.state()));
-        states.collect()
+    /// What each server does.
+    pub fn states(&self) -> Vec<McpStatus> {
+        self.servers().iter().map(|it| it.status()).collect()
     }
 
     /// The tools of all servers, under names of their own.
@@ -99,7 +118,7 @@ impl Mcp {
         let mut names = HashSet::new();
         let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
         for server in self.servers() {
-            for remote in &*server.tools() {
+            for remote in &server.offers().tools {
                 let tool = McpTool::new(&server, remote, &shared.settings);
                 if names.insert(tool.spec().name.clone()) {
                     tools.push(Arc::new(tool));
@@ -110,16 +129,15 @@ impl Mcp {
     }
 
     /// Ends all servers.
-    pub(crate) fn end(&self) {
+    pub(crate) async fn end(&self) {
         if let Some(shared) = &self.0 {
-            for server in std::mem::take(&mut *lock(&shared.servers)) {
-                server.end();
-            }
-            shared.launch.processes.stop_all();
+            let servers = std::mem::take(&mut *lock(&shared.servers));
+            shared.surroundings.launch.processes.stop_all();
+            join_all(servers.iter().map(|server| server.end())).await;
         }
     }
 
-    fn servers(&self) -> Vec<Arc<Server>> {
+    pub(super) fn servers(&self) -> Vec<Arc<Server>> {
         let shared = self.0.as_ref();
         shared.map_or_else(Vec::new, |shared| lock(&shared.servers).clone())
     }
@@ -138,7 +156,7 @@ impl Shared {
             *servers = (found.servers.into_iter())
                 .map(|spec| {
                     let same = known.iter().find(|server| server.spec == spec);
-                    same.map_or_else(|| Server::new(spec.clone(), &self.launch), Arc::clone)
+                    same.map_or_else(|| Server::new(spec.clone(), &self.surroundings), Arc::clone)
                 })
                 .collect();
         });

@@ -3,12 +3,34 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::hooks::quoted;
+use tiller_llm::Secret;
+use tiller_llm::http::shown;
+
 /// A server, as a file describes it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct McpServer {
     /// Its name in the names of its tools.
     pub name: String,
-    /// The program.
+    /// How to reach it.
+    pub transport: Transport,
+    /// Whether a project brings it, so that it runs in the sandbox of the model's commands.
+    pub of_project: bool,
+}
+
+/// How to reach a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// A program on this machine.
+    Stdio(Program),
+    /// A URL.
+    Http(Endpoint),
+}
+
+/// A program that talks on its standard input and output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Its name or path.
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
@@ -18,11 +40,50 @@ pub struct McpServer {
     pub cwd: PathBuf,
 }
 
-impl McpServer {
-    /// Its command line, for users.
-    pub fn what(&self) -> String {
+/// A server that answers at a URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Where it answers.
+    pub url: String,
+    /// Headers of each request. Their values may be keys.
+    pub headers: BTreeMap<String, Secret>,
+}
+
+impl Program {
+    /// Its command line for a shell.
+    pub(super) fn line(&self) -> String {
         let words = std::iter::once(&self.command).chain(&self.args);
-        words.map(String::as_str).collect::<Vec<_>>().join(" ")
+        let words = words.map(|word| match is_plain(word) {
+            true => word.clone(),
+            false => quoted(word),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The same with its variables, which may change what the command does.
+    pub(super) fn line_with_env(&self) -> String {
+        let env = self.env.iter();
+        let env = env.map(|(name, value)| format!("{name}={} ", quoted(value)));
+        env.collect::<String>() + &self.line()
+    }
+}
+
+/// Whether a shell takes a word as it is.
+fn is_plain(word: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@,+".contains(c);
+    !word.is_empty() && word.chars().all(plain)
+}
+
+impl McpServer {
+    /// Its command line or its URL, for users.
+    pub fn what(&self) -> String {
+        match &self.transport {
+            Transport::Stdio(program) => {
+                let words = std::iter::once(&program.command).chain(&program.args);
+                words.map(String::as_str).collect::<Vec<_>>().join(" ")
+            }
+            Transport::Http(endpoint) => shown(&endpoint.url),
+        }
     }
 
     /// Replaces `${NAME}` and `${NAME:-default}` in its texts by the variables that `var` knows.
@@ -31,14 +92,34 @@ impl McpServer {
     /// Returns the name of a variable that isn't set and has no default.
     pub fn expanded(&self, var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let expand = |text: &str| expand(text, &var);
-        let env = self.env.iter();
-        let env = env.map(|(name, value)| Ok((name.clone(), expand(value)?)));
+        let transport = match &self.transport {
+            Transport::Stdio(program) => {
+                let env = program.env.iter();
+                let env = env.map(|(name, value)| Ok((name.clone(), expand(value)?)));
+                let args = program.args.iter().map(|arg| expand(arg));
+                Transport::Stdio(Program {
+                    command: expand(&program.command)?,
+                    args: args.collect::<Result<_, String>>()?,
+                    env: env.collect::<Result<_, String>>()?,
+                    cwd: expand(&program.cwd.to_string_lossy())?.into(),
+                })
+            }
+            Transport::Http(endpoint) => {
+                let headers = endpoint.headers.iter();
+                let headers = headers.map(|(name, value)| {
+                    let value = expand(value.expose())?;
+                    Ok((name.clone(), Secret::new(value)))
+                });
+                Transport::Http(Endpoint {
+                    url: expand(&endpoint.url)?,
+                    headers: headers.collect::<Result<_, String>>()?,
+                })
+            }
+        };
         Ok(Self {
             name: self.name.clone(),
-            command: expand(&self.command)?,
-            args: (self.args.iter().map(|arg| expand(arg))).collect::<Result<_, String>>()?,
-            env: env.collect::<Result<_, String>>()?,
-            cwd: expand(&self.cwd.to_string_lossy())?.into(),
+            transport,
+            of_project: self.of_project,
         })
     }
 }

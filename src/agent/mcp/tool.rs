@@ -9,15 +9,16 @@ use tokio::select;
 use tokio::time::sleep;
 
 use super::connection::{Failure, OnProgress};
+use super::offers::RemoteTool;
 use super::output::to_output;
-use super::server::{RemoteTool, Server};
+use super::server::Server;
 use crate::tool::{Details, Effects, OtherDetails, Progress, Tool};
 use crate::tool::{MCP_PREFIX, ToolContext, ToolError, ToolOutput};
 use crate::tools::ToolSettings;
 use tiller_llm::ToolSpec;
 
 /// How long a call may take.
-const CALL_LIMIT: Duration = Duration::from_mins(10);
+pub const CALL_LIMIT: Duration = Duration::from_mins(10);
 /// The longest name, in characters: providers accept no longer one.
 const MAX_NAME: usize = 64;
 /// The longest description, in characters.
@@ -64,29 +65,32 @@ impl McpTool {
     }
 
     fn failed(&self, why: &str) -> ToolError {
-        ToolError::new(format!("MCP server {}: {why}", self.server.spec.name))
+        ToolError::new(self.server.failed(why))
     }
 
     async fn call(&self, args: Value, progress: Progress) -> Result<Value, ToolError> {
-        let link = self.server.connection().await;
-        let link = link.map_err(|why| self.failed(&why))?;
-        let params = json!({"name": self.name, "arguments": args});
-        let on_progress = self.on_progress(progress);
-        let result = link.request("tools/call", params, Some(on_progress)).await;
-        result.map_err(|failure| {
-            let gone = matches!(failure, Failure::Gone(_));
-            let why = failure.text();
-            if gone {
-                self.failed(&format!("{why}. The next call starts it again"))
-            } else {
-                self.failed(&why)
-            }
-        })
+        let mut is_first = true;
+        loop {
+            let link = self.server.connection().await;
+            let link = link.map_err(|why| self.failed(&why))?;
+            let params = json!({"name": self.name, "arguments": &args});
+            let on_progress = self.on_progress(progress.clone());
+            let result = link.request("tools/call", params, Some(on_progress)).await;
+            return match result {
+                Ok(result) => Ok(result),
+                // It did nothing: begin another session.
+                Err(Failure::Expired) if std::mem::take(&mut is_first) => continue,
+                Err(Failure::Gone(why)) => {
+                    Err(self.failed(&format!("{why}. The next call starts it again")))
+                }
+                Err(failure) => Err(self.failed(&failure.text())),
+            };
+        }
     }
 }
 
-/// What models call tool `tool` of `server`: letters, digits, `_` and `-`.
-fn full_name(server: &str, tool: &str) -> String {
+/// What models call tool `tool` of `server`, and users a prompt: letters, digits, `_` and `-`.
+pub(super) fn full_name(server: &str, tool: &str) -> String {
     let name = format!("{MCP_PREFIX}{server}__{tool}");
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let name = name.chars().map(|c| if fits(c) { c } else { '_' });

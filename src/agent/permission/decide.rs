@@ -148,7 +148,7 @@ fn tool(policy: &Policy, request: &Request, confinement: Confinement) -> Decisio
 /// Why a tool needs a question.
 fn unknown_effects(tool: &str) -> String {
     if tool.starts_with(MCP_PREFIX) {
-        return "it runs outside the sandbox, and tiller can't know what it does".to_owned();
+        return "it may run outside the sandbox, and tiller can't know what it does".to_owned();
     }
     format!("the tool '{tool}' doesn't declare what it does")
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use super::mcp::ServerSandbox;
 use super::permissions::Permissions;
 use crate::budget::Account;
 use crate::hooks::{HookInput, HookSession, Hooks, Outcome};
@@ -94,6 +95,13 @@ impl RunEnv {
             outcome.notices.extend(moved);
         }
         outcome
+    }
+
+    /// Gives the servers of a project the sandbox of this session.
+    pub fn confine_servers(&self) {
+        self.mcp.set_confine(Arc::new(ServerSandbox {
+            permissions: self.permissions.clone(),
+        }));
     }
 
     fn hook_session(&self, sandbox: Result<Option<Arc<Sandbox>>, String>) -> HookSession<'_> {

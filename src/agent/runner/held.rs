@@ -67,7 +67,7 @@ impl Permissions {
         let Ok(workspace) = self.workspace().await else {
             return Vec::new();
         };
-        let (effects, cwd, alive) = (effects.clone(), cwd.to_owned(), processes.alive());
+        let (effects, cwd, alive) = (effects.clone(), cwd.to_owned(), self.alive(processes));
         let found = spawn_blocking(move || unusual(alive, Vec::new(), &workspace, &effects, &cwd));
         found.await.unwrap_or_default()
     }

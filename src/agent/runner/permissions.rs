@@ -1,7 +1,7 @@
 //! What a call may do: who decides, and which limits apply to it.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::OnceCell;
@@ -35,6 +35,8 @@ pub(crate) struct Permissions {
     pub(super) has_user: bool,
     /// `true` once the user was told that the sandbox doesn't work.
     told: Arc<AtomicBool>,
+    /// How many sandboxed MCP servers run that could change files.
+    servers: Arc<AtomicUsize>,
 }
 
 pub(super) struct Judged {
@@ -54,6 +56,22 @@ pub(super) struct Judged {
 type Started = (Arc<Sandbox>, Option<Arc<RunningCommand>>);
 
 impl Permissions {
+    /// Notes that a sandboxed MCP server has started, or that it has ended.
+    pub(super) fn count_server(&self, has_started: bool) {
+        let change = if has_started { 1 } else { usize::MAX };
+        self.servers.fetch_add(change, Ordering::Relaxed);
+    }
+
+    /// The commands and servers that run and could change files.
+    pub(super) fn alive(&self, processes: &Processes) -> usize {
+        processes.alive() + self.servers.load(Ordering::Relaxed)
+    }
+
+    /// Differs for each session and working folder.
+    pub(super) fn identity(&self) -> usize {
+        Arc::as_ptr(&self.repositories).addr()
+    }
+
     /// Whether there is a user to ask.
     pub const fn has_user(&self) -> bool {
         self.has_user
@@ -96,6 +114,7 @@ impl Permissions {
             temporary: options.temporary.clone(),
             has_user: options.has_user,
             told: Arc::default(),
+            servers: Arc::default(),
         }
     }
 
@@ -155,6 +174,7 @@ impl Permissions {
         let (tool, effects) = (tool.to_owned(), effects.clone());
         let (cwd, home, processes) = (cwd.to_owned(), self.places.home.clone(), processes.clone());
         let (repositories, has_user) = (Arc::clone(&self.repositories), self.has_user);
+        let alive = self.alive(&processes);
         blocking(move || {
             let workspace = if policy.mode == PermissionMode::Full {
                 Arc::new(workspace.without_private())
@@ -202,7 +222,7 @@ impl Permissions {
                 && confinement == Some(Confinement::Free)
             {
                 let moved = workspace.before_outside(&mut lock(&repositories));
-                let unusual = unusual(processes.alive(), moved, &workspace, &effects, &cwd);
+                let unusual = unusual(alive, moved, &workspace, &effects, &cwd);
                 held_outside(decision, &unusual)
             } else {
                 decision

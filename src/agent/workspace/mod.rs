@@ -23,6 +23,7 @@ pub use hooks::{FILTER, GitRemotes, TRANSPORT};
 pub(crate) use locate::destinations;
 pub use locate::{Access, Located, Zone};
 pub use places::{Places, Workspace};
+pub(crate) use private::PREFIX;
 pub use private::PrivateFolders;
 pub(crate) use reach::Closed;
 pub use reach::Reach;

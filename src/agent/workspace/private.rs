@@ -18,8 +18,8 @@ const PLACES: [(&str, &str); 3] = [
     ("/dev/shm", "shm"),
 ];
 
-/// Prefix of the folder that contains them.
-const PREFIX: &str = "tiller-session-";
+/// Prefix of the folder that contains them, and of others that are removed after a session was killed.
+pub(crate) const PREFIX: &str = "tiller-session-";
 
 /// The temporary folders of one session.
 #[derive(Clone, Debug)]

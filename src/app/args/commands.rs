@@ -50,6 +50,11 @@ pub enum SubCommand {
         #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
         words: Vec<String>,
     },
+    /// List, add and remove MCP servers.
+    Mcp {
+        #[command(subcommand)]
+        what: McpCommand,
+    },
     /// List models, with prices.
     ///
     /// Shows the context window, output limit, prices in dollars per million tokens, inputs, thinking
@@ -264,6 +269,55 @@ pub struct PolicyCheckArgs {
     /// Override a setting, for example ui.theme=light (repeatable).
     #[arg(long, value_name = "KEY=VALUE")]
     pub config: Vec<String>,
+}
+
+/// Commands about MCP servers.
+#[derive(Clone, Debug, Subcommand)]
+pub enum McpCommand {
+    /// List the servers in your files and in those of the project.
+    ///
+    /// It starts none. To see which work: tiller -p /mcp
+    #[command(alias = "ls")]
+    List,
+    /// Add a server to your mcp.json.
+    ///
+    /// For example: tiller mcp add db --env 'KEY=${DB_KEY}' -- npx -y @example/db-mcp;
+    /// tiller mcp add tracker --url https://mcp.example.org/mcp --header 'Authorization: Bearer ${TOKEN}'.
+    /// Write ${NAME} in place of a key: other programs can see what you type here.
+    Add(McpAddArgs),
+    /// Remove a server from your mcp.json.
+    #[command(aliases = ["rm", "delete"])]
+    Remove {
+        /// The server.
+        name: String,
+    },
+}
+
+/// A server to add.
+#[derive(Clone, Debug, Args)]
+pub struct McpAddArgs {
+    /// Its name, part of the names of its tools.
+    pub name: String,
+
+    /// A variable for its program (repeatable).
+    #[arg(short, long, value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
+
+    /// Where it answers, if it isn't a program.
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+
+    /// A header for its URL (repeatable).
+    #[arg(short = 'H', long, value_name = "NAME: VALUE")]
+    pub header: Vec<String>,
+
+    /// Its program, with arguments.
+    #[arg(
+        value_name = "COMMAND",
+        allow_hyphen_values = true,
+        trailing_var_arg = true
+    )]
+    pub command: Vec<String>,
 }
 
 /// Commands about keys.

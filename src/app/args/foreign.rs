@@ -8,6 +8,7 @@ use clap::{Command, CommandFactory};
 
 use super::run::Separator;
 use super::{Args, OutputMode, RunArgs};
+use crate::agent::tool::MCP_PREFIX;
 use crate::app::action::Action;
 use crate::app::commands::{self, CustomCommands, Run, SlashCommand, Unknown, known, word_of};
 use crate::app::manual::find_page;
@@ -270,6 +271,10 @@ impl RunArgs {
                 let has_slash = typed.trim().starts_with('/');
                 let is_custom = |custom: CustomCommands| !matches!(custom.prompt(&typed), Ok(None));
                 if has_slash && custom().is_some_and(is_custom) {
+                    return None;
+                }
+                // A server may have it.
+                if has_slash && word.starts_with(MCP_PREFIX) {
                     return None;
                 }
                 match Unknown::of(word) {

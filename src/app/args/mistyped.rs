@@ -13,7 +13,7 @@ use crate::app::manual::PAGES;
 use crate::llm::nearest::typo_of;
 
 /// Sub-commands of others that no prompt begins with.
-const NEVER_PROMPTS: WordList = WordList("e exec features mcp plugin plugins resume setup-token");
+const NEVER_PROMPTS: WordList = WordList("e exec features plugin plugins resume setup-token");
 
 /// Those that begin prompts of two words, such as `run tests`.
 const VERBS: WordList = WordList(
@@ -160,8 +160,6 @@ mod tests {
         for (words, expected) in [
             (&["serve"][..], "tiller acp"),
             (&["completion", "bash"], "tiller completions."),
-            (&["mcp", "add", "x", "--", "npx"], "-p /mcp"),
-            (&["mcp", "add", "foo", "--", "npx", "foo"], "-p /mcp"),
             (&["modles"], "tiller models."),
             (&["review"], "tiller -p /review"),
             (&["sandbox", "ls"], "policy check"),

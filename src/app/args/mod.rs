@@ -10,8 +10,8 @@ mod sessions;
 mod shell_files;
 
 pub use commands::{
-    AttachArgs, AuthCommand, ConfigCommand, ModelsArgs, PolicyCheckArgs, PolicyCommand, StatusArgs,
-    SteerArgs, SubCommand,
+    AttachArgs, AuthCommand, ConfigCommand, McpAddArgs, McpCommand, ModelsArgs, PolicyCheckArgs,
+    PolicyCommand, StatusArgs, SteerArgs, SubCommand,
 };
 pub use foreign::explain;
 pub(crate) use foreign::of_value;

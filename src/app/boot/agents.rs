@@ -50,7 +50,7 @@ impl Agents for OwnAgents {
         let (context, session, facts) = RunContext::new(&plan, resumed, dirs, env)?;
         notices.extend(context.notices.iter().cloned());
         let handle = context.start_agent(session, facts, &plan, dirs, env, processes)?;
-        let host = context.host(&plan, dirs, handle, processes);
+        let host = context.host(&plan, dirs, env, handle, processes);
         let socket = SteerSocket::open(
             host.clone(),
             dirs.sockets.clone(),

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
 
 use crate::agent::hooks::Hooks;
-use crate::agent::mcp::{Launch, Mcp};
+use crate::agent::mcp::{CALL_LIMIT, Launch, Mcp};
 use crate::agent::memory::InstructionSources;
 use crate::agent::permission::{PermissionMode, Policy};
 use crate::agent::process::{Processes, Secrets};
@@ -32,6 +32,7 @@ use crate::app::plan::{Loaded, Plan, names_mode};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::Opened;
 use crate::app::{keys, log};
+use crate::llm::http::Http;
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
 use crate::llm::{Client, Model, Provider, ThinkingLevel};
 
@@ -189,7 +190,7 @@ impl RunContext {
             budget_flags: [args.budget_usd.is_some(), args.budget_tokens.is_some()],
             redactor: redactor(plan),
             hooks: self.hooks(plan, dirs, processes),
-            mcp: self.mcp(plan, dirs, processes),
+            mcp: self.mcp(plan, &self.mcp_files(plan, dirs, env), processes),
         }))
     }
 
@@ -204,22 +205,28 @@ impl RunContext {
         Hooks::new(source, processes, environment, self.cwd.clone())
     }
 
+    fn mcp_files(&self, plan: &Plan, dirs: &Dirs, env: &HashMap<String, String>) -> McpFiles {
+        let Loaded { settings, args, .. } = &plan.loaded;
+        let of_commands = Secrets::new(&settings.tools.bash_secret_env).environment();
+        McpFiles::new(dirs, &self.cwd, args.trust, env, &of_commands)
+    }
+
     /// The servers of the agent and of its host.
-    fn mcp(&self, plan: &Plan, dirs: &Dirs, processes: &Processes) -> Mcp {
+    fn mcp(&self, plan: &Plan, files: &McpFiles, processes: &Processes) -> Mcp {
         if self.scratch.is_some() {
             return Mcp::default();
         }
         let settings = &plan.loaded.settings;
         let servers = self.mcp.get_or_init(|| {
-            let files = McpFiles::new(dirs, &self.cwd);
             let mut environment = Secrets::new(&settings.tools.bash_secret_env).environment();
             environment.push(("CLAUDE_PROJECT_DIR".into(), self.cwd.clone().into()));
             let launch = Launch {
                 processes: processes.scope(),
                 environment,
                 cwd: self.cwd.clone(),
+                http: Http::with_idle_timeout(CALL_LIMIT),
             };
-            let source = Box::new(LiveServers::new(files));
+            let source = Box::new(LiveServers::new(files.clone()));
             Mcp::new(source, launch, settings.tools.clone())
         });
         servers.clone()
@@ -255,9 +262,11 @@ impl RunContext {
         &self,
         plan: &Plan,
         dirs: &Dirs,
+        env: &HashMap<String, String>,
         handle: AgentHandle,
         processes: &Processes,
     ) -> Host {
+        let mcp_files = self.mcp_files(plan, dirs, env);
         let Loaded {
             settings,
             keys,
@@ -273,7 +282,8 @@ impl RunContext {
             secrets: KnownSecrets::new(keys, catalog, &settings.tools.bash_secret_env),
             hidden: settings.tools.bash_hidden.clone(),
             processes: processes.scope(),
-            mcp: self.mcp(plan, dirs, processes),
+            mcp: self.mcp(plan, &mcp_files, processes),
+            mcp_files,
             is_stored: self.session_file.is_some(),
             trusted: watch::Sender::new(trust.is_trusted()),
             keeps_session: plan.loaded.args.mode == Some(OutputMode::Acp),

@@ -30,6 +30,7 @@ use crate::app::host::Host;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::plan::{FrontEnd, Loaded, Plan, Stdio, working_folder};
 use crate::app::prompt::whole_file;
+use crate::app::resources::{attach_resources, mentions_resources};
 use crate::app::serve::{EventsFile, SteerSocket, run_acp, run_rpc, steer_by_file};
 use crate::app::unread_flags::check_flags;
 use crate::app::{keys, out};
@@ -258,7 +259,7 @@ async fn run_plan(
         FrontEnd::Screen | FrontEnd::Rpc => Accept::Always,
         _ => Accept::Running,
     };
-    let host = context.host(&plan, dirs, handle.clone(), &processes);
+    let host = context.host(&plan, dirs, env, handle.clone(), &processes);
     let must_choose = plan.chosen.is_substitute && context.scratch.is_none();
     let socket = is_stored.then(|| {
         let screens = screen::for_clients(&context, &plan, &host);
@@ -279,6 +280,10 @@ async fn run_plan(
     );
     if let Err(error) = steered {
         tracing::warn!("SIGUSR1 cannot be caught: {error}");
+    }
+    if let Err(why) = ask_servers(&host, &mut plan).await {
+        handle.shutdown().await;
+        return Err(StartError::usage(why));
     }
     let mut again = None;
     let code = if plan.front_end == FrontEnd::Screen {
@@ -305,6 +310,23 @@ async fn run_plan(
         Some(args) => Err(start_again(&args, env)),
         None => Ok(code),
     }
+}
+
+/// Adds what the prompt of the command line wants of MCP servers: a prompt, and resources.
+async fn ask_servers(host: &Host, plan: &mut Plan) -> Result<(), String> {
+    let typed = plan.loaded.args.prompt.join(" ");
+    host.expand_prompt(&typed, &mut plan.prompt).await?;
+    if plan.front_end == FrontEnd::Screen || !mentions_resources(&plan.prompt) {
+        // The screen attaches them itself.
+        return Ok(());
+    }
+    let content = std::mem::take(&mut plan.prompt);
+    let (content, left_out) = attach_resources(&host.mcp, content).await;
+    plan.prompt = content;
+    for left_out in left_out {
+        out::eprint_line(&format!("tiller: not attached: {left_out}"));
+    }
+    Ok(())
 }
 
 /// Tells someone who typed a command for programs why nothing happens.

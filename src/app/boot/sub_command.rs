@@ -19,6 +19,7 @@ use crate::app::config::{Layers, Settings};
 use crate::app::dirs::Dirs;
 use crate::app::humanize::shell_word;
 use crate::app::keys::KnownSecrets;
+use crate::app::mcp_files::McpFiles;
 use crate::app::models::Models;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::stored_rules::StoredRules;
@@ -71,6 +72,10 @@ pub(super) fn sub_command(
             cli::sessions(what, &place)
         }
         SubCommand::Policy { what } => policy(what, dirs),
+        SubCommand::Mcp { what } => {
+            let files = McpFiles::new(dirs, &plan::working_folder(None)?, false, env, &[]);
+            cli::mcp(what, &files, dirs)
+        }
         SubCommand::Docs { words } => docs(words, env),
         SubCommand::Completions { shell } => Ok(out::print(&args::completions(*shell))),
         SubCommand::Man { command } => Ok(out::print(&args::man(command)?)),

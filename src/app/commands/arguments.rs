@@ -39,7 +39,8 @@ pub(super) fn with_arguments(body: &str, arguments: &str, first: usize) -> (Stri
 }
 
 /// The words of the arguments. Quotes hold several together.
-fn words(arguments: &str) -> Vec<String> {
+/// Splits arguments at spaces, except inside quotes.
+pub(crate) fn words(arguments: &str) -> Vec<String> {
     let (mut words, mut word, mut quote, mut begun) = (Vec::new(), String::new(), None, false);
     for c in arguments.chars() {
         match (c, quote) {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::arguments::with_arguments;
 use super::unknown::word_of;
 use crate::agent::git::project_root;
+use crate::agent::mcp::McpPrompt;
 use crate::agent::memory::{FrontMatter, real_file, skill_folders, skills_in};
 use crate::app::attachments::typed_text;
 use crate::app::dirs::Dirs;
@@ -38,7 +39,7 @@ const PREFIXES: [&str; 4] = ["skill:", "prompts:", "project:", "user:"];
 /// Separates the line as typed from the text of the file.
 const FROM: &str = "\n\n[From ";
 
-/// A slash command from a file.
+/// A slash command from a file or an MCP server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomCommand {
     /// Its name, without the slash.
@@ -93,6 +94,8 @@ enum Kind {
     /// With the number of the first argument.
     Prompt(usize),
     Skill,
+    /// A prompt of an MCP server.
+    Server,
 }
 
 /// Where the user's slash commands are.
@@ -215,11 +218,29 @@ impl CustomCommands {
         let text = self.read(found).map_err(Unusable::Unreadable)?;
         let body = found.expand(&text, command[word.len()..].trim());
         let file = self.shown(found);
-        Ok(Some(format!("{typed}{FROM}{file}]\n\n{body}")))
+        Ok(Some(as_sent(typed, &file.to_string(), &body)))
     }
 }
 
+/// The prompt for `typed`, which stands for `body`.
+pub(crate) fn as_sent(typed: &str, from: &str, body: &str) -> String {
+    let typed = typed.trim();
+    format!("{typed}{FROM}{from}]\n\n{body}")
+}
+
 impl CustomCommand {
+    /// The command for a prompt of an MCP server.
+    pub fn of_server(prompt: McpPrompt) -> Self {
+        Self {
+            name: prompt.name,
+            help: prompt.description,
+            argument: prompt.arguments,
+            file: format!("<mcp:{}>", prompt.server).into(),
+            of_project: false,
+            kind: Kind::Server,
+        }
+    }
+
     /// Whether it is a skill, which the model may also use by itself.
     pub fn is_skill(&self) -> bool {
         self.kind == Kind::Skill
@@ -239,7 +260,7 @@ impl CustomCommand {
         let (_, body) = FrontMatter::split(text);
         let first = match self.kind {
             Kind::Prompt(first) => first,
-            Kind::Skill => 0,
+            Kind::Skill | Kind::Server => 0,
         };
         let (mut body, used) = with_arguments(body.trim_end(), arguments, first);
         if self.kind == Kind::Skill {

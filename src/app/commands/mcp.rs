@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 
+use tokio::task::spawn_blocking;
+
 use super::{Run, Running, SlashCommand};
-use crate::agent::mcp::McpState;
+use crate::agent::mcp::{McpState, McpStatus};
 use crate::app::action::{Action, ActionSpec, Group, Scope};
 use crate::app::host::Host;
 use crate::app::humanize::plural;
-use crate::app::mcp_files::{ListedServers, McpFiles};
+use crate::app::mcp_files::ListedServers;
 
 pub(super) static COMMAND: SlashCommand = SlashCommand {
     spec: ActionSpec {
@@ -25,14 +27,16 @@ pub(super) static COMMAND: SlashCommand = SlashCommand {
 
 fn run<'a>(host: &'a Host, _: &'a str) -> Running<'a> {
     Box::pin(async move {
-        let listed = McpFiles::new(&host.dirs, &host.cwd).read();
+        let files = host.mcp_files.clone();
+        let read = spawn_blocking(move || (files.read(), files.trusts_project()));
+        let (listed, trusted) = read.await.map_err(|error| error.to_string())?;
         host.mcp.begin().await;
         host.mcp.settled().await;
-        Ok(list(host, &listed))
+        Ok(list(host, &listed, trusted))
     })
 }
 
-fn list(host: &Host, listed: &[ListedServers]) -> String {
+fn list(host: &Host, listed: &[ListedServers], trusted: bool) -> String {
     if listed.is_empty() {
         let file = host.dirs.mcp_file();
         return format!(
@@ -44,18 +48,21 @@ fn list(host: &Host, listed: &[ListedServers]) -> String {
     let mut text = String::new();
     for it in listed {
         let path = it.path.strip_prefix(&host.cwd).unwrap_or(&it.path);
-        let waits = it.of_project;
-        let state = if waits { ", not started" } else { "" };
+        let waits = it.of_project && !trusted;
+        let state = if waits { ", not started: /trust the project first" } else { "" };
         let _ = writeln!(text, "{}{state}", path.display());
         for server in &it.file.servers {
             // The first of two servers with one name counts.
-            let at = states.iter().position(|(name, _)| *name == server.name);
-            let state = match at.filter(|_| !waits).map(|at| states.remove(at).1) {
-                Some(state) => said(state),
+            let is_it = |known: &McpStatus| {
+                known.name == server.name && known.of_project == it.of_project
+            };
+            let at = states.iter().position(is_it).filter(|_| !waits);
+            let state = match at.map(|at| states.remove(at)) {
+                Some(status) => said(status),
                 None if waits => server.what(),
-                None => match server.expanded(|name| std::env::var(name).ok()) {
+                None => match host.mcp_files.usable(server, it.of_project) {
                     Ok(_) => "not used: another file has a server of this name".to_owned(),
-                    Err(variable) => format!("failed: the variable {variable} isn't set"),
+                    Err(why) => format!("not started: {why}"),
                 },
             };
             let _ = writeln!(text, "  {}: {state}", server.name);
@@ -64,21 +71,22 @@ fn list(host: &Host, listed: &[ListedServers]) -> String {
             let _ = writeln!(text, "  not used: {fault}");
         }
     }
-    if listed.iter().any(|it| it.of_project) {
-        let _ = write!(
-            text,
-            "Servers of a project don't start, because the model can change them. To use one, copy its entry to {}",
-            host.dirs.mcp_file().display()
-        );
-    }
     text.trim_end().to_owned()
 }
 
-fn said(state: McpState) -> String {
-    match state {
-        McpState::Idle => "not started".to_owned(),
+fn said(status: McpStatus) -> String {
+    let place = match status.sandboxed {
+        None => "",
+        Some(true) => ", in the sandbox with network",
+        Some(false) => ", in the sandbox without network",
+    };
+    match status.state {
+        McpState::Idle => "starts with your next message".to_owned(),
         McpState::Starting => "starting".to_owned(),
-        McpState::Running(count) => format!("running, {}", plural(count as u64, "tool", "tools")),
+        McpState::Running(count) => {
+            let tools = plural(count as u64, "tool", "tools");
+            format!("running, {tools}{place}")
+        }
         McpState::Failed(why) => format!("failed: {why}"),
     }
 }

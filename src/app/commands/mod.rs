@@ -11,7 +11,9 @@ mod table;
 mod unknown;
 mod custom;
 
+pub(crate) use arguments::words;
 pub use command::{Run, Running, SlashCommand};
+pub(crate) use custom::as_sent;
 pub use custom::{COMMAND_FOLDERS, CustomCommand, CustomCommands, Unusable};
 pub use prompts::{expand, message_as_typed};
 pub use table::{all, find};

@@ -15,6 +15,7 @@ use tokio::sync::watch;
 
 use super::dirs::Dirs;
 use super::keys::KnownSecrets;
+use super::mcp_files::McpFiles;
 use super::models::Models;
 use crate::agent::AgentHandle;
 use crate::agent::mcp::Mcp;
@@ -44,6 +45,8 @@ pub struct Host {
     pub processes: Processes,
     /// The agent's MCP servers.
     pub mcp: Mcp,
+    /// Where these come from.
+    pub mcp_files: McpFiles,
     /// Whether sessions are saved.
     pub is_stored: bool,
     /// Whether the project is trusted now, for all screens.

@@ -20,6 +20,7 @@ use crate::agent::{
 use crate::app::commands;
 use crate::app::host::{Host, RunningCommands};
 use crate::app::out::{eprint_error, eprint_line};
+use crate::app::resources::attach_resources;
 use crate::app::serve::returned::Returned;
 use crate::llm::classify::OTHER_WORDS;
 use crate::llm::{BlockKind, Message, StreamEvent};
@@ -237,7 +238,9 @@ impl Session {
             }
             _ => blocks,
         };
-        let (content, left_out) = prompt::content(blocks, self.host.cwd.clone()).await?;
+        let (content, mut left_out) = prompt::content(blocks, self.host.cwd.clone()).await?;
+        let (content, others) = attach_resources(&self.host.mcp, content).await;
+        left_out.extend(others);
         for file in left_out {
             eprint_line(&format!("tiller: not attached: {file}"));
         }

@@ -87,7 +87,7 @@ impl EffectRunner {
             ..
         } = host.clone();
         let dirs = is_stored.then_some(dirs);
-        let finder = FileFinder::new(&cwd, results.clone());
+        let finder = FileFinder::new(&cwd, host.mcp.clone(), results.clone());
         let searcher = PageSearcher::new(results.clone());
         let decisions = project.as_ref().map(Project::decisions);
         let git = GitReader::new(&cwd, decisions, results.clone());
@@ -101,7 +101,7 @@ impl EffectRunner {
             .as_ref()
             .and_then(|dirs| Storage::start(dirs, &cwd, handle.clone(), results.clone()));
         Self {
-            outbox: Outbox::new(handle.clone(), cwd.clone()),
+            outbox: Outbox::new(handle.clone(), cwd.clone(), host.mcp.clone()),
             handle,
             models,
             host: host.clone(),
@@ -206,8 +206,10 @@ impl EffectRunner {
             Effect::ReadFolder(typed) => self.finder.read_folder(typed),
             Effect::FindCustomCommand(lookup) => self.find_custom_command(lookup),
             Effect::ListCustomCommands => {
-                let custom = self.host.custom_commands();
-                self.block(move || EffectResult::CustomCommands(custom.list()));
+                let host = self.host.clone();
+                self.spawn(async move {
+                    EffectResult::CustomCommands(host.list_custom_commands().await)
+                });
             }
             Effect::CheckMentions(text) => self.check_mentions(text),
             Effect::ListModels => self.list_models(),
@@ -235,8 +237,10 @@ impl EffectRunner {
     fn find_custom_command(&self, lookup: Lookup) {
         let (custom, typed) = (self.host.custom_commands(), lookup.typed.clone());
         let prompt = tokio::task::spawn_blocking(move || custom.prompt(&typed));
+        let host = self.host.clone();
         self.spawn(async move {
             let prompt = match tokio::time::timeout(TIMEOUT, prompt).await {
+                Ok(Ok(Ok(None))) => host.prompt_of_server(&lookup.typed).await,
                 Ok(Ok(prompt)) => prompt.map_err(|why| why.on_screen()),
                 _ => Err(
                     "Can't look for your command: the disk doesn't answer; try again".to_owned(),

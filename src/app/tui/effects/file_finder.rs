@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::agent::mcp::Mcp;
 use crate::app::files::{FileIndex, Found, walk};
 use crate::app::tui::msg::{EffectResult, FoundFiles};
 
@@ -27,15 +28,17 @@ enum Job {
 }
 
 /// Finds files; the first search starts its thread, which ends when this is dropped.
-#[derive(Debug)]
 pub(super) struct FileFinder {
     root: PathBuf,
+    mcp: Mcp,
     results: UnboundedSender<EffectResult>,
     jobs: Option<Sender<Job>>,
 }
 
 struct Search {
     root: PathBuf,
+    /// Its resources are found too.
+    mcp: Mcp,
     results: UnboundedSender<EffectResult>,
     /// For the thread that reads folders.
     jobs: Sender<Job>,
@@ -47,9 +50,10 @@ struct Search {
 }
 
 impl FileFinder {
-    pub(super) fn new(root: &Path, results: UnboundedSender<EffectResult>) -> Self {
+    pub(super) fn new(root: &Path, mcp: Mcp, results: UnboundedSender<EffectResult>) -> Self {
         Self {
             root: root.to_owned(),
+            mcp,
             results,
             jobs: None,
         }
@@ -79,6 +83,7 @@ impl FileFinder {
         let (sender, jobs) = channel();
         let search = Search {
             root: self.root.clone(),
+            mcp: self.mcp.clone(),
             results: self.results.clone(),
             jobs: sender.clone(),
             index: None,
@@ -169,15 +174,26 @@ impl Search {
 
     fn answer(&self) {
         let index = self.index.as_ref();
-        let paths = index.map(|index| index.search(&self.typed, LIMIT));
+        let found = index.map(|index| index.search(&self.typed, LIMIT));
+        let mut paths = resources(&self.mcp, &self.typed);
+        paths.extend(found.unwrap_or_default());
         let partial = self.reading.as_ref().is_some_and(|(_, known)| *known > 0);
         let found = FoundFiles {
             typed: self.typed.clone(),
             waits: partial || index.is_none(),
-            paths: paths.unwrap_or_default(),
+            paths,
         };
         let _ = self.results.send(EffectResult::Files(found));
     }
+}
+
+/// The resources that contain `typed`, as they are mentioned.
+fn resources(mcp: &Mcp, typed: &str) -> Vec<String> {
+    let typed = typed.to_lowercase();
+    let all = mcp.resources().into_iter();
+    let all = all.map(|(server, uri)| format!("{server}:{uri}"));
+    let found = all.filter(|it| !typed.is_empty() && it.to_lowercase().contains(&typed));
+    found.take(LIMIT).collect()
 }
 
 /// The names that complete a path; folders end with a slash.

@@ -9,8 +9,10 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use crate::agent::mcp::Mcp;
 use crate::agent::{AgentHandle, Answer, NoticeLevel, QueueKind};
 use crate::app::attachments::{attach_mentions, mentions_files, pictures_in};
+use crate::app::resources::{attach_resources, mentions_resources};
 use crate::llm::Content;
 
 /// Files that take longer to read are left to the model's tools: their server may be gone.
@@ -26,6 +28,7 @@ enum Outgoing {
 pub(super) struct Outbox {
     handle: AgentHandle,
     cwd: PathBuf,
+    mcp: Mcp,
     waiting: Arc<Mutex<Waiting>>,
 }
 
@@ -39,10 +42,11 @@ struct Waiting {
 }
 
 impl Outbox {
-    pub(super) fn new(handle: AgentHandle, cwd: PathBuf) -> Self {
+    pub(super) fn new(handle: AgentHandle, cwd: PathBuf, mcp: Mcp) -> Self {
         Self {
             handle,
             cwd,
+            mcp,
             waiting: Arc::default(),
         }
     }
@@ -54,7 +58,9 @@ impl Outbox {
 
     fn send(&self, outgoing: Outgoing) {
         let mut waiting = lock(&self.waiting);
-        if waiting.messages.is_empty() && !mentions_files(outgoing.content()) {
+        let content = outgoing.content();
+        let is_plain = !mentions_files(content) && !mentions_resources(content);
+        if waiting.messages.is_empty() && is_plain {
             outgoing.deliver(&self.handle);
             return;
         }
@@ -62,7 +68,8 @@ impl Outbox {
         if !waiting.is_read_for {
             waiting.is_read_for = true;
             let (handle, cwd) = (self.handle.clone(), self.cwd.clone());
-            tokio::spawn(read(Arc::clone(&self.waiting), handle, cwd));
+            let (waiting, mcp) = (Arc::clone(&self.waiting), self.mcp.clone());
+            tokio::spawn(read(waiting, handle, cwd, mcp));
         }
     }
 
@@ -104,7 +111,7 @@ impl Waiting {
 }
 
 /// Reads the files of the waiting messages and delivers them, one by one.
-async fn read(waiting: Arc<Mutex<Waiting>>, handle: AgentHandle, cwd: PathBuf) {
+async fn read(waiting: Arc<Mutex<Waiting>>, handle: AgentHandle, cwd: PathBuf, mcp: Mcp) {
     loop {
         let (number, content) = {
             let mut waiting = lock(&waiting);
@@ -116,13 +123,20 @@ async fn read(waiting: Arc<Mutex<Waiting>>, handle: AgentHandle, cwd: PathBuf) {
         };
         let cwd = cwd.clone();
         let read = spawn_blocking(move || attach_mentions(content, &cwd));
-        let read = timeout(TIMEOUT, read).await;
+        let read = match timeout(TIMEOUT, read).await {
+            Ok(Ok((content, mut left_out))) => {
+                let (content, others) = attach_resources(&mcp, content).await;
+                left_out.extend(others);
+                Some((content, left_out))
+            }
+            _ => None,
+        };
         let mut waiting = lock(&waiting);
         // It may have left without its files.
         if waiting.left == number
             && let Some(mut outgoing) = waiting.next()
         {
-            if let Ok(Ok((content, left_out))) = read {
+            if let Some((content, left_out)) = read {
                 *outgoing.content_mut() = content;
                 if !left_out.is_empty() {
                     let text = format!(
