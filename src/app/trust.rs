@@ -29,6 +29,8 @@ pub const PROJECT_HOOKS: [&str; 4] = [
     ".claude/settings.local.json",
     ".codex/hooks.json",
 ];
+/// The folder with tools in a project.
+pub const PROJECT_TOOLS: &str = ".tiller/tools";
 const CLAUDE_SETTINGS: &str = ".claude/settings.json";
 const TRUSTED: &str = "trusted";
 const DENIED: &str = "denied";
@@ -249,6 +251,7 @@ fn brings(root: &Path, cwd: &Path) -> Vec<String> {
     let skills = SKILL_FOLDERS.iter().map(|&name| name.to_owned());
     let skills = commands
         .chain(skills)
+        .chain([PROJECT_TOOLS.to_owned()])
         .filter(|name| root.join(name).is_dir());
     let hooks = PROJECT_HOOKS.iter().map(|&name| name.to_owned());
     let hooks = hooks.filter(|name| has_key(&root.join(name), "hooks"));

@@ -31,6 +31,7 @@ mod e2e_sessions;
 mod e2e_stdout;
 mod e2e_steer;
 mod e2e_steer_file;
+mod e2e_tools;
 mod e2e_trust;
 mod e2e_upgrade;
 mod export;

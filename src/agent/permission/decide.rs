@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::command;
 use super::decision::{Confinement, Decision, PathUse, Request, Verdict};
 use super::mode::PermissionMode;
+use super::own_tool;
 use super::policy::Policy;
 use super::rule::{Action, Rule};
 use super::suggest;
@@ -27,6 +28,9 @@ pub fn decide(policy: &Policy, request: &Request) -> Decision {
         PermissionMode::Full => Confinement::Free,
         _ => confined,
     };
+    if let Some(program) = &request.effects.program {
+        return own_tool::decide(policy, request, program.declares);
+    }
     if let Some(command) = &request.effects.command {
         return command::decide(policy, request, command);
     }

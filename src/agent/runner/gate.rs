@@ -116,7 +116,8 @@ pub(super) async fn judge(
         ask(scope, &decision, &mut allowed).await?;
     }
     // Only after the answer, so that files the user creates meanwhile aren't attributed to this command.
-    let sandbox = link.env.permissions.sandbox(&judged, confinement);
+    let sandbox =
+        (link.env.permissions).sandbox(&judged, confinement, allowed.effects.program.as_ref());
     if let Some((sandbox, running)) = turn.unless_cut_short(sandbox).await?? {
         (allowed.sandbox, allowed.running) = (Some(sandbox), running);
     }

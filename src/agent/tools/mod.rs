@@ -16,6 +16,7 @@ pub(super) mod kind;
 mod escape;
 mod call;
 mod typed;
+pub mod own;
 
 pub use bash::Output as CommandOutput;
 pub use builtin::builtin;

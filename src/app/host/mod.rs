@@ -16,9 +16,9 @@ use tokio::sync::watch;
 use super::dirs::Dirs;
 use super::keys::KnownSecrets;
 use super::models::Models;
-use crate::agent::AgentHandle;
 use crate::agent::mcp::Mcp;
 use crate::agent::process::Processes;
+use crate::agent::{AgentHandle, ToolSelection};
 
 pub use carry_out::kept_trial;
 pub use command::{CommandEnd, CommandUpdate};
@@ -40,6 +40,8 @@ pub struct Host {
     pub secrets: KnownSecrets,
     /// The variables that tiller hides from commands.
     pub hidden: Vec<String>,
+    /// Which tools the model may use.
+    pub tool_set: ToolSelection,
     /// For the user's commands.
     pub processes: Processes,
     /// The agent's MCP servers.
