@@ -225,6 +225,7 @@ fn other_name(name: &str) -> String {
     let (name, _) = name.split_once('(').unwrap_or((name, ""));
     match name.to_lowercase().as_str() {
         "glob" => String::from("find"),
+        "webfetch" => String::from("web_fetch"),
         lower => lower.to_owned(),
     }
 }

@@ -12,6 +12,7 @@ use super::own_tool;
 use super::policy::Policy;
 use super::rule::{Action, Rule};
 use super::suggest;
+use super::web;
 use crate::workspace::{Access, Zone};
 
 /// Most reasons and rules in a question about several files.
@@ -33,6 +34,9 @@ pub fn decide(policy: &Policy, request: &Request) -> Decision {
     }
     if let Some(command) = &request.effects.command {
         return command::decide(policy, request, command);
+    }
+    if let Some(host) = &request.effects.host {
+        return web::decide(policy, request, host, free);
     }
     if request.effects.unknown {
         return tool(policy, request, free);

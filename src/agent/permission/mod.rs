@@ -24,6 +24,7 @@ mod needs;
 mod decision;
 mod command;
 mod own_tool;
+mod web;
 mod by_hand;
 mod decide;
 mod folders;
