@@ -266,3 +266,28 @@ fn tools_that_hang_flood_and_write_garbage_end_in_time() {
     assert!(!results[2].contains('\u{1b}'), "{}", results[2]);
     assert!(results[3].len() < 40_000 && results[3].ends_with("[exit code 1]"));
 }
+
+/// The examples of the documentation.
+#[test]
+fn the_documented_tools_work() {
+    let calls = [
+        ("word_count", json!({"file": "README.md"})),
+        ("notes", json!({"count": 1})),
+    ];
+    let (server, sandbox) = stage(&calls);
+    sandbox.write("README.md", "one two three");
+    sandbox.write("notes/a.md", "");
+    let page = include_str!("../../docs/src/tools.md");
+    let folder = own(&sandbox);
+    fs::create_dir_all(&folder).unwrap();
+    for (language, name) in [("python", "word_count.py"), ("bash", "notes.sh")] {
+        let (_, block) = page.split_once(&format!("```{language}\n")).unwrap();
+        let (script, _) = block.split_once("```").unwrap();
+        let file = folder.join(name);
+        fs::write(&file, script).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let ran = ask(&sandbox, "auto", &[]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert_eq!(server.requests()[2].results(), ["3 words", "a.md"]);
+}

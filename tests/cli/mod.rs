@@ -34,5 +34,6 @@ mod e2e_steer_file;
 mod e2e_tools;
 mod e2e_trust;
 mod e2e_upgrade;
+mod e2e_web;
 mod export;
 mod models;
