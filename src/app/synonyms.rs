@@ -117,7 +117,7 @@ permissions#answer-a-request: approve
 permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove skippermission dangerouslyskippermission bypass bypasspermission fullauto planmode acceptedits approveall allowall turnoffsandbox turnoffthesandbox sandboxoff nosandbox disablesandbox
 permissions#recipes: yolo skippermission dangerouslyskippermission bypasspermission
 permissions#stop-asking-for-one-command: askless askingless fewerprompts lessprompts dontask stopprompting allowcommand alwaysallow allowalways
-permissions#let-it-use-the-network: internet networkaccess internetaccess online web browse browseweb
+permissions#let-it-use-the-network: internet networkaccess internetaccess online web
 permissions#let-it-push: gitpush push
 permissions#git: githook commit gitcommit gitcommitmessage commitmessage coauthor coauthoredby attribution trailer
 permissions#how-tiller-reads-a-command: sudo root
@@ -187,7 +187,7 @@ hooks: formatsave formatonsave hook autoformat formatter formatafteredit prettie
 hooks#events: posttooluse pretooluse sessionstart userpromptsubmit
 skills: skill skills
 tools#your-own-tools: customtool customtools owntool owntools
-tools#read-web-pages: webfetch browse fetchurl
+tools#read-web-pages: webfetch browse browseweb fetchurl
 skills#your-own-slash-commands: customcommand customslashcommand customslash prompttemplate
 coming-from#what-tiller-doesnt-have: subagent plugin extension websearch statusline outputstyle background backgroundtask movebackground movetobackground windows wsl voice dictation
 settings#project-settings: localsetting settingslocal settingslocaljson projectconfig

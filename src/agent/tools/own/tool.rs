@@ -68,6 +68,11 @@ impl Program {
         )
     }
 
+    /// The call as the screen shows it.
+    fn shown(&self, title: &str) -> String {
+        format!("{} {title}", self.own.name)
+    }
+
     async fn run(&self, args: &Value, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let folder = context.spill_file.parent().unwrap_or(Path::new("/tmp"));
         let input = input_file(folder, args);
@@ -79,7 +84,7 @@ impl Program {
             limit: self.own.timeout,
             environment: variables(args),
             details: CommandDetails {
-                command: title.clone(),
+                command: self.shown(&title),
                 ..CommandDetails::default()
             },
         };
@@ -116,7 +121,7 @@ impl Tool for Program {
 
     fn preview(&self, args: &Value) -> Details {
         Details::Command(CommandDetails {
-            command: title(args),
+            command: self.shown(&title(args)),
             ..CommandDetails::default()
         })
     }
