@@ -107,6 +107,8 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     })
     .await;
     let suggestions = match &allowed.effects.program {
+        // Outside the sandbox it would run what the model can change.
+        Some(_) if wider.is_none() => Vec::new(),
         Some(_) => vec![suggest_own_tool(&call.name, confinement)],
         None => suggest_wider(&call.name, command, confinement),
     };

@@ -26,3 +26,4 @@ pub use patch::{Marker, marker};
 pub use read::{MAX_PICTURE_FILE, image_of};
 pub(super) use search::{Budget, IgnoreLoader, Limits, Queue, Rules};
 pub use settings::ToolSettings;
+pub use web::WEB_FETCH;

@@ -11,4 +11,4 @@ mod tool;
 #[cfg(test)]
 mod tests;
 
-pub use tool::WebFetch;
+pub use tool::{WEB_FETCH, WebFetch};
