@@ -13,6 +13,7 @@ use super::process::{Orphans, Processes};
 use super::rules::LoopRules;
 use super::session::{HistoryFacts, Session};
 use super::toolbox::Toolbox;
+use super::tools::own::OwnTools;
 use super::tools::{self, ToolSettings};
 use super::undo::Undo;
 use super::workspace::Places;
@@ -92,6 +93,8 @@ pub struct AgentOptions {
     pub redactor: LazyRedactor,
     /// The user's hooks.
     pub hooks: Hooks,
+    /// The user's tools.
+    pub own_tools: OwnTools,
     /// The user's MCP servers.
     pub mcp: Mcp,
 }
@@ -134,6 +137,7 @@ impl AgentOptions {
             budget_flags: [false; 2],
             redactor: LazyRedactor::default(),
             hooks: Hooks::default(),
+            own_tools: OwnTools::default(),
             mcp: Mcp::default(),
             cwd,
         }

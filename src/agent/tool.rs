@@ -17,6 +17,7 @@ use super::process::Processes;
 use super::process::sandbox::Sandbox;
 use super::question::Asker;
 use super::schema::Schema;
+use super::tools::own::Declares;
 use super::workspace::Reach;
 use tiller_llm::auth::Redactor;
 use tiller_llm::{Content, EditFormat, ToolSpec};
@@ -80,12 +81,36 @@ pub struct Effects {
     pub writes: Vec<String>,
     /// The command it runs.
     pub command: Option<String>,
+    /// The user's program that is the command, if the call is of a tool of the user.
+    pub program: Option<OwnProgram>,
+    /// The host on the network that it reads from.
+    pub host: Option<WebHost>,
     /// `true` if it may do anything, because its tool doesn't declare its effects.
     pub unknown: bool,
     /// `true` if its tool says that it changes nothing, which tiller can't check.
     pub claims_to_read: bool,
     /// `true` if it asks the user something.
     pub asks: bool,
+}
+
+/// A host that a call reads from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebHost {
+    /// Its name or address.
+    pub name: String,
+    /// `true` if it is this machine or a private address, by its name.
+    pub is_local: bool,
+    /// `true` if it may be a private address.
+    pub may_be_private: bool,
+}
+
+/// A program of the user, as a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnProgram {
+    /// What it says that it does.
+    pub declares: Declares,
+    /// A folder that it must see, though commands don't.
+    pub folder: Option<PathBuf>,
 }
 
 impl Effects {

@@ -28,6 +28,8 @@ pub struct Toolbox {
     selection: ToolSelection,
     /// How many of `tools` aren't of servers.
     own: Option<usize>,
+    /// Those without the user's, once the user has any.
+    built_in: Option<Arc<[Arc<dyn Tool>]>>,
     /// How many of the last aren't offered, but may be called.
     hidden: usize,
 }
@@ -57,6 +59,32 @@ impl Toolbox {
             self.tools.push(tool);
             self.schemas.push(Arc::default());
         }
+    }
+
+    /// Returns this toolbox with `tools` of the user, in place of those that it had, and without tools of servers.
+    /// One with the name of a built-in tool replaces that.
+    pub(crate) fn with_own(&self, mut tools: Vec<Arc<dyn Tool>>) -> Self {
+        let built_in = self.built_in.clone();
+        let built_in = built_in.unwrap_or_else(|| {
+            let own = self.own.unwrap_or(self.tools.len());
+            self.tools[..own].into()
+        });
+        tools.retain(|tool| self.selection.allows(&tool.spec().name, &[]));
+        let mut toolbox = Self {
+            selection: self.selection.clone(),
+            blocked: self.blocked.clone(),
+            ..Self::default()
+        };
+        for tool in &*built_in {
+            let name = &tool.spec().name;
+            let own = tools.iter().find(|own| own.spec().name == *name);
+            toolbox.add(Arc::clone(own.unwrap_or(tool)));
+        }
+        for tool in tools {
+            toolbox.add(tool);
+        }
+        toolbox.built_in = Some(built_in);
+        toolbox
     }
 
     /// Returns this toolbox with `tools` of MCP servers, in place of those that it had. If there are too many
@@ -185,9 +213,17 @@ pub struct ToolSelection {
     base: Option<Vec<String>>,
     add: Vec<String>,
     block: Vec<String>,
+    /// Names besides those of built-in tools.
+    own: Vec<String>,
 }
 
 impl ToolSelection {
+    /// Returns the selection, which may also name these tools of the user.
+    pub fn with_own(mut self, names: Vec<String>) -> Self {
+        self.own = names;
+        self
+    }
+
     /// Returns `true` if the tool `name` may be used. `editing` are the names of the editing tools.
     fn allows(&self, name: &str, editing: &[String]) -> bool {
         let name = policy_name(name, editing);
@@ -196,6 +232,12 @@ impl ToolSelection {
                 .any(|listed| policy_name(listed, editing) == name)
         };
         (self.base.as_ref().is_none_or(listed) || listed(&self.add)) && !listed(&self.block)
+    }
+
+    /// Returns `true` if `tool` may be used.
+    pub fn offers(&self, name: &str, edits: bool) -> bool {
+        let editing = edits.then(|| name.to_owned());
+        self.allows(name, editing.as_slice())
     }
 
     fn check_names(&self, known: &[String]) -> Result<(), String> {
@@ -209,6 +251,7 @@ impl ToolSelection {
             .chain(&self.block);
         let is_known = |name: &&String| {
             known.contains(name)
+                || self.own.contains(name)
                 || tolerated.contains(&name.as_str())
                 || name.starts_with(MCP_PREFIX)
         };

@@ -142,6 +142,7 @@ paths! {
     keymap_file = config / "keymap.toml";
     hooks_file = config / "hooks.json";
     mcp_file = config / "mcp.json";
+    tools = config / "tools";
     themes = config / "themes";
     /// The model catalogue fetched last.
     catalogue_file = data / "models.toml";

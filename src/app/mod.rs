@@ -51,6 +51,7 @@ pub(crate) mod steer;
 pub(crate) mod cli;
 pub mod hook_files;
 pub mod mcp_files;
+pub mod tool_files;
 pub mod host;
 pub(crate) mod serve;
 pub mod demo;

@@ -18,6 +18,7 @@ use super::outcome::StartError;
 use super::prompt::Silence;
 use super::sessions::{Choice, Opened, Refused};
 use super::setting_names::check_tools;
+use super::tool_files::ToolFiles;
 use super::trust::{Trust, Verdict};
 use super::{catalogue, keys, prompt};
 use crate::agent::process::Secrets;
@@ -95,7 +96,7 @@ impl Loaded {
         }
         let mut layers = run_layers(&args, dirs, &trust)?;
         if let Some((Value::String(tools), _)) = layers.get("tools.set")
-            && let Err(why) = check_tools(tools)
+            && let Err(why) = check_tools(tools, &ToolFiles::new(dirs, &cwd).names())
         {
             // A wrong --tools is an error later.
             let fault = layers.fault("tools.set", &why);

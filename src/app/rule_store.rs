@@ -8,6 +8,7 @@ use toml::{Table, Value};
 use super::config::{append_to_file, parse_checked_rules, remove_table};
 use super::sanitize::revealed;
 use crate::agent::permission::{Origin, Rule, rules_to_toml_under};
+use crate::agent::tools::WEB_FETCH;
 
 /// The table in `projects.toml` from project root to rules.
 const TABLE: &str = "rules";
@@ -62,6 +63,7 @@ pub(crate) fn offer(rules: &[Rule], scope: RuleScope) -> String {
                 };
                 format!("`{} …`{with}", rule.prefix.join(" ").replace('|', ", "))
             }
+            (Some(host), []) if rule.tool == WEB_FETCH => format!("pages of {host}"),
             (Some(path), []) => format!("changes in {path}"),
             (None, []) => format!("the tool {}", rule.tool),
         })
@@ -147,6 +149,26 @@ mod tests {
             prefix: vec![String::from("make")],
             ..rule
         }]
+    }
+
+    #[test]
+    fn an_offer_says_what_a_rule_allows() {
+        let of = |tool: &str, path: Option<&str>, network: bool| {
+            let rule = Rule {
+                path: path.map(str::to_owned),
+                network,
+                ..Rule::of_tool(tool, Action::Allow, Origin::Session)
+            };
+            offer(&[rule], RuleScope::Session)
+        };
+        for (offer, expected) in [
+            (of("edit", Some("docs/**"), false), "changes in docs/**"),
+            (of("web_fetch", Some("docs.rs"), false), "pages of docs.rs"),
+            (of("deploy", None, true), "the tool deploy with the network"),
+        ] {
+            let whole = format!("Yes, and don't ask again for {expected} in this session");
+            assert_eq!(offer, whole);
+        }
     }
 
     #[test]

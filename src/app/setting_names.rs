@@ -7,13 +7,15 @@ use std::slice;
 use toml::Value;
 
 use super::config::{Layers, Origin, Settings, TYPED, WRITABLE, set_checked};
-use crate::agent::{ToolSettings, Toolbox, tools};
+use crate::agent::{ToolSelection, ToolSettings, Toolbox, tools};
 use crate::llm::local::LocalServer;
 use crate::llm::nearest::nearest;
 
 /// The names that settings can use.
 pub struct SettingNames<'a> {
     pub themes: &'a [String],
+    /// The tools of the user.
+    pub tools: &'a [String],
     /// Why there is no model of this name.
     pub model: &'a dyn Fn(&str) -> Result<(), String>,
 }
@@ -30,6 +32,7 @@ impl SettingNames<'_> {
             (self.model)(name)
         };
         let theme = |name: &str| self.theme(name);
+        let tools = |text: &str| check_tools(text, self.tools);
         let mut faults = Vec::new();
         for (key, value, origin) in layers.entries() {
             let check: &dyn Fn(&str) -> Result<(), String> = match key.as_str() {
@@ -38,7 +41,7 @@ impl SettingNames<'_> {
                 "ui.theme" | "ui.theme_dark" | "ui.theme_light" => &theme,
                 "models.default" | "models.fallback" | "models.favorites" => &model,
                 alias if alias.starts_with("models.aliases.") => &model,
-                "tools.set" => &check_tools,
+                "tools.set" => &tools,
                 _ => continue,
             };
             let items = value
@@ -82,10 +85,11 @@ impl SettingNames<'_> {
     }
 }
 
-/// Why the value of `tools.set` is wrong.
-pub fn check_tools(text: &str) -> Result<(), String> {
+/// Why the value of `tools.set` is wrong; `own` are the user's tools.
+pub fn check_tools(text: &str, own: &[String]) -> Result<(), String> {
     let tools = tools::builtin(&ToolSettings::default());
-    Toolbox::select(tools, &text.parse()?).map(|_| ())
+    let selection: ToolSelection = text.parse()?;
+    Toolbox::select(tools, &selection.with_own(own.to_owned())).map(|_| ())
 }
 
 #[cfg(test)]
@@ -98,6 +102,7 @@ mod tests {
         let file = folder.path().join("config.toml");
         let names = SettingNames {
             themes: &["dark".to_owned(), "nord".to_owned()],
+            tools: &["weather".to_owned()],
             model: &|name| match name {
                 "opus" => Ok(()),
                 _ => Err(format!("unknown model '{name}'")),
@@ -124,6 +129,10 @@ mod tests {
             assert!(fault.contains(told), "{fault}");
             assert!(!file.exists());
         }
+        names
+            .save(&file, "tools.set", &"all,-weather".into())
+            .unwrap();
+        std::fs::remove_file(&file).unwrap();
         names.save(&file, "models.default", &"opus".into()).unwrap();
         let text = std::fs::read_to_string(&file).unwrap();
         assert_eq!(text, "[models]\ndefault = \"opus\"\n");

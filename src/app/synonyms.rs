@@ -64,7 +64,9 @@ keys are in keymap.toml, next to config.toml: shortcut shortcuts hotkey hotkeys 
 write providers into models.toml, next to config.toml: providers modelproviders baseurl endpoint gateway header headers customheader customheaders
 hooks are in hooks.json, next to config.toml; /hooks lists them: hooks hook autoformat formatter posttooluse pretooluse
 MCP servers are in mcp.json, next to config.toml; /mcp lists them: mcp mcpservers enableallprojectmcpservers enabledmcpjsonservers
-tiller has no web search; a rule allows curl, see `tiller docs network`: websearch webfetch
+tiller has no web search, but the tool web_fetch reads pages: websearch
+the tool web_fetch reads pages, and rules allow hosts; `tiller docs tools` says more: webfetch browse browser fetch
+your own tools are programs in the folder tools, next to config.toml; /tools lists them: customtool customtools owntool owntools
 tiller sends no telemetry; `tiller docs telemetry` says what it sends: telemetry analytics privacy
 write it into AGENTS.md, or into APPEND_SYSTEM.md next to config.toml: outputstyle outputstyles persona personality memory claude
 your terminal sets it; `tiller docs font` says more: font fontsize ligatures
@@ -120,7 +122,7 @@ permissions#answer-a-request: approve
 permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove skippermission dangerouslyskippermission bypass bypasspermission fullauto planmode acceptedits approveall allowall turnoffthesandbox sandboxoff nosandbox disablesandbox approveeverything alloweverything
 permissions#recipes: yolo skippermission dangerouslyskippermission bypasspermission
 permissions#stop-asking-for-one-command: askless askingless fewerprompts lessprompts dontask stopprompting allowcommand alwaysallow allowalways neverask
-permissions#let-it-use-the-network: internet networkaccess internetaccess online web browse browseweb
+permissions#let-it-use-the-network: internet networkaccess internetaccess online web
 permissions#let-it-push: gitpush push
 permissions#git: githook commit gitcommit gitcommitmessage commitmessage coauthor coauthoredby attribution trailer
 permissions#how-tiller-reads-a-command: sudo root
@@ -192,8 +194,10 @@ coming-from: migrate migration movefrom comingfrom switchfrom switchclaudecode s
 hooks: formatsave formatonsave hook autoformat formatter formatafteredit prettier audit auditlog
 hooks#events: posttooluse pretooluse sessionstart userpromptsubmit
 skills: skill skills
+tools#your-own-tools: customtool customtools owntool owntools
+tools#read-web-pages: webfetch browse browseweb fetchurl
 skills#your-own-slash-commands: customcommand customslashcommand customslash prompttemplate
-coming-from#what-tiller-doesnt-have: subagent plugin extension websearch webfetch statusline outputstyle background backgroundtask movebackground movetobackground windows wsl voice dictation
+coming-from#what-tiller-doesnt-have: subagent plugin extension websearch statusline outputstyle background backgroundtask movebackground movetobackground windows wsl voice dictation
 settings#project-settings: localsetting settingslocal settingslocaljson projectconfig
 coming-from#your-permission-lists: settingsjson
 coming-from#your-claudemd: claudemd userlevel userlevelclaude";

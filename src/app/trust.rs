@@ -31,6 +31,8 @@ pub const PROJECT_HOOKS: [&str; 4] = [
 ];
 /// Files in a project that may have MCP servers.
 pub const PROJECT_SERVERS: [&str; 2] = [".tiller/mcp.json", ".mcp.json"];
+/// The folder with tools in a project.
+pub const PROJECT_TOOLS: &str = ".tiller/tools";
 const CLAUDE_SETTINGS: &str = ".claude/settings.json";
 /// What Claude Code reads and tiller doesn't.
 const UNREAD: [&str; 3] = ["CLAUDE.local.md", ".claude/rules", ".claude/agents"];
@@ -262,6 +264,7 @@ fn brings(root: &Path, cwd: &Path) -> Vec<String> {
     let skills = SKILL_FOLDERS.iter().map(|&name| name.to_owned());
     let skills = commands
         .chain(skills)
+        .chain([PROJECT_TOOLS.to_owned()])
         .filter(|name| root.join(name).is_dir());
     let hooks = PROJECT_HOOKS.iter().map(|&name| name.to_owned());
     let hooks = hooks.filter(|name| has_key(&root.join(name), "hooks"));

@@ -90,6 +90,14 @@ impl Http {
     }
 }
 
+/// A client for web pages, which lets a server stay silent for `limit`; `route` says how it connects.
+pub fn page_client(
+    limit: Duration,
+    route: impl Fn(ClientBuilder) -> ClientBuilder,
+) -> Result<Client, String> {
+    build(Some(limit), route)
+}
+
 /// Whether `url` is an address of this machine: `localhost` or a loopback address.
 pub fn is_loopback(url: &str) -> bool {
     let Ok(url) = Url::parse(url.trim()) else {

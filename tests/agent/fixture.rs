@@ -540,6 +540,7 @@ impl Setup {
             budget_flags: self.budget_flags,
             redactor: self.redactor,
             hooks: agent::hooks::Hooks::default(),
+            own_tools: agent::tools::own::OwnTools::default(),
             mcp: agent::mcp::Mcp::default(),
         });
         TestAgent {

@@ -111,6 +111,7 @@ async fn a_disk_error_is_reported_once_and_the_run_continues() {
         budget_flags: [false; 2],
         redactor: agent::LazyRedactor::default(),
         hooks: agent::hooks::Hooks::default(),
+        own_tools: agent::tools::own::OwnTools::default(),
         mcp: agent::mcp::Mcp::default(),
     });
     let mut events = handle.subscribe(SlowReader::Drop);

@@ -64,6 +64,7 @@ async fn the_demo_does_what_it_claims() {
         budget_flags: [false; 2],
         redactor: tiller::agent::LazyRedactor::default(),
         hooks: tiller::agent::hooks::Hooks::default(),
+        own_tools: tools::own::OwnTools::default(),
         mcp: tiller::agent::mcp::Mcp::default(),
     });
     let mut events = handle.subscribe(SlowReader::Drop);

@@ -97,6 +97,7 @@ impl Actor {
                 .for_session(options.session.usage(), options.session.budget()),
             redactor: options.redactor,
             hooks: options.hooks,
+            own_tools: options.own_tools,
             mcp: options.mcp,
             session_file: options.session.path().map(Path::to_owned),
         };
@@ -391,6 +392,9 @@ impl Actor {
             Some(RunMessage::PromptChecked(id, verdict)) => self.prompt_checked(id, verdict),
             Some(RunMessage::ForgetChecks) => self.queues.forget_checks(),
             Some(RunMessage::FromHooks(text)) => self.note_from_hooks(text),
+            Some(RunMessage::OwnTools(tools)) => {
+                self.toolbox = Arc::new(self.toolbox.with_own(tools));
+            }
             Some(RunMessage::McpTools(tools))
                 if tools.is_empty() && !self.toolbox.has_servers() => {}
             Some(RunMessage::McpTools(tools)) => {

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 /// Our tools and what hooks call them. The first is the name they see; a matcher may use any.
-const TOOLS: [(&str, &[&str]); 10] = [
+const TOOLS: [(&str, &[&str]); 11] = [
     ("bash", &["Bash"]),
     ("read", &["Read"]),
     ("write", &["Write"]),
@@ -19,6 +19,7 @@ const TOOLS: [(&str, &[&str]); 10] = [
     ("find", &["Glob"]),
     ("ls", &["LS"]),
     ("todo", &["TodoWrite"]),
+    ("web_fetch", &["WebFetch"]),
 ];
 
 /// Arguments of tools with another name there.

@@ -6,7 +6,9 @@ use std::path::Path;
 use super::matching::{Holds, holds};
 use super::rule::{Action, Origin, Rule, path_pattern};
 use super::shell::{is_wrapper, read};
+use crate::tools::own::is_tool_name;
 use crate::word_list::{WordList, like};
+use tiller_llm::nearest::typo_of;
 
 /// Programs that run any code they get.
 const INTERPRETERS: WordList =
@@ -30,7 +32,13 @@ impl Rule {
         let known = tools.iter().any(|name| like(name, tool));
         if !known && !tool.starts_with(MCP_PREFIX) {
             let meant = other_name(tool);
-            let instead = if tools.contains(&&*meant) {
+            let typo = typo_of(tool, tools.iter().copied());
+            let is_meant = tools.contains(&&*meant);
+            // A tool of the user, which may be in another project.
+            if is_tool_name(tool) && typo.is_none() && !is_meant {
+                return Ok(());
+            }
+            let instead = if is_meant {
                 format!("write '{meant}'")
             } else {
                 format!("use one of {}", tools.join(", "))
@@ -217,6 +225,7 @@ fn other_name(name: &str) -> String {
     let (name, _) = name.split_once('(').unwrap_or((name, ""));
     match name.to_lowercase().as_str() {
         "glob" => String::from("find"),
+        "webfetch" => String::from("web_fetch"),
         lower => lower.to_owned(),
     }
 }

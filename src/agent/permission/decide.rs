@@ -8,9 +8,11 @@ use std::sync::Arc;
 use super::command;
 use super::decision::{Confinement, Decision, PathUse, Request, Verdict};
 use super::mode::PermissionMode;
+use super::own_tool;
 use super::policy::Policy;
 use super::rule::{Action, Rule};
 use super::suggest;
+use super::web;
 use crate::workspace::{Access, Zone};
 
 /// Most reasons and rules in a question about several files.
@@ -42,8 +44,14 @@ fn by_rules(policy: &Policy, request: &Request) -> Decision {
         PermissionMode::Full => Confinement::Free,
         _ => confined,
     };
+    if let Some(program) = &request.effects.program {
+        return own_tool::decide(policy, request, program.declares);
+    }
     if let Some(command) = &request.effects.command {
         return command::decide(policy, request, command);
+    }
+    if let Some(host) = &request.effects.host {
+        return web::decide(policy, request, host, free);
     }
     if request.effects.unknown {
         return tool(policy, request, free);

@@ -6,6 +6,7 @@ use std::path::Path;
 use globset::{GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::tool::WebHost;
 use crate::word_list::like;
 
 /// Tools that write files: variants of one tool, of which a model gets some. A rule about one covers all.
@@ -184,6 +185,20 @@ impl Rule {
                     .is_some_and(|name| matcher.is_match(Path::new(name)));
             whole || inside || name
         })
+    }
+
+    /// Whether it is about this host on the network, or about all.
+    pub(super) fn holds_of_host(&self, host: &str) -> bool {
+        let pattern = self.path.as_deref().map(|path| path_pattern(path, None));
+        pattern.is_none_or(|pattern| pattern.is_some_and(|(it, _)| it.is_match(host)))
+    }
+
+    /// Whether it lets a call reach a private address by this host. A name can lead anywhere, so for that the rule
+    /// must say `network`.
+    pub fn allows_private(&self, host: &WebHost) -> bool {
+        let names = |path: &String| *path == host.name;
+        let is_named = self.path.as_ref().is_some_and(names);
+        self.action == Action::Allow && is_named && (host.is_local || self.network)
     }
 
     /// A short description for users, with its origin.

@@ -51,6 +51,15 @@ pub(super) fn tool(name: &str) -> Rule {
     Rule::of_tool(name, Action::Allow, Origin::Session)
 }
 
+/// The rule that lets a tool of the user run like this.
+pub fn own_tool(name: &str, confinement: Confinement) -> Rule {
+    Rule {
+        sandbox: confinement != Confinement::Free,
+        network: confinement == Confinement::Sandboxed { network: true },
+        ..tool(name)
+    }
+}
+
 /// The rule that allows a tool to write in the folder of a file.
 pub(super) fn file(tool: &str, path: &Path, root: &Path) -> Vec<Rule> {
     let shown = path.strip_prefix(root).unwrap_or(path);

@@ -15,13 +15,14 @@ use super::link::{LateNotices, RunMessage};
 use super::permissions::Permissions;
 use super::running_command::RunningCommand;
 use crate::event::{AgentEvent, NoticeLevel, ToolStatus};
-use crate::permission::{Confinement, PermissionMode, in_venv, suggest_wider};
+use crate::permission::{Confinement, PermissionMode, in_venv, suggest_own_tool, suggest_wider};
 use crate::process::ExitStatus;
 use crate::process::sandbox::{
     Confined, Network, Sandbox, files_git_left, protected_place, signs_of_confinement,
 };
 use crate::question::{Answer, PermissionSubject, Subject};
 use crate::tool::Details;
+use crate::tools::own::Declares;
 use tiller_llm::Content;
 
 /// How long a command may still be counted as running after its processes have ended.
@@ -32,6 +33,10 @@ const AFTER_WORDS: usize = 2;
 
 /// What users see below a command that couldn't write in plan mode.
 const PLAN_MODE: &str = "plan mode: the project is read-only · Shift+Tab changes the mode";
+
+/// Why a tool of the user couldn't write.
+const ONLY_READS: &str = "the project is read-only for it, because its manifest has effects = \"reads\"; the user can \
+    change that to \"writes\"";
 
 /// Runs an allowed call, and reruns it if the sandbox blocked it and the user agrees.
 pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
@@ -47,6 +52,14 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
         note(
             &mut ended,
             &format!("its output contains “{shown}”; {place} is protected"),
+        );
+        return ended;
+    }
+    let program = allowed.effects.program.as_ref();
+    if confined == Confined::Files && program.is_some_and(|it| it.declares == Declares::Reads) {
+        note(
+            &mut ended,
+            &format!("its output contains “{shown}”; {ONLY_READS}"),
         );
         return ended;
     }
@@ -93,6 +106,12 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
         details: evidence(&ended.details, shown),
     })
     .await;
+    let suggestions = match &allowed.effects.program {
+        // Outside the sandbox it would run what the model can change.
+        Some(_) if wider.is_none() => Vec::new(),
+        Some(_) => vec![suggest_own_tool(&call.name, confinement)],
+        None => suggest_wider(&call.name, command, confinement),
+    };
     let subject = Subject::Permission(PermissionSubject {
         reason: why.clone(),
         again: Some(with.to_owned()),
@@ -100,7 +119,7 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
         network: confined == Confined::Network,
         rule: None,
         flagged: Vec::new(),
-        suggestions: suggest_wider(&call.name, command, confinement),
+        suggestions,
         by_hand: None,
     });
     let answer = link

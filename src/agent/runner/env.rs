@@ -14,6 +14,7 @@ use crate::mcp::Mcp;
 use crate::options::LazyRedactor;
 use crate::process::sandbox::Sandbox;
 use crate::session::Session;
+use crate::tools::own::OwnTools;
 use crate::trial::Trial;
 use crate::undo::Undo;
 use tiller_llm::{Model, Provider};
@@ -40,6 +41,7 @@ pub(crate) struct RunEnv {
     pub account: Account,
     pub redactor: LazyRedactor,
     pub hooks: Hooks,
+    pub own_tools: OwnTools,
     pub mcp: Mcp,
     /// The session's file, if it has one.
     pub session_file: Option<PathBuf>,

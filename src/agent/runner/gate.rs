@@ -14,7 +14,7 @@ use super::hooks;
 use super::redaction;
 use crate::event::{NOT_PERMITTED, NoticeLevel};
 use crate::hooks::Decision;
-use crate::permission::{Confinement, Verdict};
+use crate::permission::{Confinement, PermissionMode, Verdict};
 use crate::tool::{Details, Effects, Tool};
 use crate::toolbox::Lookup;
 use tiller_llm::ToolCall;
@@ -112,11 +112,17 @@ pub(super) async fn judge(
         args,
         effects,
     };
+    if let Some(host) = &mut allowed.effects.host {
+        let rule = judged.decision.rule.as_ref();
+        let is_full = judged.mode == PermissionMode::Full;
+        host.may_be_private = is_full || rule.is_some_and(|it| it.allows_private(host));
+    }
     if asks {
         ask(scope, &decision, &mut allowed).await?;
     }
     // Only after the answer, so that files the user creates meanwhile aren't attributed to this command.
-    let sandbox = link.env.permissions.sandbox(&judged, confinement);
+    let sandbox =
+        (link.env.permissions).sandbox(&judged, confinement, allowed.effects.program.as_ref());
     if let Some((sandbox, running)) = turn.unless_cut_short(sandbox).await?? {
         (allowed.sandbox, allowed.running) = (Some(sandbox), running);
     }

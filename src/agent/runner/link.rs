@@ -93,6 +93,8 @@ pub(crate) enum RunMessage {
     ForgetChecks,
     /// A message of hooks to the model.
     FromHooks(String),
+    /// The tools of the user, for the turns of this run.
+    OwnTools(Vec<Arc<dyn Tool>>),
     /// The tools of MCP servers, for the turns of this run.
     McpTools(Vec<Arc<dyn Tool>>),
     ReleaseFollowUps(oneshot::Sender<Result<bool, RunOutcome>>),

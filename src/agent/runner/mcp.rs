@@ -1,5 +1,5 @@
-//! How a run uses MCP servers: it starts them beside everything else, and takes their tools before its
-//! first request. Later changes wait for the next run.
+//! How a run gets the tools that aren't built in, before its first request: those of the user, and those of MCP
+//! servers, which it starts beside everything else. Later changes wait for the next run.
 
 use std::any::Any;
 use std::path::Path;
@@ -23,6 +23,20 @@ impl RunLink {
     pub(super) async fn begin_mcp(&self) {
         self.env.confine_servers();
         self.unless_cancelled(self.env.mcp.begin()).await;
+    }
+
+    /// Reports the tools of the user if they have changed.
+    pub(super) async fn take_own_tools(&self) {
+        let changed = self.unless_cancelled(self.env.own_tools.changed()).await;
+        let Some(Some((tools, notices))) = changed else {
+            return;
+        };
+        for (level, text) in notices {
+            if self.env.tells_first(&text) {
+                self.notice(level, text).await;
+            }
+        }
+        self.report(RunMessage::OwnTools(tools)).await;
     }
 
     /// Waits a little for servers that start, and reports the tools of those that run.
@@ -87,7 +101,7 @@ impl Confine for ServerSandbox {
                 Verdict::Allow(Confinement::Sandboxed { network: true } | Confinement::Free)
             );
             let confinement = Confinement::Sandboxed { network };
-            let started = permissions.sandbox(&judged, confinement).await?;
+            let started = permissions.sandbox(&judged, confinement, None).await?;
             let (sandbox, running) = started.ok_or("it has no sandbox")?;
             let guard = running.map(|running| {
                 permissions.count_server(true);

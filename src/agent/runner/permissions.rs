@@ -20,7 +20,8 @@ use crate::permission::{
 };
 use crate::process::Processes;
 use crate::process::sandbox::{Network, Sandbox, Support};
-use crate::tool::Effects;
+use crate::tool::{Effects, OwnProgram};
+use crate::tools::own::Declares;
 use crate::workspace::{Access, Places, PrivateFolders, Reach, Repositories, Workspace, Zone};
 
 /// Judges the calls of an agent. Examines the file system at the first call.
@@ -285,6 +286,7 @@ impl Permissions {
         &self,
         judged: &Judged,
         confinement: Confinement,
+        program: Option<&OwnProgram>,
     ) -> Result<Option<Started>, String> {
         let Confinement::Sandboxed { network } = confinement else {
             return Ok(None);
@@ -294,9 +296,16 @@ impl Permissions {
         } else {
             Network::Loopback
         };
-        let writes = judged.mode != PermissionMode::Plan;
-        self.confined(Arc::clone(&judged.workspace), writes, network)
-            .await
+        let only_reads = program.is_some_and(|it| it.declares == Declares::Reads);
+        let writes = judged.mode != PermissionMode::Plan && !only_reads;
+        let started = self
+            .confined(Arc::clone(&judged.workspace), writes, network)
+            .await?;
+        let folder = program.and_then(|it| it.folder.clone());
+        Ok(started.map(|(mut sandbox, running)| {
+            Arc::make_mut(&mut sandbox).readable.extend(folder);
+            (sandbox, running)
+        }))
     }
 
     /// The sandbox for hooks of the project: that of a command of the model, without network. `None` in full mode.

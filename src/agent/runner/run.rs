@@ -31,6 +31,7 @@ pub(crate) async fn run(link: &RunLink, opening: Opening) -> RunOutcome {
     link.begin_hooks(&opening).await;
     link.begin_mcp().await;
     let mut lookout = Lookout::begin(link, opening).await;
+    link.take_own_tools().await;
     link.take_mcp_tools().await;
     let followed = link.env.permissions.policy.follow();
     if let Some(Some((level, text))) = link.unless_cancelled(followed).await {

@@ -12,6 +12,7 @@ use super::search::{Find, Grep, Ls};
 use super::settings::ToolSettings;
 use super::todo::Todo;
 use super::typed::typed;
+use super::web::WebFetch;
 use crate::tool::Tool;
 
 /// All built-in tools, in the order the model sees them.
@@ -29,5 +30,6 @@ pub fn builtin(settings: &ToolSettings) -> Vec<Arc<dyn Tool>> {
         typed(Ls(settings.clone())),
         typed(Todo),
         typed(AskUser),
+        typed(WebFetch::new()),
     ]
 }

@@ -14,6 +14,7 @@ use crate::app::config::{Layers, Origin, Settings, schema, typed_value};
 use crate::app::dirs::Dirs;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::setting_names::SettingNames;
+use crate::app::tool_files::own_tool_names;
 use crate::app::trust::Trust;
 use crate::app::{external_editor, keys, out, plan};
 
@@ -115,6 +116,7 @@ fn with_names<T>(
     };
     let names = SettingNames {
         themes: &screen::theme_names(&dirs.themes()),
+        tools: &own_tool_names(dirs),
         model: &model,
     };
     then(&names)

@@ -79,7 +79,7 @@ pub(super) fn doctor(
             foreign.extend(doctor::not_used(&listed.path, &listed.file.faults));
         }
     }
-    for listed in McpFiles::new(dirs, &cwd).read() {
+    for listed in McpFiles::new(dirs, &cwd, false, env, &[]).read() {
         if listed.path == dirs.mcp_file() {
             server_faults = listed.file.faults;
         } else {

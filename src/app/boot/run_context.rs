@@ -13,10 +13,12 @@ use crate::agent::memory::InstructionSources;
 use crate::agent::permission::{PermissionMode, Policy};
 use crate::agent::process::{Processes, Secrets};
 use crate::agent::session::{HistoryFacts, Session};
+use crate::agent::tools::own::OwnTools;
 use crate::agent::undo::Undo;
 use crate::agent::workspace::{Places, PrivateFolders};
 use crate::agent::{
-    self, AgentHandle, AgentOptions, LazyRedactor, PermissionOptions, RuleSource, Toolbox, tools,
+    self, AgentHandle, AgentOptions, LazyRedactor, PermissionOptions, RuleSource, ToolSelection,
+    Toolbox, tools,
 };
 use crate::app::args::OutputMode;
 use crate::app::config::Settings;
@@ -31,6 +33,7 @@ use crate::app::outcome::StartError;
 use crate::app::plan::{Loaded, Plan, names_mode};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::Opened;
+use crate::app::tool_files::{LiveTools, ToolFiles};
 use crate::app::{keys, log};
 use crate::llm::http::Http;
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
@@ -151,7 +154,8 @@ impl RunContext {
         let commands = keys::run_in_shell(&processes.scope(), dirs.config.clone(), env);
         let keys = plan.loaded.keys.clone().with_commands(commands);
         let tools = tools::builtin(&settings.tools);
-        let toolbox = Toolbox::select(tools, &settings.tool_set).map_err(StartError::usage)?;
+        let selection = self.tool_set(settings, dirs);
+        let toolbox = Toolbox::select(tools, &selection).map_err(StartError::usage)?;
         let script: Option<Arc<dyn Provider>> = match self.scratch {
             Some(_) => Some(Arc::new(Scripted::new(demo_script()))),
             None => None,
@@ -190,8 +194,28 @@ impl RunContext {
             budget_flags: [args.budget_usd.is_some(), args.budget_tokens.is_some()],
             redactor: redactor(plan),
             hooks: self.hooks(plan, dirs, processes),
+            own_tools: self.own_tools(plan, dirs),
             mcp: self.mcp(plan, &self.mcp_files(plan, dirs, env), processes),
         }))
+    }
+
+    /// Which tools the model may use. It may name the user's.
+    fn tool_set(&self, settings: &Settings, dirs: &Dirs) -> ToolSelection {
+        let selection = settings.tool_set.clone();
+        if selection == ToolSelection::default() {
+            return selection;
+        }
+        selection.with_own(ToolFiles::new(dirs, &self.cwd).names())
+    }
+
+    fn own_tools(&self, plan: &Plan, dirs: &Dirs) -> OwnTools {
+        if self.scratch.is_some() {
+            return OwnTools::default();
+        }
+        let Loaded { settings, args, .. } = &plan.loaded;
+        let files = ToolFiles::new(dirs, &self.cwd);
+        let source = Box::new(LiveTools::new(files, args.trust));
+        OwnTools::new(source, &settings.tools)
     }
 
     fn hooks(&self, plan: &Plan, dirs: &Dirs, processes: &Processes) -> Hooks {
@@ -281,6 +305,7 @@ impl RunContext {
             models: Arc::clone(&plan.chosen.models),
             secrets: KnownSecrets::new(keys, catalog, &settings.tools.bash_secret_env),
             hidden: settings.tools.bash_hidden.clone(),
+            tool_set: self.tool_set(settings, dirs),
             processes: processes.scope(),
             mcp: self.mcp(plan, &mcp_files, processes),
             mcp_files,

@@ -28,5 +28,5 @@ macro_rules! commands {
 }
 
 commands! {
-    budget compact discard export help hooks keep mcp model name new permission permissions redo status stop thinking uncompact undo
+    budget compact discard export help hooks keep mcp model name new permission permissions redo status stop thinking tools uncompact undo
 }

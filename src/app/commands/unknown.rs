@@ -82,7 +82,7 @@ mod tests {
         }
         for word in
             "save ask image upload file web cd history ps ide add-dir statusline pr-comments \
-                     security-review retry edit delete log version shell upgrade tools keybindings \
+                     security-review retry edit delete log version shell upgrade keybindings \
                      release-notes editor reload goal vim doctor bug terminal-setup output-style agents \
                      plugin memory logout"
                 .split_whitespace()
@@ -90,7 +90,9 @@ mod tests {
             assert!(matches!(Unknown::of(word), Unknown::Elsewhere(_)), "{word}");
             assert!(known().all(|name| name != word), "{word}");
         }
-        for word in "exit cost usage rewind permissions revert restore cancel tokens".split(' ') {
+        for word in
+            "exit cost usage rewind permissions revert restore cancel tokens tools".split(' ')
+        {
             assert!(known().any(|name| name == word), "{word}");
         }
     }

@@ -17,9 +17,9 @@ use super::dirs::Dirs;
 use super::keys::KnownSecrets;
 use super::mcp_files::McpFiles;
 use super::models::Models;
-use crate::agent::AgentHandle;
 use crate::agent::mcp::Mcp;
 use crate::agent::process::Processes;
+use crate::agent::{AgentHandle, ToolSelection};
 
 pub use carry_out::kept_trial;
 pub use command::{CommandEnd, CommandUpdate};
@@ -41,6 +41,8 @@ pub struct Host {
     pub secrets: KnownSecrets,
     /// The variables that tiller hides from commands.
     pub hidden: Vec<String>,
+    /// Which tools the model may use.
+    pub tool_set: ToolSelection,
     /// For the user's commands.
     pub processes: Processes,
     /// The agent's MCP servers.

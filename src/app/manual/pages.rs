@@ -20,7 +20,7 @@ macro_rules! pages {
 }
 
 pages! {
-    "introduction" "install" "tutorial" "coming-from" "permissions" "undo" "sessions" "models" "context" "skills" "hooks" "mcp" "settings"
+    "introduction" "install" "tutorial" "coming-from" "permissions" "undo" "sessions" "models" "context" "skills" "hooks" "tools" "mcp" "settings"
     "keys" "themes" "terminal" "acp" "scripting" "rpc" "troubleshooting" "security" "internals"
     "reference/keys" "reference/commands" "reference/settings" "reference/exit-codes"
     "reference/records" "reference/cli"

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::future::pending;
 use std::sync::OnceLock;
@@ -121,14 +122,45 @@ impl TypedTool for Bash {
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let limit = self.timeout(args.timeout);
         let details = described(args);
-        check(&details.command)?;
+        let line = Line {
+            command: details.command.clone(),
+            limit,
+            environment: Vec::new(),
+            details,
+        };
+        self.run_line(line, context).await
+    }
+}
+
+/// A command line to run.
+pub struct Line {
+    /// For the shell.
+    pub command: String,
+    /// How long it may take.
+    pub limit: Duration,
+    /// Variables besides those that every command sees.
+    pub environment: Vec<(OsString, OsString)>,
+    /// What the screen shows of it at first.
+    pub details: CommandDetails,
+}
+
+impl Bash {
+    /// Runs a line and returns its output, cut for the model.
+    pub async fn run_line(
+        &self,
+        line: Line,
+        context: ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        check(&line.command)?;
         let secrets = self
             .secrets
             .get_or_init(|| Secrets::new(&self.settings.bash_secret_env));
+        let mut environment = secrets.environment();
+        environment.extend(line.environment);
         let spawn = Spawn {
-            command: details.command.clone(),
+            command: line.command,
             cwd: context.cwd.clone(),
-            environment: secrets.environment(),
+            environment,
             sandbox: context.sandbox.clone(),
         };
         let (processes, cancel) = (context.processes.clone(), context.cancel.clone());
@@ -142,11 +174,11 @@ impl TypedTool for Bash {
                 &context.redactor,
             ),
             status: Status::default(),
-            details,
+            details: line.details,
             hidden: self.settings.bash_hidden.clone(),
             context,
             started,
-            limit,
+            limit: line.limit,
         };
         call.follow().await
     }

@@ -12,5 +12,5 @@ mod clean;
 mod excerpt;
 mod spill;
 
-pub use bash::Bash;
+pub use bash::{Bash, Line};
 pub use output::Output;

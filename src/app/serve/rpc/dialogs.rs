@@ -113,6 +113,7 @@ fn what(details: &Details) -> String {
             let files = std::iter::once(first).chain(&first.files);
             files.flat_map(file).collect::<Vec<_>>().join("\n")
         }
+        Details::Other(other) => other.title.clone(),
         _ => String::new(),
     }
 }

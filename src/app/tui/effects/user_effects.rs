@@ -13,6 +13,7 @@ use crate::app::dirs::Dirs;
 use crate::app::host::Host;
 use crate::app::models::Models;
 use crate::app::setting_names::SettingNames;
+use crate::app::tool_files::own_tool_names;
 use crate::app::tui::msg::EffectResult;
 use crate::app::tui::popups::without_place;
 use crate::app::tui::theme::Themes;
@@ -82,6 +83,7 @@ fn perform(
             let themes: Vec<String> = themes.names().map(str::to_owned).collect();
             let names = SettingNames {
                 themes: &themes,
+                tools: &own_tool_names(dirs),
                 model: &model,
             };
             let set = names.save(&config, &key, &value);

@@ -248,7 +248,8 @@ fn asks(question: &Question, subject: &PermissionSubject) -> String {
         return format!("Rerun {with}?");
     }
     match &*subject.details {
-        Details::Command(_) => String::from("Run this command?"),
+        Details::Command(_) if question.tool == "bash" => String::from("Run this command?"),
+        Details::Command(_) => format!("Run the tool {}?", question.tool),
         Details::Diff(diff) if diff.files.is_empty() => {
             let verb = match diff.change {
                 FileChange::Deleted => "Delete",

@@ -172,7 +172,7 @@ struct Subject {
 
 fn subject(tool: &ToolCell) -> Subject {
     let ((text, shorten), more) = match &*tool.details {
-        Details::Command(command) => described(command),
+        Details::Command(command) => described(tool, command),
         Details::Todo(list) => (
             subject_text(tool),
             list.current()
@@ -188,12 +188,20 @@ fn subject(tool: &ToolCell) -> Subject {
 }
 
 /// The command's description, if the model gave one, and its first line.
-fn described(command: &CommandDetails) -> ((String, Shorten), String) {
-    let line = first_line(command.command.trim());
+fn described(tool: &ToolCell, command: &CommandDetails) -> ((String, Shorten), String) {
+    let line = first_line(line_of(tool, command));
     match command.description.as_deref().map(str::trim) {
         None | Some("") => (line, String::new()),
         Some(description) => ((description.to_owned(), Shorten::End), line.0),
     }
+}
+
+/// The command line. That of a tool of the user begins with its name, which stands there already.
+fn line_of<'a>(tool: &ToolCell, command: &'a CommandDetails) -> &'a str {
+    let line = command.command.trim();
+    let after = line.strip_prefix(&*tool.name);
+    let after = after.filter(|it| tool.name != "bash" && it.starts_with(' '));
+    after.map_or(line, str::trim)
 }
 
 /// The subject of a call, without its command's description.
@@ -219,7 +227,7 @@ fn subject_text(tool: &ToolCell) -> (String, Shorten) {
             let paths: Vec<&str> = files.map(|file| &*file.path).collect();
             (paths.join(", "), Shorten::End)
         }
-        Details::Command(command) => first_line(command.command.trim()),
+        Details::Command(command) => first_line(line_of(tool, command)),
         Details::Matches(matches) => (matches_subject(matches), Shorten::End),
         Details::Files(files) => files_subject(files),
         Details::Text(text) => text_subject(text),
