@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::command::Ran;
-use super::hook_file::Hook;
+use super::hook::Hook;
 use super::input::HookInput;
 use super::point::HookPoint;
 use crate::process::ExitStatus;
@@ -74,7 +74,7 @@ impl Outcome {
                 "" => "No stderr output",
                 stderr => stderr,
             };
-            let said = format!("[{}]: {said}", hook.command);
+            let said = format!("[{}]: {said}", hook.name());
             return self.block(hook, input, said, true);
         }
         let stdout = ran.stdout.trim();
@@ -105,7 +105,7 @@ impl Outcome {
         let title = input.title();
         let text = format!(
             "{title} hook failed, so it decides nothing: {}: {why}",
-            hook.command
+            hook.name()
         );
         self.notices.push(shortened(text));
     }
@@ -187,7 +187,7 @@ impl Outcome {
             HookPoint::PostToolUse | HookPoint::PostToolUseFailure | HookPoint::SessionStart => {
                 self.tell(format!(
                     "{title} hook blocking error from command: \"{}\": {said}",
-                    hook.command
+                    hook.name()
                 ));
             }
             HookPoint::Stop => {

@@ -14,15 +14,17 @@ use tokio::task::spawn_blocking;
 
 use super::answer::Outcome;
 use super::command::{self, Ran};
-use super::hook_file::Hook;
+use super::hook::{Hook, HookAction};
 use super::input::HookInput;
 use super::point::HookPoint;
+use super::post;
 use super::source::HookSource;
 use crate::lock::lock;
 use crate::new_id::new_id;
 use crate::permission::PermissionMode;
 use crate::process::sandbox::Sandbox;
 use crate::process::{Processes, Spawn};
+use tiller_llm::http::Http;
 
 /// The hooks of an agent. Cheap to clone. Without any, nothing is looked up, started or awaited.
 #[derive(Clone, Default)]
@@ -32,6 +34,7 @@ struct Shared {
     source: Mutex<Box<dyn HookSource>>,
     hooks: Mutex<Arc<[Hook]>>,
     processes: Processes,
+    http: Http,
     environment: Vec<(OsString, OsString)>,
     project: PathBuf,
     /// Why the run shall end after this turn.
@@ -72,6 +75,7 @@ impl Hooks {
             source: Mutex::new(source),
             hooks: Mutex::default(),
             processes: processes.scope(),
+            http: Http::default(),
             environment,
             project,
             stop: Mutex::default(),
@@ -185,7 +189,7 @@ impl Hooks {
         };
         let text = Value::Object(shared.message(&session, &input)).to_string();
         let mut running = FuturesUnordered::new();
-        for hook in shared.matching(&input) {
+        for hook in shared.matching(&session, &input) {
             let spawn = match shared.spawn(&session, &hook) {
                 Ok(spawn) => spawn,
                 Err(why) => {
@@ -193,24 +197,22 @@ impl Hooks {
                     continue;
                 }
             };
-            if hook.in_background {
-                let (processes, text) = (shared.processes.clone(), text.clone());
-                let folder = session.folder.to_owned();
-                tokio::spawn(async move {
-                    let ran = command::run(&processes, spawn, &hook, (&folder, &text)).await;
-                    log(&hook, &ran);
-                });
-                continue;
-            }
-            let (processes, input) = (&shared.processes, (session.folder, &*text));
-            running.push(async move {
-                let ran = command::run(processes, spawn, &hook, input).await;
+            let in_background = hook.in_background;
+            let (shared, text) = (Arc::clone(shared), text.clone());
+            let folder = session.folder.to_owned();
+            let ran = async move {
+                let ran = shared.run(&hook, spawn, (&folder, &text)).await;
+                log(&hook, &ran);
                 (hook, ran)
-            });
+            };
+            if in_background {
+                tokio::spawn(ran);
+            } else {
+                running.push(ran);
+            }
         }
         // In the order in which they end, because the last of several equal decisions wins.
         while let Some((hook, ran)) = running.next().await {
-            log(&hook, &ran);
             outcome.add(&hook, &input, ran);
         }
         outcome
@@ -224,15 +226,32 @@ impl fmt::Debug for Hooks {
 }
 
 impl Shared {
+    async fn run(
+        &self,
+        hook: &Hook,
+        spawn: Spawn,
+        (folder, input): (&Path, &str),
+    ) -> Result<Ran, String> {
+        match &hook.action {
+            HookAction::Command(command) => {
+                command::run(&self.processes, spawn, (hook, command), (folder, input)).await
+            }
+            HookAction::Post(post) => post::run(&self.http, hook, post, input).await,
+        }
+    }
+
     /// The hooks for `input`. A command that two files name runs only once.
-    fn matching(&self, input: &HookInput) -> Vec<Hook> {
+    fn matching(&self, session: &HookSession<'_>, input: &HookInput) -> Vec<Hook> {
         let names: Vec<&str> = input.names.iter().map(String::as_str).collect();
         let hooks = Arc::clone(&lock(&self.hooks));
         let mut seen = HashSet::new();
         let mut matching = Vec::new();
         for hook in hooks.iter().filter(|hook| hook.point == input.point) {
             let fits = names.is_empty() || hook.accepts.accepts(&names);
-            if fits && seen.insert(&hook.command) {
+            let places = (session.cwd, &*self.project);
+            let holds = (hook.holds.as_ref())
+                .is_none_or(|it| it.holds(&input.names, &input.fields, places));
+            if fits && holds && seen.insert(&hook.action) {
                 matching.push(hook.clone());
             }
         }

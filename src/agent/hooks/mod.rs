@@ -6,18 +6,22 @@
 //! unchanged: <https://docs.claude.com/en/docs/claude-code/hooks>. A hook that fails, hangs or
 //! answers nonsense decides nothing; the user sees which one it was.
 
-mod answer;
-mod claude_names;
-mod command;
-mod fire;
-mod hook_file;
-mod input;
-mod matcher;
 mod point;
+mod matcher;
+mod condition;
+mod hook;
+mod hook_file;
 mod source;
+mod claude_names;
+mod input;
+mod command;
+mod post;
+mod answer;
+mod fire;
 
 pub use fire::Hooks;
-pub use hook_file::{Hook, HookFile, read_hooks};
+pub use hook::{Hook, HookAction, HookPost};
+pub use hook_file::{HookFile, read_hooks};
 pub use point::HookPoint;
 pub use source::{FoundHooks, HookSource};
 

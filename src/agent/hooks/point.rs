@@ -83,4 +83,15 @@ impl HookPoint {
     pub(super) const fn has_matcher(self) -> bool {
         !matches!(self, Self::UserPromptSubmit | Self::Stop)
     }
+
+    /// Whether it is about one call of a tool.
+    pub(super) const fn has_tool(self) -> bool {
+        matches!(
+            self,
+            Self::PreToolUse
+                | Self::PermissionRequest
+                | Self::PostToolUse
+                | Self::PostToolUseFailure
+        )
+    }
 }

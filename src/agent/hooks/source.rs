@@ -1,6 +1,6 @@
 //! Where hooks come from.
 
-use super::hook_file::Hook;
+use super::hook::Hook;
 
 /// Reads the hooks that apply, while an agent runs.
 pub trait HookSource: Send {
