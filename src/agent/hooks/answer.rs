@@ -190,18 +190,34 @@ impl Outcome {
                     hook.name()
                 ));
             }
+            HookPoint::PostToolBatch => self.stop = Some(shortened(said)),
             HookPoint::Stop => {
                 self.decide(hook, Decision::Deny, String::new());
                 self.tell(format!("Stop hook feedback:\n{said}"));
             }
             // The question stays open.
             HookPoint::PermissionRequest if by_code => self.fail(hook, input, "exit code 2"),
-            HookPoint::SessionEnd | HookPoint::Notification | HookPoint::PostCompact => {
+            HookPoint::SessionEnd
+            | HookPoint::StopFailure
+            | HookPoint::Notification
+            | HookPoint::PostCompact => {
                 self.fail(hook, input, &said);
             }
             _ => self.decide(hook, Decision::Deny, said),
         }
     }
+}
+
+/// What a hook in the background says to the model, without the title of its point.
+pub(super) fn late_texts(input: &HookInput, ran: &Ran) -> Vec<String> {
+    let answer: Value = serde_json::from_str(ran.stdout.trim()).unwrap_or_default();
+    let own = &answer["hookSpecificOutput"];
+    let is_meant = own["hookEventName"] == input.point.name();
+    let context = is_meant.then_some(&own["additionalContext"]);
+    let texts = [Some(&answer["systemMessage"]), context];
+    let texts = texts.into_iter().flatten().filter_map(Value::as_str);
+    let texts = texts.filter(|text| !text.is_empty());
+    texts.map(|text| shortened(text.to_owned())).collect()
 }
 
 /// What `hookSpecificOutput` decides: the decision, its reason, new arguments.

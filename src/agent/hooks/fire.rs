@@ -11,8 +11,10 @@ use std::time::Duration;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use serde_json::{Map, Value, json};
 use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
 
-use super::answer::Outcome;
+use super::answer::{Outcome, late_texts};
 use super::command::{self, Ran};
 use super::hook::{Hook, HookAction};
 use super::input::HookInput;
@@ -25,6 +27,9 @@ use crate::permission::PermissionMode;
 use crate::process::sandbox::Sandbox;
 use crate::process::{Processes, Spawn};
 use tiller_llm::http::Http;
+
+/// How long hooks that nobody waits for may still take when the session ends.
+const SETTLE: Duration = Duration::from_millis(1500);
 
 /// The hooks of an agent. Cheap to clone. Without any, nothing is looked up, started or awaited.
 #[derive(Clone, Default)]
@@ -45,6 +50,10 @@ struct Shared {
     has_stopped: AtomicBool,
     /// The sessions whose start was announced.
     begun: Mutex<HashSet<String>>,
+    /// Hooks that nobody waits for.
+    unawaited: TaskTracker,
+    /// What hooks in the background say to the model, with the next prompt.
+    late: Mutex<Vec<String>>,
     /// Identifies the run that the last prompt started.
     prompt: Mutex<Option<String>>,
 }
@@ -82,6 +91,8 @@ impl Hooks {
             has_stopped: AtomicBool::new(false),
             checks: AtomicBool::new(false),
             begun: Mutex::default(),
+            unawaited: TaskTracker::new(),
+            late: Mutex::default(),
             prompt: Mutex::default(),
         })))
     }
@@ -156,10 +167,33 @@ impl Hooks {
             return Duration::ZERO;
         };
         let hooks = Arc::clone(&lock(&shared.hooks));
-        let at_end = hooks
-            .iter()
-            .filter(|hook| hook.point == HookPoint::SessionEnd);
-        at_end.map(|hook| hook.timeout).max().unwrap_or_default()
+        let limit = |hook: &Hook| match hook.point {
+            HookPoint::SessionEnd => hook.timeout,
+            HookPoint::StopFailure | HookPoint::Notification => SETTLE,
+            _ => Duration::ZERO,
+        };
+        hooks.iter().map(limit).max().unwrap_or_default()
+    }
+
+    /// Runs hooks that nobody waits for.
+    pub(crate) fn in_background(&self, fired: impl Future<Output = ()> + Send + 'static) {
+        if let Some(shared) = &self.0 {
+            shared.unawaited.spawn(fired);
+        }
+    }
+
+    /// Lets the hooks that nobody waits for end, for a moment.
+    pub(crate) async fn settle(&self) {
+        if let Some(shared) = &self.0 {
+            shared.unawaited.close();
+            let _ = timeout(SETTLE, shared.unawaited.wait()).await;
+        }
+    }
+
+    /// Returns what hooks in the background have said since the last call.
+    pub(crate) fn take_late(&self) -> Vec<String> {
+        let shared = self.0.as_ref();
+        shared.map_or_else(Vec::new, |shared| std::mem::take(&mut *lock(&shared.late)))
     }
 
     /// Whether a hook has ended the last run.
@@ -198,15 +232,20 @@ impl Hooks {
                 }
             };
             let in_background = hook.in_background;
-            let (shared, text) = (Arc::clone(shared), text.clone());
+            let (of_hook, text) = (Arc::clone(shared), text.clone());
             let folder = session.folder.to_owned();
             let ran = async move {
-                let ran = shared.run(&hook, spawn, (&folder, &text)).await;
+                let ran = of_hook.run(&hook, spawn, (&folder, &text)).await;
                 log(&hook, &ran);
                 (hook, ran)
             };
             if in_background {
-                tokio::spawn(ran);
+                let (shared, input) = (Arc::clone(shared), input.clone());
+                tokio::spawn(async move {
+                    if let (_, Ok(ran)) = ran.await {
+                        lock(&shared.late).extend(late_texts(&input, &ran));
+                    }
+                });
             } else {
                 running.push(ran);
             }
@@ -312,6 +351,7 @@ const fn has_mode(point: HookPoint) -> bool {
         point,
         HookPoint::SessionStart
             | HookPoint::SessionEnd
+            | HookPoint::StopFailure
             | HookPoint::Notification
             | HookPoint::PreCompact
             | HookPoint::PostCompact

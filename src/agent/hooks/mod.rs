@@ -22,6 +22,7 @@ mod fire;
 pub use fire::Hooks;
 pub use hook::{Hook, HookAction, HookPost};
 pub use hook_file::{HookFile, read_hooks};
+pub use input::FROM_FILE;
 pub use point::HookPoint;
 pub use source::{FoundHooks, HookSource};
 

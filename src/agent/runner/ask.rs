@@ -8,6 +8,7 @@ use super::execution::reason;
 use super::hooks;
 use super::redaction;
 use crate::event::AgentEvent;
+use crate::hooks::HookInput;
 use crate::permission::{ByHand, Confinement, Decision, Origin, Rule, Verdict, rules_to_toml};
 use crate::question::{Answer, PermissionSubject, Subject};
 use crate::tool::{Progress, Rehearsal, ToolError};
@@ -88,7 +89,8 @@ async fn answered(scope: CallScope<'_>, subject: Subject, allowed: &Allowed) -> 
     let asked = link.asker.ask(&call.id, &call.name, subject, &withdrawn);
     let mut asked = std::pin::pin!(asked);
     let by_hook = async {
-        link.notify_hooks("tiller needs your permission", "permission_prompt");
+        let wanted = HookInput::notification("tiller needs your permission", "permission_prompt");
+        link.env.tell_hooks(wanted);
         hooks::answer_for_user(scope, allowed).await
     };
     tokio::select! {

@@ -13,7 +13,7 @@ use crate::hooks::{Decision, HookInput, HookPoint, Outcome, from_input};
 use crate::question::Answer;
 use crate::tool::{Details, Tool};
 use tiller_llm::message::content_text;
-use tiller_llm::{Content, Message, Model};
+use tiller_llm::{Content, Message, Model, ToolCall};
 
 /// Most times in a row that hooks may make the model continue after its answer.
 const MAX_CONTINUATIONS: usize = 8;
@@ -61,14 +61,23 @@ impl RunLink {
         outcome
     }
 
-    /// Tells hooks that the user is wanted, and waits for none.
-    pub(super) fn notify_hooks(&self, message: &str, kind: &str) {
-        let (input, env) = (
-            HookInput::notification(message, kind),
-            Arc::clone(&self.env),
-        );
-        if env.hooks.has(HookPoint::Notification) {
-            tokio::spawn(async move { env.fire_hooks(input).await });
+    /// Tells hooks that all calls of an answer have ended, and the model what they say.
+    pub(super) async fn after_calls(&self, calls: &[ToolCall], results: &[Arc<Message>]) {
+        if calls.is_empty() || !self.env.hooks.has(HookPoint::PostToolBatch) {
+            return;
+        }
+        let texts = results.iter().map(|result| match &**result {
+            Message::ToolResult(result) => content_text(&result.content),
+            _ => String::new(),
+        });
+        let ended = calls
+            .iter()
+            .zip(texts)
+            .map(|(call, text)| (&*call.name, &call.arguments, &*call.id, text));
+        let input = HookInput::post_tool_batch(ended, &self.env.cwd);
+        let outcome = self.unless_cancelled(self.fire(input)).await;
+        if let Some(text) = outcome.and_then(|it| joined(it.context)) {
+            self.report(RunMessage::FromHooks(text)).await;
         }
     }
 
@@ -85,6 +94,12 @@ impl RunLink {
             self.session_start(source, &opening.model).await;
         }
         hooks.begin_run();
+        let redactor = self.env.redactor.get();
+        let late = hooks.take_late().into_iter();
+        let late = late.map(|text| redactor.redact(&text).into_owned());
+        if let Some(text) = joined(late.collect()) {
+            self.report(RunMessage::FromHooks(text)).await;
+        }
     }
 
     /// Reads the hooks that have changed.
@@ -111,7 +126,9 @@ impl RunLink {
     /// those that waited.
     pub(super) async fn check_prompts(&self) -> bool {
         self.follow_hooks().await;
-        let checks = self.env.hooks.has(HookPoint::UserPromptSubmit);
+        let hooks = &self.env.hooks;
+        let checks = hooks.has(HookPoint::UserPromptSubmit)
+            || hooks.has(HookPoint::UserPromptExpansion);
         let checked = self.env.hooks.note_checks(checks);
         if !checks {
             if checked {
@@ -127,21 +144,29 @@ impl RunLink {
                 return blocked && left == 0;
             }
             for (id, text) in prompts {
-                let fired = self.fire(HookInput::prompt(&text));
-                let Some(outcome) = self.unless_cancelled(fired).await else {
+                let Some(verdict) = self.unless_cancelled(self.check_prompt(&text)).await else {
                     return false;
-                };
-                // For a prompt, "stop" means that nothing is sent.
-                let stop = self.env.hooks.stops();
-                let verdict = match (outcome.decision, stop) {
-                    (Some(Decision::Deny), _) => PromptVerdict::Blocked(outcome.reason),
-                    (_, Some(why)) => PromptVerdict::Blocked(why),
-                    _ => PromptVerdict::Sent(outcome.context),
                 };
                 blocked |= matches!(verdict, PromptVerdict::Blocked(_));
                 self.report(RunMessage::PromptChecked(id, verdict)).await;
             }
         }
+    }
+
+    /// Lets hooks judge a prompt, first the command that stands for it.
+    async fn check_prompt(&self, text: &str) -> PromptVerdict {
+        let expansion = HookInput::expansion(text, &self.env.cwd);
+        let mut context = Vec::new();
+        for input in expansion.into_iter().chain([HookInput::prompt(text)]) {
+            let outcome = self.fire(input).await;
+            // For a prompt, "stop" means that nothing is sent.
+            match (outcome.decision, self.env.hooks.stops()) {
+                (Some(Decision::Deny), _) => return PromptVerdict::Blocked(outcome.reason),
+                (_, Some(why)) => return PromptVerdict::Blocked(why),
+                _ => context.extend(outcome.context),
+            }
+        }
+        PromptVerdict::Sent(context)
     }
 
     /// Lets hooks look at the model's last answer. Returns `true` if it shall continue. `before` counts

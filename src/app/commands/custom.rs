@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::arguments::with_arguments;
 use super::unknown::word_of;
 use crate::agent::git::project_root;
+use crate::agent::hooks::FROM_FILE;
 use crate::agent::memory::{FrontMatter, real_file, skill_folders, skills_in};
 use crate::app::attachments::typed_text;
 use crate::app::dirs::Dirs;
@@ -34,9 +35,6 @@ const MAX_FILES: usize = 500;
 
 /// What users may type before a name.
 const PREFIXES: [&str; 4] = ["skill:", "prompts:", "project:", "user:"];
-
-/// Separates the line as typed from the text of the file.
-const FROM: &str = "\n\n[From ";
 
 /// A slash command from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,7 +213,7 @@ impl CustomCommands {
         let text = self.read(found).map_err(Unusable::Unreadable)?;
         let body = found.expand(&text, command[word.len()..].trim());
         let file = self.shown(found);
-        Ok(Some(format!("{typed}{FROM}{file}]\n\n{body}")))
+        Ok(Some(format!("{typed}{FROM_FILE}{file}]\n\n{body}")))
     }
 }
 
@@ -263,7 +261,7 @@ impl CustomCommand {
 /// The message as typed, if it was made from a command's file.
 pub(super) fn as_typed(content: &[Content]) -> Option<String> {
     let text = typed_text(content);
-    let (typed, _) = text.split_once(FROM)?;
+    let (typed, _) = text.split_once(FROM_FILE)?;
     (typed.starts_with('/') && !typed.contains('\n')).then(|| typed.to_owned())
 }
 
