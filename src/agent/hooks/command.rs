@@ -86,7 +86,7 @@ fn input_file(folder: &Path, text: &str) -> io::Result<NamedTempFile> {
     let mut file = tempfile::Builder::new()
         .prefix("hook-")
         .tempfile_in(folder)?;
-    writeln!(file, "{text}")?;
+    file.write_all(text.as_bytes())?;
     Ok(file)
 }
 

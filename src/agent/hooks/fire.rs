@@ -1,26 +1,30 @@
 //! Runs the hooks of a point.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use serde_json::{Map, Value, json};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
+use super::codex::{self, Dialect};
 use super::answer::{Outcome, late_texts};
 use super::command::{self, Ran};
+use super::history::{History, HookRuns};
 use super::hook::{Hook, HookAction};
 use super::input::HookInput;
 use super::point::HookPoint;
 use super::post;
-use super::source::HookSource;
+use super::source::{HookEnvironment, HookSource};
 use crate::lock::lock;
 use crate::new_id::new_id;
 use crate::permission::PermissionMode;
@@ -40,7 +44,7 @@ struct Shared {
     hooks: Mutex<Arc<[Hook]>>,
     processes: Processes,
     http: Http,
-    environment: Vec<(OsString, OsString)>,
+    environment: HookEnvironment,
     project: PathBuf,
     /// Why the run shall end after this turn.
     stop: Mutex<Option<String>>,
@@ -54,6 +58,9 @@ struct Shared {
     unawaited: TaskTracker,
     /// What hooks in the background say to the model, with the next prompt.
     late: Mutex<Vec<String>>,
+    history: History,
+    /// The model of the last run.
+    model: Mutex<String>,
     /// Identifies the run that the last prompt started.
     prompt: Mutex<Option<String>>,
 }
@@ -77,7 +84,7 @@ impl Hooks {
     pub fn new(
         source: Box<dyn HookSource>,
         processes: &Processes,
-        environment: Vec<(OsString, OsString)>,
+        environment: HookEnvironment,
         project: PathBuf,
     ) -> Self {
         Self(Some(Arc::new(Shared {
@@ -93,6 +100,8 @@ impl Hooks {
             begun: Mutex::default(),
             unawaited: TaskTracker::new(),
             late: Mutex::default(),
+            history: History::default(),
+            model: Mutex::default(),
             prompt: Mutex::default(),
         })))
     }
@@ -108,6 +117,18 @@ impl Hooks {
             Some(found.notices)
         });
         read.await.ok().flatten().unwrap_or_default()
+    }
+
+    /// How `hook` ran so far, if it did.
+    pub fn runs(&self, hook: &Hook) -> Option<HookRuns> {
+        self.0.as_ref().and_then(|shared| shared.history.of(hook))
+    }
+
+    /// Notes the model of the run that begins.
+    pub(crate) fn note_model(&self, model: &str) {
+        if let Some(shared) = &self.0 {
+            model.clone_into(&mut lock(&shared.model));
+        }
     }
 
     /// Assigns a new `prompt_id` to the run that begins.
@@ -221,39 +242,62 @@ impl Hooks {
         let Some(shared) = self.0.as_ref().filter(|_| self.has(input.point)) else {
             return outcome;
         };
-        let text = Value::Object(shared.message(&session, &input)).to_string();
+        let message = shared.message(&session, &input);
+        let for_codex = codex::message(&message, &input, &lock(&shared.model));
+        let text = Value::Object(message).to_string();
         let mut running = FuturesUnordered::new();
-        for hook in shared.matching(&session, &input) {
+        for (at, hook) in shared.matching(&session, &input).into_iter().enumerate() {
             let spawn = match shared.spawn(&session, &hook) {
                 Ok(spawn) => spawn,
                 Err(why) => {
                     outcome.add(&hook, &input, Err(why));
+                    shared.history.note(&hook, 0, outcome.failed.take());
                     continue;
                 }
             };
             let in_background = hook.in_background;
-            let (of_hook, text) = (Arc::clone(shared), text.clone());
+            let text = match (&hook.action, hook.dialect) {
+                (_, Dialect::Codex) => for_codex.clone(),
+                (HookAction::Command(_), Dialect::Claude) => format!("{text}\n"),
+                (HookAction::Post(_), Dialect::Claude) => text.clone(),
+            };
+            let of_hook = Arc::clone(shared);
             let folder = session.folder.to_owned();
             let ran = async move {
+                let started = Instant::now();
                 let ran = of_hook.run(&hook, spawn, (&folder, &text)).await;
                 log(&hook, &ran);
-                (hook, ran)
+                let ms = started.elapsed().as_millis() as u64;
+                (hook, ms, ran)
             };
             if in_background {
                 let (shared, input) = (Arc::clone(shared), input.clone());
                 tokio::spawn(async move {
-                    if let (_, Ok(ran)) = ran.await {
+                    let (hook, ms, ran) = ran.await;
+                    shared.history.note(&hook, ms, ran.as_ref().err().cloned());
+                    if let Ok(ran) = ran {
                         lock(&shared.late).extend(late_texts(&input, &ran));
                     }
                 });
             } else {
-                running.push(ran);
+                running.push(ran.map(move |ran| (at, ran)));
             }
         }
-        // In the order in which they end, because the last of several equal decisions wins.
-        while let Some((hook, ran)) = running.next().await {
+        // In the order in which they end, because the last of several equal decisions wins; with Codex the
+        // first in its file.
+        let mut add = |(hook, ms, ran): (Hook, u64, Result<Ran, String>)| {
             outcome.add(&hook, &input, ran);
+            shared.history.note(&hook, ms, outcome.failed.take());
+        };
+        let mut of_codex = Vec::new();
+        while let Some((at, ended)) = running.next().await {
+            match ended.0.dialect {
+                Dialect::Claude => add(ended),
+                Dialect::Codex => of_codex.push((at, ended)),
+            }
         }
+        of_codex.sort_by_key(|(at, _)| Reverse(*at));
+        of_codex.into_iter().for_each(|(_, ended)| add(ended));
         outcome
     }
 }
@@ -275,7 +319,7 @@ impl Shared {
             HookAction::Command(command) => {
                 command::run(&self.processes, spawn, (hook, command), (folder, input)).await
             }
-            HookAction::Post(post) => post::run(&self.http, hook, post, input).await,
+            HookAction::Post(post) => post::run(&self.http, (hook, post), input, &self.environment.all).await,
         }
     }
 
@@ -298,7 +342,7 @@ impl Shared {
     }
 
     fn spawn(&self, session: &HookSession<'_>, hook: &Hook) -> Result<Spawn, String> {
-        let mut environment = self.environment.clone();
+        let mut environment = self.environment.commands.clone();
         let mut set = |name: &str, value: OsString| {
             environment.retain(|(known, _)| known.as_os_str() != name);
             environment.push((name.into(), value));

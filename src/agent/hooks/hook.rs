@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::codex::Dialect;
 use super::condition::Condition;
 use super::matcher::Matcher;
 use super::point::HookPoint;
@@ -27,6 +28,7 @@ pub struct Hook {
     pub file: PathBuf,
     /// Whether that is a file of the project.
     pub of_project: bool,
+    pub(super) dialect: Dialect,
     pub(super) accepts: Matcher,
     pub(super) holds: Option<Condition>,
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::codex::Dialect;
 use super::condition::Condition;
 use super::hook::{Hook, HookAction, HookPost};
 use super::matcher::Matcher;
@@ -96,6 +97,11 @@ fn read_group(
             return;
         }
     };
+    let dialect = if file.ends_with(".codex/hooks.json") {
+        Dialect::Codex
+    } else {
+        Dialect::Claude
+    };
     let Some(Value::Array(hooks)) = group.get("hooks") else {
         found.faults.push(format!("{place}.hooks: expected a list"));
         return;
@@ -111,6 +117,7 @@ fn read_group(
                 in_background: hook["async"] == true,
                 file: file.to_owned(),
                 of_project,
+                dialect,
                 accepts: accepts.clone(),
                 holds: read.condition,
             }),

@@ -14,17 +14,20 @@ mod hook_file;
 mod source;
 mod claude_names;
 mod input;
+mod codex;
 mod command;
 mod post;
 mod answer;
+mod history;
 mod fire;
 
 pub use fire::Hooks;
 pub use hook::{Hook, HookAction, HookPost};
 pub use hook_file::{HookFile, read_hooks};
+pub use history::HookRuns;
 pub use input::FROM_FILE;
 pub use point::HookPoint;
-pub use source::{FoundHooks, HookSource};
+pub use source::{FoundHooks, HookEnvironment, HookSource};
 
 pub(crate) use answer::{Decision, Outcome};
 pub(crate) use claude_names::from_input;

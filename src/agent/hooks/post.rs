@@ -1,5 +1,6 @@
 //! Runs a hook of type `http`: posts its input, and reads JSON from the answer.
 
+use std::collections::HashMap;
 use std::time::Instant;
 
 use regex::{Captures, Regex};
@@ -18,12 +19,12 @@ use tiller_llm::post::post_json;
 /// Returns why there is no such answer.
 pub(super) async fn run(
     http: &Http,
-    hook: &Hook,
-    post: &HookPost,
+    (hook, post): (&Hook, &HookPost),
     input: &str,
+    variables: &HashMap<String, String>,
 ) -> Result<Ran, String> {
     let started = Instant::now();
-    let variable = |name: &str| std::env::var(name).ok();
+    let variable = |name: &str| variables.get(name).cloned();
     let headers = post.headers.iter();
     let headers: Vec<(String, String)> = headers
         .map(|(name, value)| (name.clone(), filled(value, &post.variables, variable)))

@@ -36,6 +36,8 @@ pub(super) struct Allowed {
     pub context: Vec<String>,
     /// Whether a hook may answer the question about it with yes.
     pub hooks_may_allow: bool,
+    /// Whether hooks may answer that question at all.
+    pub hooks_may_answer: bool,
 }
 
 pub(super) enum Refusal {

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::allowed::{Allowed, CallScope, Refusal};
 use super::execution::reason;
 use super::hooks;
@@ -15,12 +17,13 @@ use crate::tool::{Progress, Rehearsal, ToolError};
 
 const NETWORK: Confinement = Confinement::Sandboxed { network: true };
 
-/// Asks whether `allowed` may run; `decision` says why the user must be asked.
+/// Asks whether `allowed` may run; `decision` says why the user must be asked. Returns other arguments for
+/// the call if a hook allows that call instead.
 pub(super) async fn ask(
     scope: CallScope<'_>,
     decision: &Decision,
     allowed: &mut Allowed,
-) -> Result<(), Refusal> {
+) -> Result<Option<Value>, Refusal> {
     let (link, turn, call) = (scope.link, scope.turn, scope.call);
     let mut why = decision.reason.clone();
     let mut agreed = None;
@@ -31,7 +34,7 @@ pub(super) async fn ask(
         let fingerprint = rehearsal.as_ref().map(|rehearsal| rehearsal.fingerprint);
         if agreed == Some(fingerprint) {
             allowed.shown = fingerprint;
-            return Ok(());
+            return Ok(None);
         }
         if agreed.is_some() {
             why = format!("{}; the file changed after you allowed it", decision.reason);
@@ -40,7 +43,7 @@ pub(super) async fn ask(
             if !rehearsal.changes {
                 if decision.rule.is_none() && may_read(scope, allowed).await? {
                     allowed.shown = fingerprint;
-                    return Ok(());
+                    return Ok(None);
                 }
                 why = format!("{}; it changes nothing", decision.reason);
             }
@@ -63,13 +66,18 @@ pub(super) async fn ask(
             by_hand: by_hand.clone(),
         });
         match answered(scope, subject, allowed).await {
-            Some(Answer::Allow { rules }) if rules.is_empty() => agreed = Some(fingerprint),
+            Some(Said::Change(args)) => return Ok(Some(args)),
+            Some(Said::Answer(Answer::Allow { rules })) if rules.is_empty() => {
+                agreed = Some(fingerprint);
+            }
             // A new rule also allows other changes, so the fingerprint no longer matters.
-            Some(Answer::Allow { .. }) => return Ok(()),
-            Some(Answer::Refuse { reason: None }) => {
+            Some(Said::Answer(Answer::Allow { .. })) => return Ok(None),
+            Some(Said::Answer(Answer::Refuse { reason: None })) => {
                 return Err(String::from("Not permitted: the user denied this call.").into());
             }
-            Some(Answer::Refuse { reason: Some(text) } | Answer::Reply(text)) => {
+            Some(Said::Answer(
+                Answer::Refuse { reason: Some(text) } | Answer::Reply(text),
+            )) => {
                 let text = format!("Not permitted: the user denied this call and says: {text}");
                 return Err(text.into());
             }
@@ -82,8 +90,16 @@ pub(super) async fn ask(
     }
 }
 
+/// What is said to the question.
+pub(super) enum Said {
+    /// By the user, or by a hook for them.
+    Answer(Answer),
+    /// By a hook: allow the call, but with these arguments.
+    Change(Value),
+}
+
 /// Asks the user, and hooks beside. Returns the first answer, or `None` without anyone to ask.
-async fn answered(scope: CallScope<'_>, subject: Subject, allowed: &Allowed) -> Option<Answer> {
+async fn answered(scope: CallScope<'_>, subject: Subject, allowed: &Allowed) -> Option<Said> {
     let CallScope { link, turn, call } = scope;
     let withdrawn = turn.interrupt.child_token();
     let asked = link.asker.ask(&call.id, &call.name, subject, &withdrawn);
@@ -95,11 +111,11 @@ async fn answered(scope: CallScope<'_>, subject: Subject, allowed: &Allowed) -> 
     };
     tokio::select! {
         biased;
-        answer = &mut asked => answer,
-        answer = by_hook => {
+        answer = &mut asked => answer.map(Said::Answer),
+        said = by_hook => {
             withdrawn.cancel();
             asked.await;
-            Some(answer)
+            Some(said)
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::allowed::{Allowed, CallScope, Refusal};
+use super::ask::Said;
 use super::execution::CallOutcome;
 use super::link::{Opening, RunLink, RunMessage};
 use super::redaction;
@@ -28,6 +29,8 @@ pub(super) struct Hooked {
     pub reason: String,
     /// For the model, with the call's result.
     pub context: Vec<String>,
+    /// Whether hooks may answer the user's question about it.
+    pub may_answer: bool,
 }
 
 /// What hooks said about a prompt.
@@ -85,6 +88,7 @@ impl RunLink {
     pub(super) async fn begin_hooks(&self, opening: &Opening) {
         self.follow_hooks().await;
         let hooks = &self.env.hooks;
+        hooks.note_model(&opening.model.id);
         if let (true, after_another) = hooks.begins(&self.env.conversation_id) {
             let source = match (opening.messages.is_empty(), after_another) {
                 (true, false) => "startup",
@@ -94,10 +98,8 @@ impl RunLink {
             self.session_start(source, &opening.model).await;
         }
         hooks.begin_run();
-        let redactor = self.env.redactor.get();
-        let late = hooks.take_late().into_iter();
-        let late = late.map(|text| redactor.redact(&text).into_owned());
-        if let Some(text) = joined(late.collect()) {
+        if let Some(text) = joined(hooks.take_late()) {
+            let text = self.env.redactor.get().redact(&text).into_owned();
             self.report(RunMessage::FromHooks(text)).await;
         }
     }
@@ -246,6 +248,7 @@ pub(super) async fn before_call(
         decision: None,
         reason: String::new(),
         context: Vec::new(),
+        may_answer: true,
     };
     if !link.env.hooks.has(HookPoint::PreToolUse) {
         return Ok(hooked);
@@ -258,7 +261,7 @@ pub(super) async fn before_call(
         return Err(texts.join("\n\n").into());
     }
     if let Some(changed) = outcome.arguments {
-        take_arguments(scope, tool, &mut hooked, &changed).await?;
+        take_arguments(scope, tool, &mut hooked, from_input(&call.name, &changed)).await?;
     }
     hooked.decision = outcome.decision;
     hooked.reason = outcome.reason;
@@ -267,16 +270,15 @@ pub(super) async fn before_call(
 }
 
 /// Replaces the call's arguments, and shows that.
-async fn take_arguments(
+pub(super) async fn take_arguments(
     scope: CallScope<'_>,
     tool: &dyn Tool,
     hooked: &mut Hooked,
-    changed: &Value,
+    args: Value,
 ) -> Result<(), Refusal> {
     let CallScope { link, turn, call } = scope;
-    let args = from_input(&call.name, changed);
     hooked.args = turn.toolbox.check(&call.name, args).map_err(|why| {
-        format!("A PreToolUse hook changed the arguments, and they are invalid now: {why}")
+        format!("A hook changed the arguments, and they are invalid now: {why}")
     })?;
     hooked.changed = true;
     let text = format!("A hook changed the arguments to {}", hooked.args);
@@ -337,18 +339,22 @@ pub(super) async fn after_call(
 }
 
 /// What hooks answer to the question whether a call may run, or never.
-pub(super) async fn answer_for_user(scope: CallScope<'_>, allowed: &Allowed) -> Answer {
+pub(super) async fn answer_for_user(scope: CallScope<'_>, allowed: &Allowed) -> Said {
     let CallScope { link, call, .. } = scope;
-    if !link.env.hooks.has(HookPoint::PermissionRequest) {
+    if !allowed.hooks_may_answer || !link.env.hooks.has(HookPoint::PermissionRequest) {
         return std::future::pending().await;
     }
     let input = HookInput::permission_request(&call.name, &allowed.args, &link.env.cwd);
     let outcome = link.fire(input).await;
-    match outcome.decision {
-        Some(Decision::Allow) if allowed.hooks_may_allow => Answer::Allow { rules: Vec::new() },
-        Some(Decision::Deny) => Answer::Refuse {
+    let changed = outcome.arguments.map(|args| from_input(&call.name, &args));
+    match (outcome.decision, changed) {
+        (Some(Decision::Allow), Some(args)) if args != allowed.args => Said::Change(args),
+        (Some(Decision::Allow), _) if allowed.hooks_may_allow => {
+            Said::Answer(Answer::Allow { rules: Vec::new() })
+        }
+        (Some(Decision::Deny), _) => Said::Answer(Answer::Refuse {
             reason: Some(outcome.reason),
-        },
+        }),
         _ => std::future::pending().await,
     }
 }

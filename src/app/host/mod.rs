@@ -17,6 +17,7 @@ use super::dirs::Dirs;
 use super::keys::KnownSecrets;
 use super::models::Models;
 use crate::agent::AgentHandle;
+use crate::agent::hooks::Hooks;
 use crate::agent::mcp::Mcp;
 use crate::agent::process::Processes;
 
@@ -44,6 +45,7 @@ pub struct Host {
     pub processes: Processes,
     /// The agent's MCP servers.
     pub mcp: Mcp,
+    pub hooks: Hooks,
     /// Whether sessions are saved.
     pub is_stored: bool,
     /// Whether the project is trusted now, for all screens.
