@@ -191,7 +191,8 @@ fn has_foreign_permissions(root: &Path) -> bool {
 
 /// The files of Claude Code in `home` that the user may rely on and that don't count here.
 pub fn unread_files(home: &Path) -> Option<String> {
-    let rules = has_foreign_permissions(home).then(|| format!("permissions in ~/{CLAUDE_SETTINGS}"));
+    let rules =
+        has_foreign_permissions(home).then(|| format!("permissions in ~/{CLAUDE_SETTINGS}"));
     let instructions = home.join(".claude/CLAUDE.md").exists();
     let instructions = instructions.then(|| "~/.claude/CLAUDE.md".to_owned());
     let unread: Vec<String> = rules.into_iter().chain(instructions).collect();

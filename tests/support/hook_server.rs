@@ -75,7 +75,9 @@ fn answer(mut stream: TcpStream, play: &Play, seen: &Mutex<Vec<(String, String)>
         // Until the client leaves.
         Play::Hang => reader.read(&mut [0]).ok().map(drop),
         Play::Flood => {
-            stream.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").ok()?;
+            stream
+                .write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
+                .ok()?;
             loop {
                 stream.write_all(b"4\r\nxxxx\r\n").ok()?;
             }

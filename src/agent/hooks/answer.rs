@@ -80,13 +80,21 @@ impl Outcome {
             }
             (2, stderr) if is_codex => return self.block(hook, input, stderr.to_owned(), true),
             (2, stderr) => {
-                let said = if stderr.is_empty() { "No stderr output" } else { stderr };
+                let said = if stderr.is_empty() {
+                    "No stderr output"
+                } else {
+                    stderr
+                };
                 let said = format!("[{}]: {said}", hook.name());
                 return self.block(hook, input, said, true);
             }
             _ => {}
         }
-        let stdout = if is_codex && code != 0 { "" } else { ran.stdout.trim() };
+        let stdout = if is_codex && code != 0 {
+            ""
+        } else {
+            ran.stdout.trim()
+        };
         match serde_json::from_str::<Value>(stdout) {
             Ok(answer @ Value::Object(_)) => {
                 if let Err(why) = self.read(hook, input, &answer) {
@@ -225,7 +233,9 @@ impl Outcome {
                 self.tell(format!("Stop hook feedback:\n{said}"));
             }
             // The question stays open.
-            HookPoint::PermissionRequest if by_code && hook.dialect == Dialect::Claude => self.fail(hook, input, "exit code 2"),
+            HookPoint::PermissionRequest if by_code && hook.dialect == Dialect::Claude => {
+                self.fail(hook, input, "exit code 2")
+            }
             HookPoint::SessionEnd
             | HookPoint::StopFailure
             | HookPoint::Notification

@@ -113,7 +113,11 @@ fn commands(line: &str) -> Vec<String> {
 fn files(names: &[String], input: &Value, cwd: &Path) -> Vec<PathBuf> {
     let paths: Vec<&str> = if names.iter().any(|name| name == "apply_patch") {
         let patch = input["command"].as_str().unwrap_or_default();
-        let named = |line| PATCHED.iter().find_map(|mark| str::strip_prefix(line, mark));
+        let named = |line| {
+            PATCHED
+                .iter()
+                .find_map(|mark| str::strip_prefix(line, mark))
+        };
         patch.lines().map(str::trim).filter_map(named).collect()
     } else {
         let keys = ["file_path", "path"].iter();
@@ -179,7 +183,11 @@ mod tests {
             ("Edit(*.rs)", false),
         ] {
             let input = json!({"command": "echo x; git push origin"});
-            assert_eq!(holds(condition, &["Bash", "bash"], input), expected, "{condition}");
+            assert_eq!(
+                holds(condition, &["Bash", "bash"], input),
+                expected,
+                "{condition}"
+            );
         }
         for (condition, name, expected) in [
             ("mcp__lab__x", "mcp__lab__x", true),
@@ -187,9 +195,19 @@ mod tests {
             ("mcp__lab__*", "mcp__lab__x", true),
             ("mcp__la", "mcp__lab__x", false),
         ] {
-            assert_eq!(holds(condition, &[name], json!({})), expected, "{condition}");
+            assert_eq!(
+                holds(condition, &[name], json!({})),
+                expected,
+                "{condition}"
+            );
         }
-        for fault in ["", "Write|Bash", "Bash(x", "bash(echo:*)", "WebFetch(domain:x)"] {
+        for fault in [
+            "",
+            "Write|Bash",
+            "Bash(x",
+            "bash(echo:*)",
+            "WebFetch(domain:x)",
+        ] {
             assert!(Condition::parse(fault).is_err(), "{fault}");
         }
     }
@@ -209,7 +227,11 @@ mod tests {
             ("Read(*.rs)", "/w/sub/a.rs", false),
         ] {
             let input = json!({"file_path": file});
-            assert_eq!(holds(condition, &["Edit"], input), expected, "{condition} {file}");
+            assert_eq!(
+                holds(condition, &["Edit"], input),
+                expected,
+                "{condition} {file}"
+            );
         }
         let patch = "*** Begin Patch\n*** Update File: a.md\n*** Move to: b.rs\n*** End Patch";
         let names = ["apply_patch", "Edit", "Write"];

@@ -16,8 +16,8 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
-use super::codex::{self, Dialect};
 use super::answer::{Outcome, late_texts};
+use super::codex::{self, Dialect};
 use super::command::{self, Ran};
 use super::history::{History, HookRuns};
 use super::hook::{Hook, HookAction};
@@ -25,6 +25,7 @@ use super::input::HookInput;
 use super::point::HookPoint;
 use super::post;
 use super::source::{HookEnvironment, HookSource};
+use super::variables;
 use crate::lock::lock;
 use crate::new_id::new_id;
 use crate::permission::PermissionMode;
@@ -59,6 +60,8 @@ struct Shared {
     /// What hooks in the background say to the model, with the next prompt.
     late: Mutex<Vec<String>>,
     history: History,
+    /// Variables that hooks set for later commands of the session.
+    variables: Mutex<Vec<(String, String)>>,
     /// The model of the last run.
     model: Mutex<String>,
     /// Identifies the run that the last prompt started.
@@ -101,6 +104,7 @@ impl Hooks {
             unawaited: TaskTracker::new(),
             late: Mutex::default(),
             history: History::default(),
+            variables: Mutex::default(),
             model: Mutex::default(),
             prompt: Mutex::default(),
         })))
@@ -117,6 +121,12 @@ impl Hooks {
             Some(found.notices)
         });
         read.await.ok().flatten().unwrap_or_default()
+    }
+
+    /// The variables that hooks have set for commands.
+    pub(crate) fn variables(&self) -> Vec<(String, String)> {
+        let shared = self.0.as_ref();
+        shared.map_or_else(Vec::new, |shared| lock(&shared.variables).clone())
     }
 
     /// How `hook` ran so far, if it did.
@@ -153,7 +163,11 @@ impl Hooks {
             return (false, false);
         };
         let mut begun = lock(&shared.begun);
-        (begun.insert(id.to_owned()), begun.len() > 1)
+        let is_new = begun.insert(id.to_owned());
+        if is_new {
+            lock(&shared.variables).clear();
+        }
+        (is_new, begun.len() > 1)
     }
 
     /// Returns whether the start of session `id` was announced, and its end not yet. Notes its end.
@@ -274,10 +288,11 @@ impl Hooks {
                 let (shared, input) = (Arc::clone(shared), input.clone());
                 tokio::spawn(async move {
                     let (hook, ms, ran) = ran.await;
-                    shared.history.note(&hook, ms, ran.as_ref().err().cloned());
+                    let error = ran.as_ref().err().cloned();
                     if let Ok(ran) = ran {
                         lock(&shared.late).extend(late_texts(&input, &ran));
                     }
+                    shared.history.note(&hook, ms, error);
                 });
             } else {
                 running.push(ran.map(move |ran| (at, ran)));
@@ -312,14 +327,37 @@ impl Shared {
     async fn run(
         &self,
         hook: &Hook,
-        spawn: Spawn,
+        mut spawn: Spawn,
         (folder, input): (&Path, &str),
     ) -> Result<Ran, String> {
         match &hook.action {
             HookAction::Command(command) => {
-                command::run(&self.processes, spawn, (hook, command), (folder, input)).await
+                let file = if sets_variables(hook) {
+                    let file = variables::new_file();
+                    Some(file.map_err(|error| format!("no file for its variables: {error}"))?)
+                } else {
+                    None
+                };
+                if let Some(file) = &file {
+                    let value = file.path().into();
+                    spawn.environment.push(("CLAUDE_ENV_FILE".into(), value));
+                }
+                let ran = command::run(&self.processes, spawn, (hook, command), (folder, input));
+                let ran = ran.await;
+                if let Some(file) = file {
+                    let of_commands = |name: &str| {
+                        let mut known = self.environment.commands.iter();
+                        let found = known.find(|(known, _)| known.as_os_str() == name);
+                        found.and_then(|(_, value)| value.clone().into_string().ok())
+                    };
+                    let set = variables::from_file(file.path(), of_commands);
+                    lock(&self.variables).extend(set);
+                }
+                ran
             }
-            HookAction::Post(post) => post::run(&self.http, (hook, post), input, &self.environment.all).await,
+            HookAction::Post(post) => {
+                post::run(&self.http, (hook, post), input, &self.environment.all).await
+            }
         }
     }
 
@@ -387,6 +425,11 @@ impl Shared {
         }
         message
     }
+}
+
+/// Whether a hook can set variables for later commands. One of the project can't.
+fn sets_variables(hook: &Hook) -> bool {
+    hook.point == HookPoint::SessionStart && !hook.of_project && !hook.in_background
 }
 
 /// Whether the point's input has the permission mode.

@@ -170,10 +170,7 @@ fn read_hook(point: HookPoint, of_project: bool, hook: &Value) -> Result<Entry, 
     })
 }
 
-fn condition(
-    point: HookPoint,
-    fields: &Map<String, Value>,
-) -> Result<Option<Condition>, String> {
+fn condition(point: HookPoint, fields: &Map<String, Value>) -> Result<Option<Condition>, String> {
     let text = match fields.get("if") {
         None => return Ok(None),
         Some(Value::String(text)) if text.trim().is_empty() => return Ok(None),
@@ -194,16 +191,18 @@ fn command(fields: &Map<String, Value>) -> Result<String, String> {
 }
 
 fn post(fields: &Map<String, Value>) -> Result<HookPost, String> {
-    let url = fields.get("url").and_then(Value::as_str).ok_or(".url: missing")?;
+    let url = fields
+        .get("url")
+        .and_then(Value::as_str)
+        .ok_or(".url: missing")?;
     if !["http://", "https://"].iter().any(|it| url.starts_with(it)) {
         return Err(".url: expected http:// or https://".to_owned());
     }
     let headers = match fields.get("headers") {
         None => Vec::new(),
         Some(Value::Object(headers)) => {
-            let text = |(name, value): (&String, &Value)| {
-                Some((name.clone(), value.as_str()?.to_owned()))
-            };
+            let text =
+                |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_owned()));
             let read: Option<Vec<_>> = headers.iter().map(text).collect();
             read.ok_or(".headers: expected texts")?
         }

@@ -213,17 +213,30 @@ mod tests {
         let cwd = tempfile::tempdir().unwrap();
         let file = cwd.path().join("fix.md").display().to_string();
         for (prompt, expected) in [
-            ("/fix 12 now\n\n[From .claude/commands/fix.md]\n\nFix 12", "fix|12 now|projectSettings|/fix 12 now"),
-            ("piped\n\n/fix\n\n[From fix.md]\n\nFix", "fix||projectSettings|/fix"),
-            ("/web:fix\n\n[From /elsewhere/fix.md]\n\nFix", "web:fix||userSettings|/web:fix"),
-            (&format!("/fix a\nb\n\n[From {file}]\n\nFix"), "fix|a\nb|projectSettings|/fix a\nb"),
+            (
+                "/fix 12 now\n\n[From .claude/commands/fix.md]\n\nFix 12",
+                "fix|12 now|projectSettings|/fix 12 now",
+            ),
+            (
+                "piped\n\n/fix\n\n[From fix.md]\n\nFix",
+                "fix||projectSettings|/fix",
+            ),
+            (
+                "/web:fix\n\n[From /elsewhere/fix.md]\n\nFix",
+                "web:fix||userSettings|/web:fix",
+            ),
+            (
+                &format!("/fix a\nb\n\n[From {file}]\n\nFix"),
+                "fix|a\nb|projectSettings|/fix a\nb",
+            ),
             ("Look at [From fix.md]", ""),
             ("Look\n\n[From fix.md]", ""),
         ] {
             let input = HookInput::expansion(prompt, cwd.path());
             let fields = input.map(|it| {
                 let keys = ["command_name", "command_args", "command_source", "prompt"];
-                keys.map(|key| it.fields[key].as_str().unwrap().to_owned()).join("|")
+                keys.map(|key| it.fields[key].as_str().unwrap().to_owned())
+                    .join("|")
             });
             assert_eq!(fields.unwrap_or_default(), expected, "{prompt}");
         }

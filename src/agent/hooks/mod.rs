@@ -15,6 +15,7 @@ mod source;
 mod claude_names;
 mod input;
 mod codex;
+mod variables;
 mod command;
 mod post;
 mod answer;
@@ -22,9 +23,9 @@ mod history;
 mod fire;
 
 pub use fire::Hooks;
+pub use history::HookRuns;
 pub use hook::{Hook, HookAction, HookPost};
 pub use hook_file::{HookFile, read_hooks};
-pub use history::HookRuns;
 pub use input::FROM_FILE;
 pub use point::HookPoint;
 pub use source::{FoundHooks, HookEnvironment, HookSource};

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use regex::{Captures, Regex};
 use serde_json::Value;
 use tokio::time::timeout;
 
 use super::command::{MAX_BYTES, Ran, too_slow};
 use super::hook::{Hook, HookPost};
+use super::variables::filled;
 use crate::process::ExitStatus;
 use tiller_llm::http::Http;
 use tiller_llm::post::post_json;
@@ -24,11 +24,7 @@ pub(super) async fn run(
     variables: &HashMap<String, String>,
 ) -> Result<Ran, String> {
     let started = Instant::now();
-    let variable = |name: &str| variables.get(name).cloned();
-    let headers = post.headers.iter();
-    let headers: Vec<(String, String)> = headers
-        .map(|(name, value)| (name.clone(), filled(value, &post.variables, variable)))
-        .collect();
+    let headers = headers(post, variables);
     let posted = post_json(http, &post.url, &headers, input.to_owned(), MAX_BYTES);
     let posted = timeout(hook.timeout, posted).await;
     let posted = posted.map_err(|_| too_slow(hook.timeout))??;
@@ -48,23 +44,16 @@ pub(super) async fn run(
     })
 }
 
-/// `value` with the values of the variables that it may use. Others are empty.
-fn filled(
-    value: &str,
-    allowed: &[String],
-    variable: impl Fn(&str) -> Option<String>,
-) -> String {
-    let Ok(reference) = Regex::new(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))") else {
-        return value.to_owned();
+/// The headers, with the values of the variables that the hook names. Others are empty.
+fn headers(post: &HookPost, variables: &HashMap<String, String>) -> Vec<(String, String)> {
+    let variable = |name: &str| {
+        let may = post.variables.iter().any(|it| it == name);
+        may.then(|| variables.get(name).cloned()).flatten()
     };
-    let fill = |found: &Captures<'_>| {
-        let name = found.get(1).or_else(|| found.get(2));
-        let name = name.map_or("", |name| name.as_str());
-        let may = allowed.iter().any(|it| it == name);
-        let value = may.then(|| variable(name)).flatten();
-        value.unwrap_or_default()
-    };
-    reference.replace_all(value, fill).into_owned()
+    let headers = post.headers.iter();
+    headers
+        .map(|(name, value)| (name.clone(), filled(value, variable)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -73,15 +62,21 @@ mod tests {
 
     #[test]
     fn headers_use_only_the_variables_that_the_hook_names() {
-        let allowed = ["TOKEN".to_owned(), "UNSET".to_owned()];
-        let variable = |name: &str| (name != "UNSET").then(|| format!("<{name}>"));
+        let variables = ["TOKEN", "HOME", "TOKENS"];
+        let variables = variables.map(|name| (name.to_owned(), format!("<{name}>")));
         for (value, expected) in [
             ("Bearer $TOKEN", "Bearer <TOKEN>"),
             ("${TOKEN}$TOKEN", "<TOKEN><TOKEN>"),
             ("$TOKENS-$UNSET-${HOME}", "--"),
             ("5 $ and $1", "5 $ and $1"),
         ] {
-            assert_eq!(filled(value, &allowed, variable), expected);
+            let post = HookPost {
+                url: String::new(),
+                headers: vec![("A".to_owned(), value.to_owned())],
+                variables: vec!["TOKEN".to_owned(), "UNSET".to_owned()],
+            };
+            let filled = headers(&post, &HashMap::from(variables.clone()));
+            assert_eq!(filled[0].1, expected);
         }
     }
 }

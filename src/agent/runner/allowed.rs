@@ -67,6 +67,7 @@ impl Allowed {
         let (link, call) = (scope.link, scope.call);
         let env = &link.env;
         ToolContext {
+            variables: env.hooks.variables(),
             call_id: call.id.clone(),
             cwd: env.cwd.clone(),
             spill_file: call_ids::spill_file(&env.spill_dir, &call.id),

@@ -75,9 +75,7 @@ pub(super) async fn ask(
             Some(Said::Answer(Answer::Refuse { reason: None })) => {
                 return Err(String::from("Not permitted: the user denied this call.").into());
             }
-            Some(Said::Answer(
-                Answer::Refuse { reason: Some(text) } | Answer::Reply(text),
-            )) => {
+            Some(Said::Answer(Answer::Refuse { reason: Some(text) } | Answer::Reply(text))) => {
                 let text = format!("Not permitted: the user denied this call and says: {text}");
                 return Err(text.into());
             }

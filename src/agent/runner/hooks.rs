@@ -129,8 +129,8 @@ impl RunLink {
     pub(super) async fn check_prompts(&self) -> bool {
         self.follow_hooks().await;
         let hooks = &self.env.hooks;
-        let checks = hooks.has(HookPoint::UserPromptSubmit)
-            || hooks.has(HookPoint::UserPromptExpansion);
+        let checks =
+            hooks.has(HookPoint::UserPromptSubmit) || hooks.has(HookPoint::UserPromptExpansion);
         let checked = self.env.hooks.note_checks(checks);
         if !checks {
             if checked {
@@ -277,9 +277,10 @@ pub(super) async fn take_arguments(
     args: Value,
 ) -> Result<(), Refusal> {
     let CallScope { link, turn, call } = scope;
-    hooked.args = turn.toolbox.check(&call.name, args).map_err(|why| {
-        format!("A hook changed the arguments, and they are invalid now: {why}")
-    })?;
+    hooked.args = turn
+        .toolbox
+        .check(&call.name, args)
+        .map_err(|why| format!("A hook changed the arguments, and they are invalid now: {why}"))?;
     hooked.changed = true;
     let text = format!("A hook changed the arguments to {}", hooked.args);
     let text = link.env.redactor.get().redact(&text).into_owned();

@@ -102,7 +102,8 @@ pub(super) async fn respond(link: &RunLink, turn: &mut Turn) -> Reply {
                     let error = refusal::settle(link, turn, error, refused).await;
                     let text = final_error(&error, retries);
                     end_retries(link, retries, Some(text.clone())).await;
-                    link.env.tell_hooks(HookInput::stop_failure(kind(&error), &text));
+                    link.env
+                        .tell_hooks(HookInput::stop_failure(kind(&error), &text));
                     return failed.reply(link, text).await;
                 }
                 link.next_turn(Step::Reopen(Change::None)).await
@@ -123,7 +124,8 @@ pub(super) async fn respond(link: &RunLink, turn: &mut Turn) -> Reply {
                 let error = refusal::settle(link, turn, error, refused).await;
                 let text = final_error(&error, retries);
                 end_retries(link, retries, Some(text.clone())).await;
-                link.env.tell_hooks(HookInput::stop_failure(kind(&error), &text));
+                link.env
+                    .tell_hooks(HookInput::stop_failure(kind(&error), &text));
                 return failed.reply(link, text).await;
             }
         };

@@ -45,6 +45,7 @@ pub struct Host {
     pub processes: Processes,
     /// The agent's MCP servers.
     pub mcp: Mcp,
+    /// Its hooks, for their list.
     pub hooks: Hooks,
     /// Whether sessions are saved.
     pub is_stored: bool,

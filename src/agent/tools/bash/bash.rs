@@ -128,7 +128,7 @@ impl TypedTool for Bash {
         let spawn = Spawn {
             command: details.command.clone(),
             cwd: context.cwd.clone(),
-            environment: secrets.environment(),
+            environment: secrets.environment_with(&context.variables),
             sandbox: context.sandbox.clone(),
         };
         let (processes, cancel) = (context.processes.clone(), context.cancel.clone());
