@@ -108,6 +108,24 @@ fn a_hook_in_the_background_answers_with_the_next_prompt_and_is_listed_with_its_
 }
 
 #[test]
+fn a_hook_in_the_background_can_start_a_run() {
+    let line = "cat > /dev/null; test -e ONCE && exit 0; touch ONCE; echo ERRTEXT >&2; exit 2";
+    let group = json!({"hooks": [
+        {"type": "command", "command": line, "async": true, "asyncRewake": true}]});
+    let (server, sandbox) = stage(None);
+    write_hooks(&sandbox.config().join("hooks.json"), "Stop", &group);
+    let mut client = RpcClient::start(&sandbox, &["-m", Wire::Anthropic.model()]);
+    client.prompt("one");
+    client.until_type("agent_settled");
+    let said = server.request(1).last_user();
+    assert!(
+        said.contains("Stop hook blocking error from command"),
+        "{said}"
+    );
+    assert!(said.contains("ERRTEXT"), "{said}");
+}
+
+#[test]
 fn the_list_says_why_a_hook_failed_last() {
     let (_server, sandbox) = stage(None);
     let file = sandbox.config().join("hooks.json");

@@ -55,6 +55,7 @@ fn hooks_get_the_fields_that_scripts_expect() {
         "UserPromptSubmit",
         "PreToolUse",
         "PostToolUse",
+        "PostToolBatch",
         "Stop",
         "SessionEnd",
     ];
@@ -78,7 +79,7 @@ fn hooks_get_the_fields_that_scripts_expect() {
     let all = ["session_id", "transcript_path", "cwd", "hook_event_name"];
     let with_prompt = [&all[..], &["prompt_id"]].concat();
     let in_run = [&with_prompt[..], &["permission_mode"]].concat();
-    let expected: [(&[&str], &[&str]); 6] = [
+    let expected: [(&[&str], &[&str]); 7] = [
         (&all, &["source", "model"]),
         (&in_run, &["prompt"]),
         (&in_run, &["tool_name", "tool_input", "tool_use_id"]),
@@ -92,6 +93,7 @@ fn hooks_get_the_fields_that_scripts_expect() {
                 "duration_ms",
             ],
         ),
+        (&in_run, &["tool_calls"]),
         (
             &in_run,
             &[
@@ -129,11 +131,18 @@ fn hooks_get_the_fields_that_scripts_expect() {
             .trim_end(),
         "out1"
     );
-    assert_eq!(inputs[4]["last_assistant_message"], "final");
-    assert_eq!(inputs[5]["reason"], "other");
-    assert_eq!(inputs[1]["prompt_id"], inputs[4]["prompt_id"]);
-    assert_eq!(inputs[0]["session_id"], inputs[5]["session_id"]);
-    let transcript = inputs[5]["transcript_path"].as_str().unwrap();
+    let call = &inputs[4]["tool_calls"][0];
+    let keys: Vec<&String> = call.as_object().unwrap().keys().collect();
+    assert_eq!(
+        keys,
+        ["tool_name", "tool_input", "tool_use_id", "tool_response"]
+    );
+    assert_eq!(call["tool_response"].as_str().unwrap().trim_end(), "out1");
+    assert_eq!(inputs[5]["last_assistant_message"], "final");
+    assert_eq!(inputs[6]["reason"], "other");
+    assert_eq!(inputs[1]["prompt_id"], inputs[5]["prompt_id"]);
+    assert_eq!(inputs[0]["session_id"], inputs[6]["session_id"]);
+    let transcript = inputs[6]["transcript_path"].as_str().unwrap();
     assert!(Path::new(transcript).is_file(), "{transcript}");
     let project = sandbox.read("project");
     assert_eq!(Path::new(&project), sandbox.path());

@@ -222,10 +222,7 @@ impl Outcome {
             }
             HookPoint::SessionStart if by_code => self.fail(hook, input, &said),
             HookPoint::PostToolUse | HookPoint::PostToolUseFailure | HookPoint::SessionStart => {
-                self.tell(format!(
-                    "{title} hook blocking error from command: \"{}\": {said}",
-                    hook.name()
-                ));
+                self.tell(blocking_error(hook, input, &said));
             }
             HookPoint::PostToolBatch => self.stop = Some(shortened(said)),
             HookPoint::Stop => {
@@ -247,8 +244,17 @@ impl Outcome {
     }
 }
 
+fn blocking_error(hook: &Hook, input: &HookInput, said: &str) -> String {
+    let (title, name) = (input.title(), hook.name());
+    format!("{title} hook blocking error from command: \"{name}\": {said}")
+}
+
 /// What a hook in the background says to the model, without the title of its point.
-pub(super) fn late_texts(input: &HookInput, ran: &Ran) -> Vec<String> {
+pub(super) fn late_texts(hook: &Hook, input: &HookInput, ran: &Ran) -> Vec<String> {
+    if ran.exit == ExitStatus::Exited(2) {
+        let text = blocking_error(hook, input, &ran.stderr);
+        return hook.wakes.then(|| shortened(text)).into_iter().collect();
+    }
     let answer: Value = serde_json::from_str(ran.stdout.trim()).unwrap_or_default();
     let own = &answer["hookSpecificOutput"];
     let is_meant = own["hookEventName"] == input.point.name();

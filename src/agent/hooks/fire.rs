@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use serde_json::{Map, Value, json};
+use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
@@ -30,7 +31,7 @@ use crate::lock::lock;
 use crate::new_id::new_id;
 use crate::permission::PermissionMode;
 use crate::process::sandbox::Sandbox;
-use crate::process::{Processes, Spawn};
+use crate::process::{ExitStatus, Processes, Spawn};
 use tiller_llm::http::Http;
 
 /// How long hooks that nobody waits for may still take when the session ends.
@@ -57,6 +58,8 @@ struct Shared {
     begun: Mutex<HashSet<String>>,
     /// Hooks that nobody waits for.
     unawaited: TaskTracker,
+    /// Tells the agent that a hook in the background wants a run.
+    wake: Notify,
     /// What hooks in the background say to the model, with the next prompt.
     late: Mutex<Vec<String>>,
     history: History,
@@ -102,6 +105,7 @@ impl Hooks {
             checks: AtomicBool::new(false),
             begun: Mutex::default(),
             unawaited: TaskTracker::new(),
+            wake: Notify::new(),
             late: Mutex::default(),
             history: History::default(),
             variables: Mutex::default(),
@@ -225,6 +229,14 @@ impl Hooks {
         }
     }
 
+    /// Waits for a hook in the background that wants a run.
+    pub(crate) async fn woken(&self) {
+        match &self.0 {
+            Some(shared) => shared.wake.notified().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Returns what hooks in the background have said since the last call.
     pub(crate) fn take_late(&self) -> Vec<String> {
         let shared = self.0.as_ref();
@@ -290,7 +302,10 @@ impl Hooks {
                     let (hook, ms, ran) = ran.await;
                     let error = ran.as_ref().err().cloned();
                     if let Ok(ran) = ran {
-                        lock(&shared.late).extend(late_texts(&input, &ran));
+                        lock(&shared.late).extend(late_texts(&hook, &input, &ran));
+                        if hook.wakes && ran.exit == ExitStatus::Exited(2) {
+                            shared.wake.notify_one();
+                        }
                     }
                     shared.history.note(&hook, ms, error);
                 });

@@ -115,6 +115,7 @@ fn read_group(
                 action: read.action,
                 timeout: read.timeout,
                 in_background: hook["async"] == true,
+                wakes: hook["asyncRewake"] == true,
                 file: file.to_owned(),
                 of_project,
                 dialect,
