@@ -231,7 +231,7 @@ impl Outcome {
             }
             // The question stays open.
             HookPoint::PermissionRequest if by_code && hook.dialect == Dialect::Claude => {
-                self.fail(hook, input, "exit code 2")
+                self.fail(hook, input, "exit code 2");
             }
             HookPoint::SessionEnd
             | HookPoint::StopFailure

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -23,14 +23,13 @@ use super::command::{self, Ran};
 use super::history::{History, HookRuns};
 use super::hook::{Hook, HookAction};
 use super::input::HookInput;
+use super::message::{HookSession, message};
 use super::point::HookPoint;
 use super::post;
 use super::source::{HookEnvironment, HookSource};
 use super::variables;
 use crate::lock::lock;
 use crate::new_id::new_id;
-use crate::permission::PermissionMode;
-use crate::process::sandbox::Sandbox;
 use crate::process::{ExitStatus, Processes, Spawn};
 use tiller_llm::http::Http;
 
@@ -69,19 +68,6 @@ struct Shared {
     model: Mutex<String>,
     /// Identifies the run that the last prompt started.
     prompt: Mutex<Option<String>>,
-}
-
-/// What all points tell about the session.
-pub(crate) struct HookSession<'a> {
-    pub id: &'a str,
-    /// Its file, if it has one.
-    pub file: Option<&'a Path>,
-    pub cwd: &'a Path,
-    pub mode: PermissionMode,
-    /// For files with input.
-    pub folder: &'a Path,
-    /// What hooks of the project may access; `None` means everything. Or why they can't run.
-    pub sandbox: Result<Option<Arc<Sandbox>>, String>,
 }
 
 impl Hooks {
@@ -268,7 +254,8 @@ impl Hooks {
         let Some(shared) = self.0.as_ref().filter(|_| self.has(input.point)) else {
             return outcome;
         };
-        let message = shared.message(&session, &input);
+        let prompt = lock(&shared.prompt).clone();
+        let message = message(&session, &input, prompt.as_deref());
         let for_codex = codex::message(&message, &input, &lock(&shared.model));
         let text = Value::Object(message).to_string();
         let mut running = FuturesUnordered::new();
@@ -327,7 +314,9 @@ impl Hooks {
             }
         }
         of_codex.sort_by_key(|(at, _)| Reverse(*at));
-        of_codex.into_iter().for_each(|(_, ended)| add(ended));
+        for (_, ended) in of_codex {
+            add(ended);
+        }
         outcome
     }
 }
@@ -419,55 +408,11 @@ impl Shared {
             },
         })
     }
-
-    fn message(&self, session: &HookSession<'_>, input: &HookInput) -> Map<String, Value> {
-        let file = session.file.map(|file| file.to_string_lossy());
-        let mut message = Map::new();
-        let mut add = |name: &str, value: Value| drop(message.insert(name.to_owned(), value));
-        add("session_id", json!(session.id));
-        add("transcript_path", json!(file.unwrap_or_default()));
-        add("cwd", json!(session.cwd.to_string_lossy()));
-        let prompt = lock(&self.prompt).clone();
-        if let Some(prompt) = prompt {
-            add("prompt_id", json!(prompt));
-        }
-        if has_mode(input.point) {
-            add("permission_mode", json!(mode_name(session.mode)));
-        }
-        add("hook_event_name", json!(input.point.name()));
-        for (name, value) in &input.fields {
-            add(name, value.clone());
-        }
-        message
-    }
 }
 
 /// Whether a hook can set variables for later commands. One of the project can't.
 fn sets_variables(hook: &Hook) -> bool {
     hook.point == HookPoint::SessionStart && !hook.of_project && !hook.in_background
-}
-
-/// Whether the point's input has the permission mode.
-const fn has_mode(point: HookPoint) -> bool {
-    !matches!(
-        point,
-        HookPoint::SessionStart
-            | HookPoint::SessionEnd
-            | HookPoint::StopFailure
-            | HookPoint::Notification
-            | HookPoint::PreCompact
-            | HookPoint::PostCompact
-    )
-}
-
-/// What Claude Code calls the mode.
-const fn mode_name(mode: PermissionMode) -> &'static str {
-    match mode {
-        PermissionMode::Plan => "plan",
-        PermissionMode::Ask => "default",
-        PermissionMode::Auto => "auto",
-        PermissionMode::Full => "bypassPermissions",
-    }
 }
 
 fn log(hook: &Hook, ran: &Result<Ran, String>) {

@@ -14,6 +14,7 @@ mod hook_file;
 mod source;
 mod claude_names;
 mod input;
+mod message;
 mod codex;
 mod variables;
 mod command;
@@ -32,9 +33,9 @@ pub use source::{FoundHooks, HookEnvironment, HookSource};
 
 pub(crate) use answer::{Decision, Outcome};
 pub(crate) use claude_names::from_input;
-pub(crate) use fire::HookSession;
 pub(crate) use hook_file::quoted;
 pub(crate) use input::HookInput;
+pub(crate) use message::HookSession;
 
 /// The origin of messages to the model that hooks wrote.
 pub const HOOK_ORIGIN: &str = "hook";

@@ -143,10 +143,8 @@ async fn judge_args(
         args,
         effects,
     };
-    if asks {
-        if let Some(args) = ask(scope, &decision, &mut allowed).await? {
-            return Ok(Judgement::Changed(args));
-        }
+    if asks && let Some(args) = ask(scope, &decision, &mut allowed).await? {
+        return Ok(Judgement::Changed(args));
     }
     // Only after the answer, so that files the user creates meanwhile aren't attributed to this command.
     let sandbox = link.env.permissions.sandbox(&judged, confinement);

@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use super::allowed::{Allowed, CallScope, Refusal};
 use super::ask::Said;
+use super::dispatch::as_run;
 use super::execution::CallOutcome;
-use super::link::{Opening, RunLink, RunMessage};
+use super::link::{Opening, RunLink, RunMessage, Turn};
 use super::redaction;
 use crate::event::{AgentEvent, NoticeLevel, ToolStatus};
 use crate::hooks::{Decision, HookInput, HookPoint, Outcome, from_input};
@@ -65,17 +66,21 @@ impl RunLink {
     }
 
     /// Tells hooks that all calls of an answer have ended, and the model what they say.
-    pub(super) async fn after_calls(&self, calls: &[ToolCall], results: &[Arc<Message>]) {
+    pub(super) async fn after_calls(
+        &self,
+        turn: &Turn,
+        calls: &[ToolCall],
+        results: &[Arc<Message>],
+    ) {
         if calls.is_empty() || !self.env.hooks.has(HookPoint::PostToolBatch) {
             return;
         }
+        let calls: Vec<_> = calls.iter().map(|call| as_run(turn, call)).collect();
         let texts = results.iter().map(|result| match &**result {
             Message::ToolResult(result) => content_text(&result.content),
             _ => String::new(),
         });
-        let ended = calls
-            .iter()
-            .zip(texts)
+        let ended = (calls.iter().zip(texts))
             .map(|(call, text)| (&*call.name, &call.arguments, &*call.id, text));
         let input = HookInput::post_tool_batch(ended, &self.env.cwd);
         let outcome = self.unless_cancelled(self.fire(input)).await;

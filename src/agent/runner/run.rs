@@ -117,7 +117,7 @@ async fn turns(
         if let Some(outcome) = reply.failure {
             return outcome;
         }
-        link.after_calls(&calls, &results).await;
+        link.after_calls(&turn, &calls, &results).await;
         if link.stopped_by_hook().await {
             return RunOutcome::Done;
         }
