@@ -6,10 +6,10 @@ use super::shell::read;
 const GAP: char = '…';
 
 /// Returns `true` if a simple command in `line` matches `pattern`, where `*` is any text. Unknown parts of
-/// a command can be anything, and so can a line that tiller can't read for certain.
+/// a command can be anything, and so can a line that tiller can't parse.
 pub fn may_run(line: &str, pattern: &str) -> bool {
     let line = read(line);
-    if !line.doubts.is_empty() {
+    if line.commands.is_empty() && !line.doubts.is_empty() {
         return true;
     }
     // Words have no quotes.
