@@ -149,6 +149,7 @@ fn call(
 ) -> Duration {
     let details = Arc::new(Details::Text(tiller::agent::tool::TextDetails::default()));
     let context = ToolContext {
+        variables: Vec::new(),
         call_id: String::from("call"),
         asker: tiller::agent::Asker::default(),
         sandbox: None,

@@ -147,6 +147,8 @@ impl Effects {
 /// What a call knows about its surroundings.
 #[derive(Clone, Debug)]
 pub struct ToolContext {
+    /// Variables that hooks have set for commands.
+    pub variables: Vec<(String, String)>,
     /// The call's id.
     pub call_id: String,
     /// The base folder of relative paths.

@@ -115,6 +115,7 @@ pub mod os_error;
 pub mod overflow;
 pub mod probe;
 pub mod http;
+pub mod post;
 pub mod sse;
 pub mod scripted;
 

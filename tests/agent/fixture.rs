@@ -436,6 +436,7 @@ pub struct Setup {
     pub permission: Option<PermissionOptions>,
     pub rule_source: Option<Box<dyn RuleSource>>,
     pub processes: Option<Processes>,
+    pub hooks: agent::hooks::Hooks,
     /// Replaces the built-in system prompt.
     pub system_prompt: Option<String>,
     pub today: Option<Today>,
@@ -539,7 +540,7 @@ impl Setup {
             budget: self.budget,
             budget_flags: self.budget_flags,
             redactor: self.redactor,
-            hooks: agent::hooks::Hooks::default(),
+            hooks: self.hooks,
             own_tools: agent::tools::own::OwnTools::default(),
             mcp: agent::mcp::Mcp::default(),
         });

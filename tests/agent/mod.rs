@@ -38,6 +38,7 @@ mod sessions;
 mod stored;
 mod trials;
 mod clients;
+mod hooks;
 mod nothing_lost;
 mod append_only;
 mod parity;

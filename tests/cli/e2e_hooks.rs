@@ -1,21 +1,20 @@
-//! Hooks, end to end: the real binary runs them from the user's files, and does what they answer.
-//!
-//! `conformance/hooks/answers.jsonl` holds what Claude Code 2.1 did with each answer, recorded from its
-//! program: whether the command ran, how many requests the model got, and what it read.
+//! Hooks, end to end: the real binary runs them from the user's files. `e2e_hook_answers` has what it does with
+//! each answer.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::model_server::{ModelServer, Recorded, Reply, Script, Wire};
+use crate::support::model_server::{ModelServer, Reply, Script, Wire};
 use crate::support::sandbox::{Ran, Sandbox};
 
-const ANSWERS: &str = include_str!("../conformance/hooks/answers.jsonl");
-
 /// A sandbox whose model calls `bash` with `command`, if any, and then says "final".
-fn stage(command: Option<&str>) -> (ModelServer, Sandbox) {
-    let call = command.map(|command| Reply::call("bash", json!({"command": command})));
+pub(super) fn stage(command: Option<&str>) -> (ModelServer, Sandbox) {
+    stage_call(command.map(|command| Reply::call("bash", json!({"command": command}))))
+}
+
+pub(super) fn stage_call(call: Option<Reply>) -> (ModelServer, Sandbox) {
     let last = Reply::text("final").repeat();
     let server = ModelServer::start(Script::of(call.into_iter().chain([last])));
     let mut sandbox = Sandbox::new();
@@ -23,109 +22,27 @@ fn stage(command: Option<&str>) -> (ModelServer, Sandbox) {
     (server, sandbox)
 }
 
-fn ask(sandbox: &Sandbox, mode: &str) -> Ran {
-    let model = Wire::Anthropic.model();
-    sandbox.run(&["-p", "--permission", mode, "-m", model, "go"])
+pub(super) fn ask(sandbox: &Sandbox, mode: &str) -> Ran {
+    ask_for(sandbox, mode, "go")
 }
 
-fn write_hooks(file: &Path, event: &str, group: &Value) {
+pub(super) fn ask_for(sandbox: &Sandbox, mode: &str, prompt: &str) -> Ran {
+    let model = Wire::Anthropic.model();
+    sandbox.run(&["-p", "--permission", mode, "-m", model, prompt])
+}
+
+pub(super) fn write_hooks(file: &Path, event: &str, group: &Value) {
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     let hooks = json!({"hooks": {event: [group]}});
     fs::write(file, hooks.to_string()).unwrap();
 }
 
-fn command(command: &str) -> Value {
+pub(super) fn command(command: &str) -> Value {
     json!({"hooks": [{"type": "command", "command": command}]})
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
-}
-
-/// The settings entry of a recorded hook, the `at`th of its case.
-fn entry(hook: &Value, at: usize) -> Value {
-    let line = match hook["raw"].as_str() {
-        Some(raw) => raw.to_owned(),
-        None => {
-            let mut steps = vec!["cat >/dev/null".to_owned(), format!(": {at}")];
-            if hook["once"] == true {
-                steps.push(format!("test -e once{at} && exit 0; touch once{at}"));
-            }
-            if let Some(seconds) = hook["sleep"].as_f64() {
-                steps.push(format!("sleep {seconds}"));
-            }
-            for (stream, to) in [("out", ""), ("err", " >&2")] {
-                if let Some(text) = hook[stream].as_str() {
-                    steps.push(format!("printf %s {}{to}", quoted(text)));
-                }
-            }
-            steps.push(match hook["kill"].as_i64() {
-                Some(signal) => format!("kill -{signal} $$"),
-                None => format!("exit {}", hook["rc"].as_i64().unwrap_or(0)),
-            });
-            steps.join("; ")
-        }
-    };
-    let mut entry = json!({"type": "command", "command": line});
-    for (key, value) in hook["entry"].as_object().into_iter().flatten() {
-        entry[key] = value.clone();
-    }
-    entry
-}
-
-#[test]
-fn recorded_answers_have_the_recorded_effects() {
-    let wrong: Vec<String> = ANSWERS
-        .lines()
-        .filter_map(|line| difference(line).err())
-        .collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// Plays one recorded case. Returns what differs.
-fn difference(line: &str) -> Result<(), String> {
-    let case: Value = serde_json::from_str(line).unwrap();
-    let id = case["id"].as_str().unwrap();
-    let (server, sandbox) = stage(match case["script"].as_str().unwrap() {
-        "bash" => Some("echo x >> RAN; echo out1"),
-        "fail" => Some("echo x >> RAN; exit 3"),
-        _ => None,
-    });
-    let hooks = case["hooks"].as_array().unwrap().iter().enumerate();
-    let hooks: Vec<Value> = hooks.map(|(at, hook)| entry(hook, at)).collect();
-    let group = json!({"matcher": case["matcher"], "hooks": hooks});
-    let event = case["event"].as_str().unwrap();
-    write_hooks(&sandbox.config().join("hooks.json"), event, &group);
-    let ran = ask(&sandbox, case["mode"].as_str().unwrap());
-
-    let times = fs::read_to_string(sandbox.path().join("RAN")).unwrap_or_default();
-    let requests = server.requests();
-    let counts = json!([times.lines().count(), requests.len()]);
-    let expected = json!([case["tool_ran"], case["requests"]]);
-    if counts != expected {
-        return Err(format!(
-            "{id}: calls and requests {counts}, not {expected}: {ran:?}"
-        ));
-    }
-    let read = requests.last().map_or_else(String::new, Recorded::text);
-    let said = read.rfind("\"messages\"").map_or(&*read, |at| &read[at..]);
-    for part in case["sees"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .flat_map(|it| it.as_array().unwrap())
-    {
-        let part = part.to_string();
-        let part = part.trim_matches('"');
-        if !said.contains(part) {
-            return Err(format!("{id}: {part} is not in {said}"));
-        }
-    }
-    let mut results = requests.iter().flat_map(Recorded::results);
-    if case["misses_output"] == true && results.any(|it| it.trim_end() == "out1") {
-        return Err(format!("{id}: the model reads the output: {said}"));
-    }
-    Ok(())
 }
 
 /// Each event's fields are those that Claude Code sends, and scripts of its users find them by name.
@@ -138,6 +55,7 @@ fn hooks_get_the_fields_that_scripts_expect() {
         "UserPromptSubmit",
         "PreToolUse",
         "PostToolUse",
+        "PostToolBatch",
         "Stop",
         "SessionEnd",
     ];
@@ -161,7 +79,7 @@ fn hooks_get_the_fields_that_scripts_expect() {
     let all = ["session_id", "transcript_path", "cwd", "hook_event_name"];
     let with_prompt = [&all[..], &["prompt_id"]].concat();
     let in_run = [&with_prompt[..], &["permission_mode"]].concat();
-    let expected: [(&[&str], &[&str]); 6] = [
+    let expected: [(&[&str], &[&str]); 7] = [
         (&all, &["source", "model"]),
         (&in_run, &["prompt"]),
         (&in_run, &["tool_name", "tool_input", "tool_use_id"]),
@@ -175,6 +93,7 @@ fn hooks_get_the_fields_that_scripts_expect() {
                 "duration_ms",
             ],
         ),
+        (&in_run, &["tool_calls"]),
         (
             &in_run,
             &[
@@ -212,14 +131,81 @@ fn hooks_get_the_fields_that_scripts_expect() {
             .trim_end(),
         "out1"
     );
-    assert_eq!(inputs[4]["last_assistant_message"], "final");
-    assert_eq!(inputs[5]["reason"], "other");
-    assert_eq!(inputs[1]["prompt_id"], inputs[4]["prompt_id"]);
-    assert_eq!(inputs[0]["session_id"], inputs[5]["session_id"]);
-    let transcript = inputs[5]["transcript_path"].as_str().unwrap();
+    let call = &inputs[4]["tool_calls"][0];
+    let keys: Vec<&String> = call.as_object().unwrap().keys().collect();
+    assert_eq!(
+        keys,
+        ["tool_name", "tool_input", "tool_use_id", "tool_response"]
+    );
+    assert_eq!(call["tool_response"].as_str().unwrap().trim_end(), "out1");
+    assert_eq!(inputs[5]["last_assistant_message"], "final");
+    assert_eq!(inputs[6]["reason"], "other");
+    assert_eq!(inputs[1]["prompt_id"], inputs[5]["prompt_id"]);
+    assert_eq!(inputs[0]["session_id"], inputs[6]["session_id"]);
+    let transcript = inputs[6]["transcript_path"].as_str().unwrap();
     assert!(Path::new(transcript).is_file(), "{transcript}");
     let project = sandbox.read("project");
     assert_eq!(Path::new(&project), sandbox.path());
+}
+
+/// Scripts for Codex look for other fields.
+#[test]
+fn hooks_of_codex_get_what_codex_sends() {
+    let (_server, sandbox) = stage(Some("echo out1"));
+    let file = sandbox.config().join("../home/.codex/hooks.json");
+    let line = "cat > SEEN; printf '|' >> SEEN";
+    write_hooks(&file, "PostToolUse", &command(line));
+    let ran = ask(&sandbox, "full");
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let seen = sandbox.read("SEEN");
+    let text = seen.strip_suffix("}|").expect("no line break at the end");
+    let input: Value = serde_json::from_str(&format!("{text}}}")).unwrap();
+    assert_eq!(input["tool_response"].as_str().unwrap().trim_end(), "out1");
+    assert_eq!(
+        input["model"],
+        Wire::Anthropic.model().split_once('/').unwrap().1
+    );
+    assert!(
+        input["turn_id"].is_string() && input.get("prompt_id").is_none(),
+        "{input}"
+    );
+}
+
+/// A hook that waits for the session's start prepares the commands of the model.
+#[test]
+fn a_hook_sets_variables_for_the_commands_of_the_session() {
+    let (server, sandbox) = stage(Some("echo \"$LAB-${LAB_API_KEY:-hidden}-$PAGER\""));
+    let line = "cat > /dev/null; printf 'export LAB=v1\nLAB_API_KEY=x\nexport PAGER=\"$LAB $HOME\"\n' \
+        > \"$CLAUDE_ENV_FILE\"";
+    let file = sandbox.config().join("hooks.json");
+    write_hooks(&file, "SessionStart", &command(line));
+    let ran = ask(&sandbox, "full");
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let home = sandbox.config().parent().unwrap().join("home");
+    let expected = format!("v1-hidden-v1 {}", home.display());
+    assert_eq!(server.request(1).results()[0].trim_end(), expected);
+}
+
+/// An alert must go out although nobody waits for it.
+#[test]
+fn hooks_learn_of_a_run_that_fails() {
+    let failure = Reply::http(
+        401,
+        "application/json",
+        r#"{"error": {"message": "bad key"}}"#,
+    );
+    let (_server, sandbox) = stage_call(Some(failure));
+    let line = "sleep 0.3; cat > FAILED";
+    let group = json!({"matcher": "authentication_failed", "hooks": command(line)["hooks"]});
+    let file = sandbox.config().join("hooks.json");
+    write_hooks(&file, "StopFailure", &group);
+    let ran = ask(&sandbox, "full");
+    assert_ne!(ran.code, Some(0), "{ran:#?}");
+    let input: Value = serde_json::from_str(&sandbox.read("FAILED")).unwrap();
+    assert_eq!(input["error"], "authentication_failed");
+    let said = input["last_assistant_message"].as_str().unwrap();
+    assert!(said.contains("bad key"), "{input}");
+    assert!(input.get("permission_mode").is_none(), "{input}");
 }
 
 /// Runs a project with `hooks` in `.claude/settings.json`, for one call of `bash`.

@@ -97,6 +97,7 @@ impl BashTool {
         let cancel = CancellationToken::new();
         let (progress, watcher) = Progress::new(Arc::new(self.tool.preview(&args)));
         let context = ToolContext {
+            variables: Vec::new(),
             call_id: String::from("call"),
             asker: tiller::agent::Asker::default(),
             sandbox: self.sandbox.clone(),

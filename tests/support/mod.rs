@@ -16,6 +16,7 @@ pub mod sandbox;
 pub mod screen;
 pub mod tmux;
 pub mod job;
+pub mod hook_server;
 pub mod local_server;
 pub mod mcp_http;
 pub mod marked;

@@ -77,6 +77,7 @@ impl TestTools {
     pub fn context(&self) -> ToolContext {
         let details = Arc::new(Details::Text(TextDetails::default()));
         ToolContext {
+            variables: Vec::new(),
             call_id: String::from("call"),
             asker: tiller::agent::Asker::default(),
             sandbox: None,

@@ -91,6 +91,7 @@ impl Fixture {
     pub fn call(&self, tool: &str, args: Value, reach: Reach) -> Result<String, String> {
         let details = Arc::new(Details::Text(TextDetails::default()));
         let context = ToolContext {
+            variables: Vec::new(),
             sandbox: None,
             call_id: String::from("call"),
             asker: tiller::agent::Asker::default(),

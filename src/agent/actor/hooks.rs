@@ -1,13 +1,28 @@
-//! How hooks reach prompts before they are sent.
+//! How hooks reach prompts before they are sent, and learn of what happens between runs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use tokio::time::{Instant, sleep_until};
+
+use super::activity::Activity;
 use super::task::Actor;
 use crate::event::NoticeLevel;
-use crate::hooks::{HOOK_ORIGIN, HookInput};
+use crate::hooks::{HOOK_ORIGIN, HookInput, HookPoint};
 use crate::runner::PromptVerdict;
 use tiller_llm::Content;
 use tiller_llm::message::content_text;
+
+/// How long the user does nothing after a run until hooks learn it.
+const IDLE: Duration = Duration::from_mins(1);
+
+/// Ends at this time.
+pub(super) async fn reached(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
 
 impl Actor {
     /// Returns the prompts that the next turn would send and no hook has seen, by number.
@@ -53,6 +68,7 @@ impl Actor {
             let ended = HookInput::session_end(reason);
             self.env.fire_hooks(ended).await;
         }
+        hooks.settle().await;
     }
 
     /// Like [`Self::end_hooks`], but doesn't wait: the agent opens another session.
@@ -60,6 +76,27 @@ impl Actor {
         if self.env.hooks.ends(&self.env.conversation_id) {
             let (env, ended) = (Arc::clone(&self.env), HookInput::session_end(reason));
             tokio::spawn(async move { env.fire_hooks(ended).await });
+        }
+    }
+
+    /// Begins to wait until the user has been idle for a while, if a hook wants to know.
+    pub(super) fn await_idle(&mut self) {
+        let has_hook = self.env.hooks.has(HookPoint::Notification);
+        let waits = has_hook && self.env.permissions.has_user();
+        self.idle_at = waits.then(|| Instant::now() + IDLE);
+    }
+
+    /// Tells hooks that the user is idle.
+    pub(super) fn on_idle(&mut self) {
+        self.idle_at = None;
+        let idle = HookInput::notification("tiller is waiting for your input", "idle_prompt");
+        self.env.tell_hooks(idle);
+    }
+
+    /// Starts a run for what a hook in the background says, unless a run is under way.
+    pub(super) fn on_woken(&mut self) {
+        if matches!(self.activity, Activity::Idle) && self.env.permissions.has_user() {
+            self.start_run();
         }
     }
 

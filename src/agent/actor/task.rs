@@ -9,10 +9,11 @@ use std::time::Duration;
 use tokio::select;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::activity::{Activity, Run, Typed};
 use super::conversation::Conversation;
+use super::hooks::reached;
 use super::questions::Questions;
 use super::queue::Queues;
 use super::returned::Returned;
@@ -66,6 +67,8 @@ pub(super) struct Actor {
     pub(super) compact_next: Option<CompactRequest>,
     /// Shared with the handles, which cancel it before any command is read.
     pub(super) current: CurrentRun,
+    /// When hooks learn that the user is idle.
+    pub(super) idle_at: Option<Instant>,
     /// Closing previous sessions that aren't fully on disk yet.
     closing: JoinSet<SaveNotice>,
 }
@@ -126,6 +129,7 @@ impl Actor {
             trials: options.trials,
             compact_next: None,
             current,
+            idle_at: None,
             closing: JoinSet::new(),
         };
         actor.resume_trial();
@@ -134,7 +138,7 @@ impl Actor {
 
     async fn serve(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
         self.conversation.appear(&self.model);
-        let processes = self.processes.clone();
+        let (processes, hooks) = (self.processes.clone(), self.env.hooks.clone());
         while !matches!(self.activity, Activity::Leaving { run: None, .. }) {
             let leaving = self.activity.is_leaving();
             let stopping = matches!(self.activity, Activity::Idle)
@@ -146,6 +150,8 @@ impl Actor {
                 dropped = self.conversation.subscribers.catch_up(), if self.conversation.subscribers.behind() => self.conversation.on_dropped(dropped),
                 report = self.activity.next_message(), if reading => self.on_message(report).await,
                 asked = self.questions.next() => self.on_asked(asked),
+                () = reached(self.idle_at) => self.on_idle(),
+                () = hooks.woken() => self.on_woken(),
                 () = processes.empty(), if stopping => self.enter(RunState::Idle),
             }
         }
@@ -339,6 +345,7 @@ impl Actor {
         // Not when the session is opened: viewing it must not change its file.
         self.conversation.store_model(&self.model, self.thinking);
         self.conversation.said.clear();
+        self.idle_at = None;
         self.queues.forget_checks();
         let ((id, cancel), processes) = (self.current.begin(by), self.processes.scope());
         self.conversation.subscribers.run = Some(id);
@@ -479,6 +486,7 @@ impl Actor {
             self.conversation.rest();
             self.conversation.send(AgentEvent::AgentSettled { aborted });
             self.conversation.subscribers.run = None;
+            self.await_idle();
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use super::codex::{self, Dialect};
 use super::command::Ran;
-use super::hook_file::Hook;
+use super::hook::Hook;
 use super::input::HookInput;
 use super::point::HookPoint;
 use crate::process::ExitStatus;
@@ -34,6 +35,8 @@ pub(crate) struct Outcome {
     pub context: Vec<String>,
     /// Set if the run ends after this, with the reason for the user.
     pub stop: Option<String>,
+    /// Why the hook that was added last failed, if it did.
+    pub failed: Option<String>,
     /// For the user: what hooks say, and which failed.
     pub notices: Vec<String>,
 }
@@ -69,15 +72,29 @@ impl Outcome {
             ExitStatus::NotStarted(why) => return self.fail(hook, input, &why),
             ExitStatus::Unknown(_) => return self.fail(hook, input, "it was killed"),
         };
-        if code == 2 {
-            let said = match ran.stderr.as_str() {
-                "" => "No stderr output",
-                stderr => stderr,
-            };
-            let said = format!("[{}]: {said}", hook.command);
-            return self.block(hook, input, said, true);
+        let is_codex = hook.dialect == Dialect::Codex;
+        match (code, ran.stderr.as_str()) {
+            (2, "") if is_codex => {
+                let why = "exit code 2 needs a reason on standard error";
+                return self.fail(hook, input, why);
+            }
+            (2, stderr) if is_codex => return self.block(hook, input, stderr.to_owned(), true),
+            (2, stderr) => {
+                let said = if stderr.is_empty() {
+                    "No stderr output"
+                } else {
+                    stderr
+                };
+                let said = format!("[{}]: {said}", hook.name());
+                return self.block(hook, input, said, true);
+            }
+            _ => {}
         }
-        let stdout = ran.stdout.trim();
+        let stdout = if is_codex && code != 0 {
+            ""
+        } else {
+            ran.stdout.trim()
+        };
         match serde_json::from_str::<Value>(stdout) {
             Ok(answer @ Value::Object(_)) => {
                 if let Err(why) = self.read(hook, input, &answer) {
@@ -86,7 +103,10 @@ impl Outcome {
             }
             _ if code == 0 => {
                 if input.point.reads_text() && !stdout.is_empty() {
-                    self.tell(format!("{} hook success: {stdout}", input.title()));
+                    self.tell(match hook.dialect {
+                        Dialect::Claude => format!("{} hook success: {stdout}", input.title()),
+                        Dialect::Codex => stdout.to_owned(),
+                    });
                 }
             }
             _ => {
@@ -105,13 +125,18 @@ impl Outcome {
         let title = input.title();
         let text = format!(
             "{title} hook failed, so it decides nothing: {}: {why}",
-            hook.command
+            hook.name()
         );
         self.notices.push(shortened(text));
+        self.failed = Some(why.to_owned());
     }
 
     /// Applies a JSON answer. If one field is wrong, the whole answer is ignored.
     fn read(&mut self, hook: &Hook, input: &HookInput, answer: &Value) -> Result<(), String> {
+        let is_codex = hook.dialect == Dialect::Codex;
+        if let Some(why) = codex::fault(input.point, answer).filter(|_| is_codex) {
+            return Err(why);
+        }
         let own = &answer["hookSpecificOutput"];
         if !own.is_null() && own["hookEventName"] != input.point.name() {
             return Err(format!(
@@ -137,7 +162,11 @@ impl Outcome {
         self.output = output.or(self.output.take());
         if answer["continue"] == false {
             let reason = text(&answer["stopReason"]).unwrap_or_default();
-            self.stop = Some(reason);
+            if is_codex && input.point == HookPoint::PostToolUse {
+                self.output = Some(shortened(reason));
+            } else {
+                self.stop = Some(reason);
+            }
         }
         self.notices.extend(
             text(&answer["systemMessage"])
@@ -148,7 +177,10 @@ impl Outcome {
                 HookPoint::SessionStart => input.point.name().to_owned(),
                 _ => input.title(),
             };
-            self.tell(format!("{title} hook additional context: {context}"));
+            self.tell(match hook.dialect {
+                Dialect::Claude => format!("{title} hook additional context: {context}"),
+                Dialect::Codex => context,
+            });
         }
         match decided {
             Some(Decision::Deny) => {
@@ -169,7 +201,9 @@ impl Outcome {
             if let Some(decision) = decision {
                 self.decide(hook, decision, reason);
             }
-            if arguments.is_some() {
+            // With the answer of a hook that may allow nothing, they would run without a question.
+            let may_change = input.point == HookPoint::PreToolUse || !hook.of_project;
+            if arguments.is_some() && may_change {
                 self.arguments = arguments;
             }
         }
@@ -183,25 +217,52 @@ impl Outcome {
             HookPoint::PreToolUse if by_code => {
                 self.decide(hook, Decision::Deny, format!("{title} hook error: {said}"));
             }
+            HookPoint::PostToolUse if hook.dialect == Dialect::Codex => {
+                self.output = Some(shortened(said));
+            }
             HookPoint::SessionStart if by_code => self.fail(hook, input, &said),
             HookPoint::PostToolUse | HookPoint::PostToolUseFailure | HookPoint::SessionStart => {
-                self.tell(format!(
-                    "{title} hook blocking error from command: \"{}\": {said}",
-                    hook.command
-                ));
+                self.tell(blocking_error(hook, input, &said));
             }
+            HookPoint::PostToolBatch => self.stop = Some(shortened(said)),
             HookPoint::Stop => {
                 self.decide(hook, Decision::Deny, String::new());
                 self.tell(format!("Stop hook feedback:\n{said}"));
             }
             // The question stays open.
-            HookPoint::PermissionRequest if by_code => self.fail(hook, input, "exit code 2"),
-            HookPoint::SessionEnd | HookPoint::Notification | HookPoint::PostCompact => {
+            HookPoint::PermissionRequest if by_code && hook.dialect == Dialect::Claude => {
+                self.fail(hook, input, "exit code 2");
+            }
+            HookPoint::SessionEnd
+            | HookPoint::StopFailure
+            | HookPoint::Notification
+            | HookPoint::PostCompact => {
                 self.fail(hook, input, &said);
             }
             _ => self.decide(hook, Decision::Deny, said),
         }
     }
+}
+
+fn blocking_error(hook: &Hook, input: &HookInput, said: &str) -> String {
+    let (title, name) = (input.title(), hook.name());
+    format!("{title} hook blocking error from command: \"{name}\": {said}")
+}
+
+/// What a hook in the background says to the model, without the title of its point.
+pub(super) fn late_texts(hook: &Hook, input: &HookInput, ran: &Ran) -> Vec<String> {
+    if ran.exit == ExitStatus::Exited(2) {
+        let text = blocking_error(hook, input, &ran.stderr);
+        return hook.wakes.then(|| shortened(text)).into_iter().collect();
+    }
+    let answer: Value = serde_json::from_str(ran.stdout.trim()).unwrap_or_default();
+    let own = &answer["hookSpecificOutput"];
+    let is_meant = own["hookEventName"] == input.point.name();
+    let context = is_meant.then_some(&own["additionalContext"]);
+    let texts = [Some(&answer["systemMessage"]), context];
+    let texts = texts.into_iter().flatten().filter_map(Value::as_str);
+    let texts = texts.filter(|text| !text.is_empty());
+    texts.map(|text| shortened(text.to_owned())).collect()
 }
 
 /// What `hookSpecificOutput` decides: the decision, its reason, new arguments.
@@ -217,11 +278,6 @@ fn own_decision(input: &HookInput, own: &Value) -> Result<Option<OwnDecision>, S
         ),
         HookPoint::PermissionRequest => {
             let decision = &own["decision"];
-            let changed = &decision["updatedInput"];
-            if !changed.is_null() && *changed != input.fields["tool_input"] {
-                // The user was shown another call.
-                return Err("it can't change the call here, only at PreToolUse".to_owned());
-            }
             (
                 &decision["behavior"],
                 &decision["message"],

@@ -8,13 +8,14 @@ use tempfile::NamedTempFile;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::hook_file::{Hook, quoted};
+use super::hook::Hook;
+use super::hook_file::quoted;
 use crate::new_id::new_id;
 use crate::process::{ExitStatus, Processes, Running, Spawn};
 use crate::session::make_private;
 
 /// Most bytes of output that are read.
-const MAX_BYTES: usize = 1 << 20;
+pub(super) const MAX_BYTES: usize = 1 << 20;
 
 /// Most bytes of standard error that are read.
 const MAX_ERRORS: usize = 1 << 16;
@@ -39,7 +40,7 @@ pub(super) struct Ran {
 pub(super) async fn run(
     processes: &Processes,
     mut spawn: Spawn,
-    hook: &Hook,
+    (hook, command): (&Hook, &str),
     (folder, input): (&Path, &str),
 ) -> Result<Ran, String> {
     let started = Instant::now();
@@ -50,7 +51,7 @@ pub(super) async fn run(
     spawn.command = format!(
         "e=$(mktemp) || exit 126; /bin/sh -c {} <{} 2>\"$e\"; c=$?; printf '\\n%s\\n' {mark}; \
          head -c {MAX_ERRORS} \"$e\"; rm -f \"$e\"; exit $c",
-        quoted(&hook.command),
+        quoted(command),
         path_word(file.path()),
     );
     let mut running = processes
@@ -59,10 +60,7 @@ pub(super) async fn run(
     let mut output = Vec::new();
     let exit = timeout(hook.timeout, exit(&mut running, &mut output)).await;
     let Ok(exit) = exit else {
-        return Err(format!(
-            "it took longer than {} s",
-            hook.timeout.as_secs_f64()
-        ));
+        return Err(too_slow(hook.timeout));
     };
     let _ = timeout(DRAIN, collect(&mut running, &mut output)).await;
     running.detach();
@@ -77,13 +75,18 @@ pub(super) async fn run(
     })
 }
 
+/// The fault of a hook that exceeds its time.
+pub(super) fn too_slow(limit: Duration) -> String {
+    format!("it took longer than {} s", limit.as_secs_f64())
+}
+
 /// The file with a hook's input. Only the user can read it, and commands in the sandbox.
 fn input_file(folder: &Path, text: &str) -> io::Result<NamedTempFile> {
     make_private(folder)?;
     let mut file = tempfile::Builder::new()
         .prefix("hook-")
         .tempfile_in(folder)?;
-    writeln!(file, "{text}")?;
+    file.write_all(text.as_bytes())?;
     Ok(file)
 }
 

@@ -1,28 +1,40 @@
 //! Runs the hooks of a point.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
+use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
 
-use super::answer::Outcome;
+use super::answer::{Outcome, late_texts};
+use super::codex::{self, Dialect};
 use super::command::{self, Ran};
-use super::hook_file::Hook;
+use super::history::{History, HookRuns};
+use super::hook::{Hook, HookAction};
 use super::input::HookInput;
+use super::message::{HookSession, message};
 use super::point::HookPoint;
-use super::source::HookSource;
+use super::post;
+use super::source::{HookEnvironment, HookSource};
+use super::variables;
 use crate::lock::lock;
 use crate::new_id::new_id;
-use crate::permission::PermissionMode;
-use crate::process::sandbox::Sandbox;
-use crate::process::{Processes, Spawn};
+use crate::process::{ExitStatus, Processes, Spawn};
+use tiller_llm::http::Http;
+
+/// How long hooks that nobody waits for may still take when the session ends.
+const SETTLE: Duration = Duration::from_millis(1500);
 
 /// The hooks of an agent. Cheap to clone. Without any, nothing is looked up, started or awaited.
 #[derive(Clone, Default)]
@@ -32,7 +44,8 @@ struct Shared {
     source: Mutex<Box<dyn HookSource>>,
     hooks: Mutex<Arc<[Hook]>>,
     processes: Processes,
-    environment: Vec<(OsString, OsString)>,
+    http: Http,
+    environment: HookEnvironment,
     project: PathBuf,
     /// Why the run shall end after this turn.
     stop: Mutex<Option<String>>,
@@ -42,21 +55,19 @@ struct Shared {
     has_stopped: AtomicBool,
     /// The sessions whose start was announced.
     begun: Mutex<HashSet<String>>,
+    /// Hooks that nobody waits for.
+    unawaited: TaskTracker,
+    /// Tells the agent that a hook in the background wants a run.
+    wake: Notify,
+    /// What hooks in the background say to the model, with the next prompt.
+    late: Mutex<Vec<String>>,
+    history: History,
+    /// Variables that hooks set for later commands of the session.
+    variables: Mutex<Vec<(String, String)>>,
+    /// The model of the last run.
+    model: Mutex<String>,
     /// Identifies the run that the last prompt started.
     prompt: Mutex<Option<String>>,
-}
-
-/// What all points tell about the session.
-pub(crate) struct HookSession<'a> {
-    pub id: &'a str,
-    /// Its file, if it has one.
-    pub file: Option<&'a Path>,
-    pub cwd: &'a Path,
-    pub mode: PermissionMode,
-    /// For files with input.
-    pub folder: &'a Path,
-    /// What hooks of the project may access; `None` means everything. Or why they can't run.
-    pub sandbox: Result<Option<Arc<Sandbox>>, String>,
 }
 
 impl Hooks {
@@ -65,19 +76,26 @@ impl Hooks {
     pub fn new(
         source: Box<dyn HookSource>,
         processes: &Processes,
-        environment: Vec<(OsString, OsString)>,
+        environment: HookEnvironment,
         project: PathBuf,
     ) -> Self {
         Self(Some(Arc::new(Shared {
             source: Mutex::new(source),
             hooks: Mutex::default(),
             processes: processes.scope(),
+            http: Http::default(),
             environment,
             project,
             stop: Mutex::default(),
             has_stopped: AtomicBool::new(false),
             checks: AtomicBool::new(false),
             begun: Mutex::default(),
+            unawaited: TaskTracker::new(),
+            wake: Notify::new(),
+            late: Mutex::default(),
+            history: History::default(),
+            variables: Mutex::default(),
+            model: Mutex::default(),
             prompt: Mutex::default(),
         })))
     }
@@ -93,6 +111,24 @@ impl Hooks {
             Some(found.notices)
         });
         read.await.ok().flatten().unwrap_or_default()
+    }
+
+    /// The variables that hooks have set for commands.
+    pub(crate) fn variables(&self) -> Vec<(String, String)> {
+        let shared = self.0.as_ref();
+        shared.map_or_else(Vec::new, |shared| lock(&shared.variables).clone())
+    }
+
+    /// How `hook` ran so far, if it did.
+    pub fn runs(&self, hook: &Hook) -> Option<HookRuns> {
+        self.0.as_ref().and_then(|shared| shared.history.of(hook))
+    }
+
+    /// Notes the model of the run that begins.
+    pub(crate) fn note_model(&self, model: &str) {
+        if let Some(shared) = &self.0 {
+            model.clone_into(&mut lock(&shared.model));
+        }
     }
 
     /// Assigns a new `prompt_id` to the run that begins.
@@ -117,7 +153,11 @@ impl Hooks {
             return (false, false);
         };
         let mut begun = lock(&shared.begun);
-        (begun.insert(id.to_owned()), begun.len() > 1)
+        let is_new = begun.insert(id.to_owned());
+        if is_new {
+            lock(&shared.variables).clear();
+        }
+        (is_new, begun.len() > 1)
     }
 
     /// Returns whether the start of session `id` was announced, and its end not yet. Notes its end.
@@ -152,10 +192,41 @@ impl Hooks {
             return Duration::ZERO;
         };
         let hooks = Arc::clone(&lock(&shared.hooks));
-        let at_end = hooks
-            .iter()
-            .filter(|hook| hook.point == HookPoint::SessionEnd);
-        at_end.map(|hook| hook.timeout).max().unwrap_or_default()
+        let limit = |hook: &Hook| match hook.point {
+            HookPoint::SessionEnd => hook.timeout,
+            HookPoint::StopFailure | HookPoint::Notification => SETTLE,
+            _ => Duration::ZERO,
+        };
+        hooks.iter().map(limit).max().unwrap_or_default()
+    }
+
+    /// Runs hooks that nobody waits for.
+    pub(crate) fn in_background(&self, fired: impl Future<Output = ()> + Send + 'static) {
+        if let Some(shared) = &self.0 {
+            shared.unawaited.spawn(fired);
+        }
+    }
+
+    /// Lets the hooks that nobody waits for end, for a moment.
+    pub(crate) async fn settle(&self) {
+        if let Some(shared) = &self.0 {
+            shared.unawaited.close();
+            let _ = timeout(SETTLE, shared.unawaited.wait()).await;
+        }
+    }
+
+    /// Waits for a hook in the background that wants a run.
+    pub(crate) async fn woken(&self) {
+        match &self.0 {
+            Some(shared) => shared.wake.notified().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Returns what hooks in the background have said since the last call.
+    pub(crate) fn take_late(&self) -> Vec<String> {
+        let shared = self.0.as_ref();
+        shared.map_or_else(Vec::new, |shared| std::mem::take(&mut *lock(&shared.late)))
     }
 
     /// Whether a hook has ended the last run.
@@ -183,35 +254,68 @@ impl Hooks {
         let Some(shared) = self.0.as_ref().filter(|_| self.has(input.point)) else {
             return outcome;
         };
-        let text = Value::Object(shared.message(&session, &input)).to_string();
+        let prompt = lock(&shared.prompt).clone();
+        let message = message(&session, &input, prompt.as_deref());
+        let for_codex = codex::message(&message, &input, &lock(&shared.model));
+        let text = Value::Object(message).to_string();
         let mut running = FuturesUnordered::new();
-        for hook in shared.matching(&input) {
+        for (at, hook) in shared.matching(&session, &input).into_iter().enumerate() {
             let spawn = match shared.spawn(&session, &hook) {
                 Ok(spawn) => spawn,
                 Err(why) => {
                     outcome.add(&hook, &input, Err(why));
+                    shared.history.note(&hook, 0, outcome.failed.take());
                     continue;
                 }
             };
-            if hook.in_background {
-                let (processes, text) = (shared.processes.clone(), text.clone());
-                let folder = session.folder.to_owned();
+            let in_background = hook.in_background;
+            let text = match (&hook.action, hook.dialect) {
+                (_, Dialect::Codex) => for_codex.clone(),
+                (HookAction::Command(_), Dialect::Claude) => format!("{text}\n"),
+                (HookAction::Post(_), Dialect::Claude) => text.clone(),
+            };
+            let of_hook = Arc::clone(shared);
+            let folder = session.folder.to_owned();
+            let ran = async move {
+                let started = Instant::now();
+                let ran = of_hook.run(&hook, spawn, (&folder, &text)).await;
+                log(&hook, &ran);
+                let ms = started.elapsed().as_millis() as u64;
+                (hook, ms, ran)
+            };
+            if in_background {
+                let (shared, input) = (Arc::clone(shared), input.clone());
                 tokio::spawn(async move {
-                    let ran = command::run(&processes, spawn, &hook, (&folder, &text)).await;
-                    log(&hook, &ran);
+                    let (hook, ms, ran) = ran.await;
+                    let error = ran.as_ref().err().cloned();
+                    if let Ok(ran) = ran {
+                        lock(&shared.late).extend(late_texts(&hook, &input, &ran));
+                        if hook.wakes && ran.exit == ExitStatus::Exited(2) {
+                            shared.wake.notify_one();
+                        }
+                    }
+                    shared.history.note(&hook, ms, error);
                 });
-                continue;
+            } else {
+                running.push(ran.map(move |ran| (at, ran)));
             }
-            let (processes, input) = (&shared.processes, (session.folder, &*text));
-            running.push(async move {
-                let ran = command::run(processes, spawn, &hook, input).await;
-                (hook, ran)
-            });
         }
-        // In the order in which they end, because the last of several equal decisions wins.
-        while let Some((hook, ran)) = running.next().await {
-            log(&hook, &ran);
+        // In the order in which they end, because the last of several equal decisions wins; with Codex the
+        // first in its file.
+        let mut add = |(hook, ms, ran): (Hook, u64, Result<Ran, String>)| {
             outcome.add(&hook, &input, ran);
+            shared.history.note(&hook, ms, outcome.failed.take());
+        };
+        let mut of_codex = Vec::new();
+        while let Some((at, ended)) = running.next().await {
+            match ended.0.dialect {
+                Dialect::Claude => add(ended),
+                Dialect::Codex => of_codex.push((at, ended)),
+            }
+        }
+        of_codex.sort_by_key(|(at, _)| Reverse(*at));
+        for (_, ended) in of_codex {
+            add(ended);
         }
         outcome
     }
@@ -224,15 +328,55 @@ impl fmt::Debug for Hooks {
 }
 
 impl Shared {
+    async fn run(
+        &self,
+        hook: &Hook,
+        mut spawn: Spawn,
+        (folder, input): (&Path, &str),
+    ) -> Result<Ran, String> {
+        match &hook.action {
+            HookAction::Command(command) => {
+                let file = if sets_variables(hook) {
+                    let file = variables::new_file();
+                    Some(file.map_err(|error| format!("no file for its variables: {error}"))?)
+                } else {
+                    None
+                };
+                if let Some(file) = &file {
+                    let value = file.path().into();
+                    spawn.environment.push(("CLAUDE_ENV_FILE".into(), value));
+                }
+                let ran = command::run(&self.processes, spawn, (hook, command), (folder, input));
+                let ran = ran.await;
+                if let Some(file) = file {
+                    let of_commands = |name: &str| {
+                        let mut known = self.environment.commands.iter();
+                        let found = known.find(|(known, _)| known.as_os_str() == name);
+                        found.and_then(|(_, value)| value.clone().into_string().ok())
+                    };
+                    let set = variables::from_file(file.path(), of_commands);
+                    lock(&self.variables).extend(set);
+                }
+                ran
+            }
+            HookAction::Post(post) => {
+                post::run(&self.http, (hook, post), input, &self.environment.all).await
+            }
+        }
+    }
+
     /// The hooks for `input`. A command that two files name runs only once.
-    fn matching(&self, input: &HookInput) -> Vec<Hook> {
+    fn matching(&self, session: &HookSession<'_>, input: &HookInput) -> Vec<Hook> {
         let names: Vec<&str> = input.names.iter().map(String::as_str).collect();
         let hooks = Arc::clone(&lock(&self.hooks));
         let mut seen = HashSet::new();
         let mut matching = Vec::new();
         for hook in hooks.iter().filter(|hook| hook.point == input.point) {
             let fits = names.is_empty() || hook.accepts.accepts(&names);
-            if fits && seen.insert(&hook.command) {
+            let places = (session.cwd, &*self.project);
+            let holds = (hook.holds.as_ref())
+                .is_none_or(|it| it.holds(&input.names, &input.fields, places));
+            if fits && holds && seen.insert(&hook.action) {
                 matching.push(hook.clone());
             }
         }
@@ -240,7 +384,7 @@ impl Shared {
     }
 
     fn spawn(&self, session: &HookSession<'_>, hook: &Hook) -> Result<Spawn, String> {
-        let mut environment = self.environment.clone();
+        let mut environment = self.environment.commands.clone();
         let mut set = |name: &str, value: OsString| {
             environment.retain(|(known, _)| known.as_os_str() != name);
             environment.push((name.into(), value));
@@ -264,49 +408,11 @@ impl Shared {
             },
         })
     }
-
-    fn message(&self, session: &HookSession<'_>, input: &HookInput) -> Map<String, Value> {
-        let file = session.file.map(|file| file.to_string_lossy());
-        let mut message = Map::new();
-        let mut add = |name: &str, value: Value| drop(message.insert(name.to_owned(), value));
-        add("session_id", json!(session.id));
-        add("transcript_path", json!(file.unwrap_or_default()));
-        add("cwd", json!(session.cwd.to_string_lossy()));
-        let prompt = lock(&self.prompt).clone();
-        if let Some(prompt) = prompt {
-            add("prompt_id", json!(prompt));
-        }
-        if has_mode(input.point) {
-            add("permission_mode", json!(mode_name(session.mode)));
-        }
-        add("hook_event_name", json!(input.point.name()));
-        for (name, value) in &input.fields {
-            add(name, value.clone());
-        }
-        message
-    }
 }
 
-/// Whether the point's input has the permission mode.
-const fn has_mode(point: HookPoint) -> bool {
-    !matches!(
-        point,
-        HookPoint::SessionStart
-            | HookPoint::SessionEnd
-            | HookPoint::Notification
-            | HookPoint::PreCompact
-            | HookPoint::PostCompact
-    )
-}
-
-/// What Claude Code calls the mode.
-const fn mode_name(mode: PermissionMode) -> &'static str {
-    match mode {
-        PermissionMode::Plan => "plan",
-        PermissionMode::Ask => "default",
-        PermissionMode::Auto => "auto",
-        PermissionMode::Full => "bypassPermissions",
-    }
+/// Whether a hook can set variables for later commands. One of the project can't.
+fn sets_variables(hook: &Hook) -> bool {
+    hook.point == HookPoint::SessionStart && !hook.of_project && !hook.in_background
 }
 
 fn log(hook: &Hook, ran: &Result<Ran, String>) {

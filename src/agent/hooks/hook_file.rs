@@ -1,45 +1,16 @@
 //! Files with hooks: `hooks.json`, or `settings.json` of Claude Code.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::codex::Dialect;
+use super::condition::Condition;
+use super::hook::{Hook, HookAction, HookPost};
 use super::matcher::Matcher;
 use super::point::HookPoint;
 use tiller_llm::nearest::typo_of;
-
-/// One command to run at one point.
-#[derive(Clone, Debug)]
-pub struct Hook {
-    /// When it runs.
-    pub point: HookPoint,
-    /// What it is for, as written: names of tools, a regular expression, or nothing for all.
-    pub matcher: String,
-    /// For `sh -c`.
-    pub command: String,
-    /// How long it may run.
-    pub timeout: Duration,
-    /// Whether it runs in the background (`async`).
-    pub in_background: bool,
-    /// The file that has it.
-    pub file: PathBuf,
-    /// Whether that is a file of the project.
-    pub of_project: bool,
-    pub(super) accepts: Matcher,
-}
-
-impl Hook {
-    /// What it does when, in one line.
-    pub fn what(&self) -> String {
-        let matcher = match self.matcher.as_str() {
-            "" => String::new(),
-            matcher => format!(" ({matcher})"),
-        };
-        let command = self.command.replace('\n', "⏎");
-        format!("{}{matcher}: {command}", self.point.name())
-    }
-}
 
 /// What a file has.
 #[derive(Clone, Debug, Default)]
@@ -126,47 +97,65 @@ fn read_group(
             return;
         }
     };
+    let dialect = if file.ends_with(".codex/hooks.json") {
+        Dialect::Codex
+    } else {
+        Dialect::Claude
+    };
     let Some(Value::Array(hooks)) = group.get("hooks") else {
         found.faults.push(format!("{place}.hooks: expected a list"));
         return;
     };
     for (at, hook) in hooks.iter().enumerate() {
-        match read_hook(point, hook) {
-            Ok((command, timeout)) => found.hooks.push(Hook {
+        match read_hook(point, of_project, hook) {
+            Ok(read) => found.hooks.push(Hook {
                 point,
                 matcher: matcher.to_owned(),
-                command,
-                timeout,
+                condition: hook["if"].as_str().unwrap_or_default().to_owned(),
+                action: read.action,
+                timeout: read.timeout,
                 in_background: hook["async"] == true,
+                wakes: hook["asyncRewake"] == true,
                 file: file.to_owned(),
                 of_project,
+                dialect,
                 accepts: accepts.clone(),
+                holds: read.condition,
             }),
             Err(why) => found.faults.push(format!("{place}.hooks[{at}]{why}")),
         }
     }
 }
 
-/// Returns the command and its time limit, or what is wrong.
-fn read_hook(point: HookPoint, hook: &Value) -> Result<(String, Duration), String> {
+/// What an entry says about itself.
+struct Entry {
+    action: HookAction,
+    timeout: Duration,
+    condition: Option<Condition>,
+}
+
+/// Returns what the entry says, or what is wrong.
+fn read_hook(point: HookPoint, of_project: bool, hook: &Value) -> Result<Entry, String> {
     let Value::Object(fields) = hook else {
         return Err(": expected an object".to_owned());
     };
-    match fields.get("type").and_then(Value::as_str) {
-        Some("command") => {}
+    let action = match fields.get("type").and_then(Value::as_str) {
+        Some("command") => HookAction::Command(command(fields)?),
+        // It would send what the user does to a place that the project chose.
+        Some("http") if of_project => {
+            return Err(
+                ".type: an 'http' hook of a project never runs; if you want it, copy it to your own hooks.json"
+                    .to_owned(),
+            );
+        }
+        Some("http") => HookAction::Post(post(fields)?),
         Some(kind) => {
             return Err(format!(
-                ".type: tiller runs only 'command' hooks, not '{kind}'"
+                ".type: tiller runs 'command' and 'http' hooks, not '{kind}'"
             ));
         }
         None => return Err(".type: missing; write \"type\": \"command\"".to_owned()),
-    }
-    if fields.contains_key("if") {
-        return Err(".if: tiller doesn't read it; use matcher, and look at the input".to_owned());
-    }
-    let command = fields.get("command").and_then(Value::as_str);
-    let command = command.filter(|command| !command.trim().is_empty());
-    let command = command.ok_or(".command: missing")?;
+    };
     let timeout = match fields.get("timeout") {
         None => point.time_limit(),
         Some(seconds) => seconds
@@ -175,7 +164,63 @@ fn read_hook(point: HookPoint, hook: &Value) -> Result<(String, Duration), Strin
             .filter(|limit| !limit.is_zero())
             .ok_or(".timeout: expected seconds")?,
     };
-    Ok((with_arguments(command, fields)?, timeout))
+    Ok(Entry {
+        action,
+        timeout,
+        condition: condition(point, fields)?,
+    })
+}
+
+fn condition(point: HookPoint, fields: &Map<String, Value>) -> Result<Option<Condition>, String> {
+    let text = match fields.get("if") {
+        None => return Ok(None),
+        Some(Value::String(text)) if text.trim().is_empty() => return Ok(None),
+        Some(text) => text.as_str().ok_or(".if: expected a text")?,
+    };
+    if !point.has_tool() {
+        let event = point.name();
+        return Err(format!(".if: {event} is about no tool call; remove it"));
+    }
+    let condition = Condition::parse(text);
+    condition.map(Some).map_err(|why| format!(".if: {why}"))
+}
+
+fn command(fields: &Map<String, Value>) -> Result<String, String> {
+    let command = fields.get("command").and_then(Value::as_str);
+    let command = command.filter(|command| !command.trim().is_empty());
+    with_arguments(command.ok_or(".command: missing")?, fields)
+}
+
+fn post(fields: &Map<String, Value>) -> Result<HookPost, String> {
+    let url = fields
+        .get("url")
+        .and_then(Value::as_str)
+        .ok_or(".url: missing")?;
+    if !["http://", "https://"].iter().any(|it| url.starts_with(it)) {
+        return Err(".url: expected http:// or https://".to_owned());
+    }
+    let headers = match fields.get("headers") {
+        None => Vec::new(),
+        Some(Value::Object(headers)) => {
+            let text =
+                |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_owned()));
+            let read: Option<Vec<_>> = headers.iter().map(text).collect();
+            read.ok_or(".headers: expected texts")?
+        }
+        Some(_) => return Err(".headers: expected an object".to_owned()),
+    };
+    let names = match fields.get("allowedEnvVars") {
+        None => Some(Vec::new()),
+        Some(names) => names.as_array().and_then(|names| {
+            let names = names.iter().map(|name| Some(name.as_str()?.to_owned()));
+            names.collect()
+        }),
+    };
+    Ok(HookPost {
+        url: url.to_owned(),
+        headers,
+        variables: names.ok_or(".allowedEnvVars: expected a list of names")?,
+    })
 }
 
 /// With `args`, the command is a program and no shell line.
@@ -209,27 +254,35 @@ mod tests {
                 {"matcher": "Bash", "hooks": [
                     {"type": "command", "command": "check", "timeout": 5},
                     {"type": "prompt", "prompt": "x"},
-                    {"type": "command"}]},
+                    {"type": "command"},
+                    {"type": "command", "command": "x", "if": "Write|Bash"},
+                    {"type": "command", "command": "x", "if": "Bash(git push:*)"},
+                    {"type": "http", "url": "ftp://x"},
+                    {"type": "http", "url": "http://u:p@x/h?k=s", "headers": {"A": "$B"}}]},
                 {"matcher": "(", "hooks": []},
                 {"hooks": [{"type": "command", "command": "it's", "args": ["a b"], "async": true}]}],
+            "Notification": [{"hooks": [{"type": "command", "command": "x", "if": "Bash"}]}],
             "WorktreeCreate": [],
             "Stop": 3}}"#;
         let found = read_hooks(Path::new("settings.json"), false, text);
         let read: Vec<_> = (found.hooks.iter())
-            .map(|it| {
-                (
-                    it.matcher.as_str(),
-                    it.command.as_str(),
-                    it.timeout.as_secs(),
-                )
-            })
+            .map(|it| (it.what(), it.timeout.as_secs()))
             .collect();
-        assert_eq!(read, [("Bash", "check", 5), ("", r"'it'\''s' 'a b'", 60)]);
-        assert!(found.hooks[1].in_background);
         let expected = [
-            "hooks.PreToolUse[0].hooks[1].type: tiller runs only 'command' hooks, not 'prompt'",
+            ("PreToolUse (Bash): check", 5),
+            ("PreToolUse (Bash) if Bash(git push:*): x", 60),
+            ("PreToolUse (Bash): POST http://x/h", 60),
+            (r"PreToolUse: 'it'\''s' 'a b'", 60),
+        ];
+        assert_eq!(read, expected.map(|(what, limit)| (what.to_owned(), limit)));
+        assert!(found.hooks[3].in_background);
+        let expected = [
+            "hooks.PreToolUse[0].hooks[1].type: tiller runs 'command' and 'http' hooks, not 'prompt'",
             "hooks.PreToolUse[0].hooks[2].command: missing",
+            "hooks.PreToolUse[0].hooks[3].if: 'Write|Bash' is not one rule",
+            "hooks.PreToolUse[0].hooks[5].url: expected http:// or https://",
             "hooks.PreToolUse[1]: matcher '(' is not a regular expression",
+            "hooks.Notification[0].hooks[0].if: Notification is about no tool call",
             "hooks.WorktreeCreate: tiller has no such event",
             "hooks.Stop: expected a list",
         ];
@@ -245,5 +298,11 @@ mod tests {
             assert!(faults[0].starts_with(fault), "{faults:?}");
         }
         assert!(read_hooks(Path::new("x"), false, r#"{"disableAllHooks": true}"#).disables_all);
+        let post = r#"{"hooks": {"Stop": [{"hooks": [{"type": "http", "url": "http://x"}]}]}}"#;
+        assert_eq!(read_hooks(Path::new("x"), false, post).hooks.len(), 1);
+        let of_project = read_hooks(Path::new("x"), true, post);
+        assert!(of_project.hooks.is_empty());
+        let fault = "hooks.Stop[0].hooks[0].type: an 'http' hook of a project never runs";
+        assert!(of_project.faults[0].starts_with(fault), "{of_project:?}");
     }
 }

@@ -6,6 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::claude_names::{tool_input, tool_names, tool_response};
 use super::point::HookPoint;
+use crate::git::project_root;
+
+/// Separates the line of a slash command as typed from the text of its file, whose path follows.
+pub const FROM_FILE: &str = "\n\n[From ";
 
 /// What happens at a point, for its hooks.
 #[derive(Clone, Debug)]
@@ -85,6 +89,48 @@ impl HookInput {
         Self::new(HookPoint::UserPromptSubmit, &[], fields)
     }
 
+    /// The user sends `prompt`, which a slash command of their own stands for, or `None` if it's another
+    /// prompt.
+    pub fn expansion(prompt: &str, cwd: &Path) -> Option<Self> {
+        let (before, file) = prompt.split_once(FROM_FILE)?;
+        // Piped input may come first.
+        let at = before.rfind("\n\n/").map_or(0, |at| at + 2);
+        let typed = &before[at..];
+        let command = typed.strip_prefix('/')?;
+        let name = command.split_whitespace().next()?;
+        let file = cwd.join(file.split_once(']')?.0);
+        let source = if file.starts_with(project_root(cwd)) {
+            "projectSettings"
+        } else {
+            "userSettings"
+        };
+        let fields = json!({
+            "expansion_type": "slash_command",
+            "command_name": name,
+            "command_args": command[name.len()..].trim(),
+            "command_source": source,
+            "prompt": typed,
+        });
+        Some(Self::new(HookPoint::UserPromptExpansion, &[name], fields))
+    }
+
+    /// All calls of an answer have ended: for each, tool, arguments, id and result.
+    pub fn post_tool_batch<'a>(
+        calls: impl Iterator<Item = (&'a str, &'a Value, &'a str, String)>,
+        cwd: &Path,
+    ) -> Self {
+        let calls = calls.map(|(name, args, id, text)| {
+            json!({
+                "tool_name": tool_names(name)[0],
+                "tool_input": tool_input(name, args, cwd),
+                "tool_use_id": id,
+                "tool_response": text,
+            })
+        });
+        let fields = json!({"tool_calls": calls.collect::<Vec<_>>()});
+        Self::new(HookPoint::PostToolBatch, &[], fields)
+    }
+
     /// A session begins: `startup`, `resume`, `clear` or `compact`.
     pub fn session_start(source: &str, model: &str) -> Self {
         let mut fields = json!({"source": source});
@@ -103,6 +149,12 @@ impl HookInput {
             "session_crons": [],
         });
         Self::new(HookPoint::Stop, &[], fields)
+    }
+
+    /// The run ends with an error of this `kind`, such as `rate_limit`.
+    pub fn stop_failure(kind: &str, message: &str) -> Self {
+        let fields = json!({"error": kind, "last_assistant_message": message});
+        Self::new(HookPoint::StopFailure, &[kind], fields)
     }
 
     /// The conversation is about to be compacted: `manual` or `auto`.
@@ -145,8 +197,48 @@ impl HookInput {
     /// The point and what it's about, as in `PreToolUse:Bash`.
     pub(super) fn title(&self) -> String {
         match self.names.first() {
+            Some(_) if self.point == HookPoint::UserPromptExpansion => self.point.name().to_owned(),
             Some(name) => format!("{}:{name}", self.point.name()),
             None => self.point.name().to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expanded_prompt_names_its_command() {
+        let cwd = tempfile::tempdir().unwrap();
+        let file = cwd.path().join("fix.md").display().to_string();
+        for (prompt, expected) in [
+            (
+                "/fix 12 now\n\n[From .claude/commands/fix.md]\n\nFix 12",
+                "fix|12 now|projectSettings|/fix 12 now",
+            ),
+            (
+                "piped\n\n/fix\n\n[From fix.md]\n\nFix",
+                "fix||projectSettings|/fix",
+            ),
+            (
+                "/web:fix\n\n[From /elsewhere/fix.md]\n\nFix",
+                "web:fix||userSettings|/web:fix",
+            ),
+            (
+                &format!("/fix a\nb\n\n[From {file}]\n\nFix"),
+                "fix|a\nb|projectSettings|/fix a\nb",
+            ),
+            ("Look at [From fix.md]", ""),
+            ("Look\n\n[From fix.md]", ""),
+        ] {
+            let input = HookInput::expansion(prompt, cwd.path());
+            let fields = input.map(|it| {
+                let keys = ["command_name", "command_args", "command_source", "prompt"];
+                keys.map(|key| it.fields[key].as_str().unwrap().to_owned())
+                    .join("|")
+            });
+            assert_eq!(fields.unwrap_or_default(), expected, "{prompt}");
         }
     }
 }

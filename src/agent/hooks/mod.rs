@@ -6,26 +6,36 @@
 //! unchanged: <https://docs.claude.com/en/docs/claude-code/hooks>. A hook that fails, hangs or
 //! answers nonsense decides nothing; the user sees which one it was.
 
-mod answer;
-mod claude_names;
-mod command;
-mod fire;
-mod hook_file;
-mod input;
-mod matcher;
 mod point;
+mod matcher;
+mod condition;
+mod hook;
+mod hook_file;
 mod source;
+mod claude_names;
+mod input;
+mod message;
+mod codex;
+mod variables;
+mod command;
+mod post;
+mod answer;
+mod history;
+mod fire;
 
 pub use fire::Hooks;
-pub use hook_file::{Hook, HookFile, read_hooks};
+pub use history::HookRuns;
+pub use hook::{Hook, HookAction, HookPost};
+pub use hook_file::{HookFile, read_hooks};
+pub use input::FROM_FILE;
 pub use point::HookPoint;
-pub use source::{FoundHooks, HookSource};
+pub use source::{FoundHooks, HookEnvironment, HookSource};
 
 pub(crate) use answer::{Decision, Outcome};
 pub(crate) use claude_names::from_input;
-pub(crate) use fire::HookSession;
 pub(crate) use hook_file::quoted;
 pub(crate) use input::HookInput;
+pub(crate) use message::HookSession;
 
 /// The origin of messages to the model that hooks wrote.
 pub const HOOK_ORIGIN: &str = "hook";

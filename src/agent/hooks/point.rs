@@ -7,6 +7,8 @@ use std::time::Duration;
 pub enum HookPoint {
     /// The user's prompt is about to join the conversation. May block it or add context.
     UserPromptSubmit,
+    /// A slash command of the user's own was expanded into the prompt. May block it or add context.
+    UserPromptExpansion,
     /// The first prompt of a session that was begun, opened or compacted. May add context.
     SessionStart,
     /// A valid call is about to be judged. May refuse it, allow it, ask about it or change its arguments.
@@ -17,8 +19,12 @@ pub enum HookPoint {
     PostToolUse,
     /// A call has failed. May tell the model something.
     PostToolUseFailure,
+    /// All calls of an answer have ended. May stop the run, or tell the model something.
+    PostToolBatch,
     /// The model has answered, and nothing is left to do. May make it continue.
     Stop,
+    /// The run ends because the model can't be reached or refuses. Nobody waits for these hooks.
+    StopFailure,
     /// The conversation is about to be compacted. May cancel that, or say what to keep.
     PreCompact,
     /// The conversation was compacted.
@@ -31,17 +37,20 @@ pub enum HookPoint {
 
 impl HookPoint {
     /// All points, in the order in which a session reaches them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::SessionStart,
+        Self::UserPromptExpansion,
         Self::UserPromptSubmit,
         Self::PreToolUse,
         Self::PermissionRequest,
         Self::PostToolUse,
         Self::PostToolUseFailure,
+        Self::PostToolBatch,
         Self::Notification,
         Self::PreCompact,
         Self::PostCompact,
         Self::Stop,
+        Self::StopFailure,
         Self::SessionEnd,
     ];
 
@@ -54,7 +63,10 @@ impl HookPoint {
             Self::PermissionRequest => "PermissionRequest",
             Self::PostToolUse => "PostToolUse",
             Self::PostToolUseFailure => "PostToolUseFailure",
+            Self::UserPromptExpansion => "UserPromptExpansion",
+            Self::PostToolBatch => "PostToolBatch",
             Self::Stop => "Stop",
+            Self::StopFailure => "StopFailure",
             Self::PreCompact => "PreCompact",
             Self::PostCompact => "PostCompact",
             Self::Notification => "Notification",
@@ -75,12 +87,29 @@ impl HookPoint {
     pub(super) const fn reads_text(self) -> bool {
         matches!(
             self,
-            Self::SessionStart | Self::UserPromptSubmit | Self::PreCompact
+            Self::SessionStart
+                | Self::UserPromptExpansion
+                | Self::UserPromptSubmit
+                | Self::PreCompact
         )
     }
 
     /// Whether `matcher` means anything.
     pub(super) const fn has_matcher(self) -> bool {
-        !matches!(self, Self::UserPromptSubmit | Self::Stop)
+        !matches!(
+            self,
+            Self::UserPromptSubmit | Self::PostToolBatch | Self::Stop
+        )
+    }
+
+    /// Whether it is about one call of a tool.
+    pub(super) const fn has_tool(self) -> bool {
+        matches!(
+            self,
+            Self::PreToolUse
+                | Self::PermissionRequest
+                | Self::PostToolUse
+                | Self::PostToolUseFailure
+        )
     }
 }

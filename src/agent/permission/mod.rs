@@ -28,6 +28,7 @@ mod web;
 mod by_hand;
 mod decide;
 mod folders;
+mod may_run;
 mod removed;
 mod pip;
 
@@ -36,6 +37,7 @@ pub use check::tightened;
 pub use decide::decide;
 pub use decision::{Confinement, Decision, Judged, PathUse, Request, Verdict};
 pub use folders::folders;
+pub use may_run::may_run;
 pub use mode::PermissionMode;
 pub use needs::{Unmet, unmet};
 pub use outside::is_one_command;

@@ -53,6 +53,16 @@ impl Secrets {
             .chain(QUIET.map(|(name, value)| (name.into(), value.into())))
             .collect()
     }
+
+    /// The same, with more variables. Secret ones stay hidden.
+    pub fn environment_with(&self, more: &[(String, String)]) -> Vec<(OsString, OsString)> {
+        let mut all = self.environment();
+        for (name, value) in more.iter().filter(|(name, _)| !self.hide(OsStr::new(name))) {
+            all.retain(|(known, _)| known.as_os_str() != OsStr::new(name));
+            all.push((name.into(), value.into()));
+        }
+        all
+    }
 }
 
 /// Says that `output` names one of the variables `hidden`, which a command doesn't see.

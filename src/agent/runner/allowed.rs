@@ -36,6 +36,8 @@ pub(super) struct Allowed {
     pub context: Vec<String>,
     /// Whether a hook may answer the question about it with yes.
     pub hooks_may_allow: bool,
+    /// Whether hooks may answer that question at all.
+    pub hooks_may_answer: bool,
 }
 
 pub(super) enum Refusal {
@@ -65,6 +67,7 @@ impl Allowed {
         let (link, call) = (scope.link, scope.call);
         let env = &link.env;
         ToolContext {
+            variables: env.hooks.variables(),
             call_id: call.id.clone(),
             cwd: env.cwd.clone(),
             spill_file: call_ids::spill_file(&env.spill_dir, &call.id),

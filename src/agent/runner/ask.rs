@@ -3,23 +3,27 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::allowed::{Allowed, CallScope, Refusal};
 use super::execution::reason;
 use super::hooks;
 use super::redaction;
 use crate::event::AgentEvent;
+use crate::hooks::HookInput;
 use crate::permission::{ByHand, Confinement, Decision, Origin, Rule, Verdict, rules_to_toml};
 use crate::question::{Answer, PermissionSubject, Subject};
 use crate::tool::{Progress, Rehearsal, ToolError};
 
 const NETWORK: Confinement = Confinement::Sandboxed { network: true };
 
-/// Asks whether `allowed` may run; `decision` says why the user must be asked.
+/// Asks whether `allowed` may run; `decision` says why the user must be asked. Returns other arguments for
+/// the call if a hook allows that call instead.
 pub(super) async fn ask(
     scope: CallScope<'_>,
     decision: &Decision,
     allowed: &mut Allowed,
-) -> Result<(), Refusal> {
+) -> Result<Option<Value>, Refusal> {
     let (link, turn, call) = (scope.link, scope.turn, scope.call);
     let mut why = decision.reason.clone();
     let mut agreed = None;
@@ -30,7 +34,7 @@ pub(super) async fn ask(
         let fingerprint = rehearsal.as_ref().map(|rehearsal| rehearsal.fingerprint);
         if agreed == Some(fingerprint) {
             allowed.shown = fingerprint;
-            return Ok(());
+            return Ok(None);
         }
         if agreed.is_some() {
             why = format!("{}; the file changed after you allowed it", decision.reason);
@@ -39,7 +43,7 @@ pub(super) async fn ask(
             if !rehearsal.changes {
                 if decision.rule.is_none() && may_read(scope, allowed).await? {
                     allowed.shown = fingerprint;
-                    return Ok(());
+                    return Ok(None);
                 }
                 why = format!("{}; it changes nothing", decision.reason);
             }
@@ -62,13 +66,16 @@ pub(super) async fn ask(
             by_hand: by_hand.clone(),
         });
         match answered(scope, subject, allowed).await {
-            Some(Answer::Allow { rules }) if rules.is_empty() => agreed = Some(fingerprint),
+            Some(Said::Change(args)) => return Ok(Some(args)),
+            Some(Said::Answer(Answer::Allow { rules })) if rules.is_empty() => {
+                agreed = Some(fingerprint);
+            }
             // A new rule also allows other changes, so the fingerprint no longer matters.
-            Some(Answer::Allow { .. }) => return Ok(()),
-            Some(Answer::Refuse { reason: None }) => {
+            Some(Said::Answer(Answer::Allow { .. })) => return Ok(None),
+            Some(Said::Answer(Answer::Refuse { reason: None })) => {
                 return Err(String::from("Not permitted: the user denied this call.").into());
             }
-            Some(Answer::Refuse { reason: Some(text) } | Answer::Reply(text)) => {
+            Some(Said::Answer(Answer::Refuse { reason: Some(text) } | Answer::Reply(text))) => {
                 let text = format!("Not permitted: the user denied this call and says: {text}");
                 return Err(text.into());
             }
@@ -81,23 +88,32 @@ pub(super) async fn ask(
     }
 }
 
+/// What is said to the question.
+pub(super) enum Said {
+    /// By the user, or by a hook for them.
+    Answer(Answer),
+    /// By a hook: allow the call, but with these arguments.
+    Change(Value),
+}
+
 /// Asks the user, and hooks beside. Returns the first answer, or `None` without anyone to ask.
-async fn answered(scope: CallScope<'_>, subject: Subject, allowed: &Allowed) -> Option<Answer> {
+async fn answered(scope: CallScope<'_>, subject: Subject, allowed: &Allowed) -> Option<Said> {
     let CallScope { link, turn, call } = scope;
     let withdrawn = turn.interrupt.child_token();
     let asked = link.asker.ask(&call.id, &call.name, subject, &withdrawn);
     let mut asked = std::pin::pin!(asked);
     let by_hook = async {
-        link.notify_hooks("tiller needs your permission", "permission_prompt");
+        let wanted = HookInput::notification("tiller needs your permission", "permission_prompt");
+        link.env.tell_hooks(wanted);
         hooks::answer_for_user(scope, allowed).await
     };
     tokio::select! {
         biased;
-        answer = &mut asked => answer,
-        answer = by_hook => {
+        answer = &mut asked => answer.map(Said::Answer),
+        said = by_hook => {
             withdrawn.cancel();
             asked.await;
-            Some(answer)
+            Some(said)
         }
     }
 }

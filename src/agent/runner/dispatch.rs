@@ -101,7 +101,7 @@ fn groups<'a>(turn: &Turn, calls: &'a [ToolCall]) -> Vec<&'a [ToolCall]> {
 }
 
 /// The call as it runs: `mcp_call` stands for the call of a server's tool.
-fn as_run<'a>(turn: &Turn, call: &'a ToolCall) -> Cow<'a, ToolCall> {
+pub(super) fn as_run<'a>(turn: &Turn, call: &'a ToolCall) -> Cow<'a, ToolCall> {
     let is_there = |call: &ToolCall| {
         call.name.starts_with(MCP_PREFIX)
             && matches!(turn.toolbox.find(&call.name), Lookup::Tool(_))

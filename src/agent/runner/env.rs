@@ -106,6 +106,15 @@ impl RunEnv {
         }));
     }
 
+    /// Runs the hooks for `input`, and waits for none.
+    pub fn tell_hooks(self: &Arc<Self>, input: HookInput) {
+        if self.hooks.has(input.point()) {
+            let env = Arc::clone(self);
+            let fired = async move { drop(env.fire_hooks(input).await) };
+            self.hooks.in_background(fired);
+        }
+    }
+
     fn hook_session(&self, sandbox: Result<Option<Arc<Sandbox>>, String>) -> HookSession<'_> {
         HookSession {
             folder: &self.spill_dir,

@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 
 use super::allowed::{Allowed, CallScope, Refusal};
 use super::ask::ask;
-use super::hooks;
+use super::hooks::{self, Hooked};
 use super::redaction;
 use crate::event::{NOT_PERMITTED, NoticeLevel};
 use crate::hooks::Decision;
@@ -27,7 +27,7 @@ pub(super) async fn judge(
     scope: CallScope<'_>,
     details: &Arc<Details>,
 ) -> Result<Allowed, Refusal> {
-    let CallScope { link, turn, call } = scope;
+    let CallScope { turn, call, .. } = scope;
     let name = &call.name;
     let tool = match turn.toolbox.find(name) {
         Lookup::Tool(tool) => Arc::clone(tool),
@@ -40,8 +40,38 @@ pub(super) async fn judge(
     let invalid = |why: String| format!("error: invalid input: {why}");
     let args = whole_arguments(call).map_err(invalid)?;
     let args = turn.toolbox.check(name, args).map_err(invalid)?;
-    let hooked = hooks::before_call(scope, &*tool, args).await?;
-    let args = hooked.args;
+    let mut hooked = hooks::before_call(scope, &*tool, args).await?;
+    match judge_args(scope, &tool, &hooked, details).await? {
+        Judgement::Allowed(allowed) => return Ok(*allowed),
+        Judgement::Changed(args) => {
+            // The hook has answered the question, but about a call that nothing has judged.
+            hooks::take_arguments(scope, &*tool, &mut hooked, args).await?;
+            hooked.decision = Some(Decision::Allow);
+            hooked.may_answer = false;
+        }
+    }
+    match judge_args(scope, &tool, &hooked, details).await? {
+        Judgement::Allowed(allowed) => Ok(*allowed),
+        Judgement::Changed(_) => Err(String::from("Not permitted: a hook changes the call").into()),
+    }
+}
+
+enum Judgement {
+    Allowed(Box<Allowed>),
+    /// A hook would allow the call with these arguments.
+    Changed(Value),
+}
+
+/// Judges a call of `tool` with the arguments that hooks left.
+async fn judge_args(
+    scope: CallScope<'_>,
+    tool: &Arc<dyn Tool>,
+    hooked: &Hooked,
+    details: &Arc<Details>,
+) -> Result<Judgement, Refusal> {
+    let CallScope { link, turn, call } = scope;
+    let name = &call.name;
+    let (tool, args) = (Arc::clone(tool), hooked.args.clone());
     let effects = effects(&*tool, &args);
     let (trial, writes) = (link.env.trial.clone(), effects.writes.clone());
     let redactor = link.env.redactor.clone();
@@ -105,8 +135,9 @@ pub(super) async fn judge(
         } else {
             Arc::clone(details)
         },
-        context: hooked.context,
+        context: hooked.context.clone(),
         hooks_may_allow,
+        hooks_may_answer: hooked.may_answer,
         shown: None,
         tool,
         args,
@@ -117,8 +148,8 @@ pub(super) async fn judge(
         let is_full = judged.mode == PermissionMode::Full;
         host.may_be_private = is_full || rule.is_some_and(|it| it.allows_private(host));
     }
-    if asks {
-        ask(scope, &decision, &mut allowed).await?;
+    if asks && let Some(args) = ask(scope, &decision, &mut allowed).await? {
+        return Ok(Judgement::Changed(args));
     }
     // Only after the answer, so that files the user creates meanwhile aren't attributed to this command.
     let sandbox =
@@ -126,7 +157,7 @@ pub(super) async fn judge(
     if let Some((sandbox, running)) = turn.unless_cut_short(sandbox).await?? {
         (allowed.sandbox, allowed.running) = (Some(sandbox), running);
     }
-    Ok(allowed)
+    Ok(Judgement::Allowed(Box::new(allowed)))
 }
 
 /// Returns the effects of a call of `tool`, or unknown effects if the tool panics.

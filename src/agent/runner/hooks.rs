@@ -5,15 +5,17 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::allowed::{Allowed, CallScope, Refusal};
+use super::ask::Said;
+use super::dispatch::as_run;
 use super::execution::CallOutcome;
-use super::link::{Opening, RunLink, RunMessage};
+use super::link::{Opening, RunLink, RunMessage, Turn};
 use super::redaction;
 use crate::event::{AgentEvent, NoticeLevel, ToolStatus};
 use crate::hooks::{Decision, HookInput, HookPoint, Outcome, from_input};
 use crate::question::Answer;
 use crate::tool::{Details, Tool};
 use tiller_llm::message::content_text;
-use tiller_llm::{Content, Message, Model};
+use tiller_llm::{Content, Message, Model, ToolCall};
 
 /// Most times in a row that hooks may make the model continue after its answer.
 const MAX_CONTINUATIONS: usize = 8;
@@ -28,6 +30,8 @@ pub(super) struct Hooked {
     pub reason: String,
     /// For the model, with the call's result.
     pub context: Vec<String>,
+    /// Whether hooks may answer the user's question about it.
+    pub may_answer: bool,
 }
 
 /// What hooks said about a prompt.
@@ -61,14 +65,27 @@ impl RunLink {
         outcome
     }
 
-    /// Tells hooks that the user is wanted, and waits for none.
-    pub(super) fn notify_hooks(&self, message: &str, kind: &str) {
-        let (input, env) = (
-            HookInput::notification(message, kind),
-            Arc::clone(&self.env),
-        );
-        if env.hooks.has(HookPoint::Notification) {
-            tokio::spawn(async move { env.fire_hooks(input).await });
+    /// Tells hooks that all calls of an answer have ended, and the model what they say.
+    pub(super) async fn after_calls(
+        &self,
+        turn: &Turn,
+        calls: &[ToolCall],
+        results: &[Arc<Message>],
+    ) {
+        if calls.is_empty() || !self.env.hooks.has(HookPoint::PostToolBatch) {
+            return;
+        }
+        let calls: Vec<_> = calls.iter().map(|call| as_run(turn, call)).collect();
+        let texts = results.iter().map(|result| match &**result {
+            Message::ToolResult(result) => content_text(&result.content),
+            _ => String::new(),
+        });
+        let ended = (calls.iter().zip(texts))
+            .map(|(call, text)| (&*call.name, &call.arguments, &*call.id, text));
+        let input = HookInput::post_tool_batch(ended, &self.env.cwd);
+        let outcome = self.unless_cancelled(self.fire(input)).await;
+        if let Some(text) = outcome.and_then(|it| joined(it.context)) {
+            self.report(RunMessage::FromHooks(text)).await;
         }
     }
 
@@ -76,6 +93,7 @@ impl RunLink {
     pub(super) async fn begin_hooks(&self, opening: &Opening) {
         self.follow_hooks().await;
         let hooks = &self.env.hooks;
+        hooks.note_model(&opening.model.id);
         if let (true, after_another) = hooks.begins(&self.env.conversation_id) {
             let source = match (opening.messages.is_empty(), after_another) {
                 (true, false) => "startup",
@@ -85,6 +103,10 @@ impl RunLink {
             self.session_start(source, &opening.model).await;
         }
         hooks.begin_run();
+        if let Some(text) = joined(hooks.take_late()) {
+            let text = self.env.redactor.get().redact(&text).into_owned();
+            self.report(RunMessage::FromHooks(text)).await;
+        }
     }
 
     /// Reads the hooks that have changed.
@@ -111,7 +133,9 @@ impl RunLink {
     /// those that waited.
     pub(super) async fn check_prompts(&self) -> bool {
         self.follow_hooks().await;
-        let checks = self.env.hooks.has(HookPoint::UserPromptSubmit);
+        let hooks = &self.env.hooks;
+        let checks =
+            hooks.has(HookPoint::UserPromptSubmit) || hooks.has(HookPoint::UserPromptExpansion);
         let checked = self.env.hooks.note_checks(checks);
         if !checks {
             if checked {
@@ -127,21 +151,29 @@ impl RunLink {
                 return blocked && left == 0;
             }
             for (id, text) in prompts {
-                let fired = self.fire(HookInput::prompt(&text));
-                let Some(outcome) = self.unless_cancelled(fired).await else {
+                let Some(verdict) = self.unless_cancelled(self.check_prompt(&text)).await else {
                     return false;
-                };
-                // For a prompt, "stop" means that nothing is sent.
-                let stop = self.env.hooks.stops();
-                let verdict = match (outcome.decision, stop) {
-                    (Some(Decision::Deny), _) => PromptVerdict::Blocked(outcome.reason),
-                    (_, Some(why)) => PromptVerdict::Blocked(why),
-                    _ => PromptVerdict::Sent(outcome.context),
                 };
                 blocked |= matches!(verdict, PromptVerdict::Blocked(_));
                 self.report(RunMessage::PromptChecked(id, verdict)).await;
             }
         }
+    }
+
+    /// Lets hooks judge a prompt, first the command that stands for it.
+    async fn check_prompt(&self, text: &str) -> PromptVerdict {
+        let expansion = HookInput::expansion(text, &self.env.cwd);
+        let mut context = Vec::new();
+        for input in expansion.into_iter().chain([HookInput::prompt(text)]) {
+            let outcome = self.fire(input).await;
+            // For a prompt, "stop" means that nothing is sent.
+            match (outcome.decision, self.env.hooks.stops()) {
+                (Some(Decision::Deny), _) => return PromptVerdict::Blocked(outcome.reason),
+                (_, Some(why)) => return PromptVerdict::Blocked(why),
+                _ => context.extend(outcome.context),
+            }
+        }
+        PromptVerdict::Sent(context)
     }
 
     /// Lets hooks look at the model's last answer. Returns `true` if it shall continue. `before` counts
@@ -221,6 +253,7 @@ pub(super) async fn before_call(
         decision: None,
         reason: String::new(),
         context: Vec::new(),
+        may_answer: true,
     };
     if !link.env.hooks.has(HookPoint::PreToolUse) {
         return Ok(hooked);
@@ -233,7 +266,7 @@ pub(super) async fn before_call(
         return Err(texts.join("\n\n").into());
     }
     if let Some(changed) = outcome.arguments {
-        take_arguments(scope, tool, &mut hooked, &changed).await?;
+        take_arguments(scope, tool, &mut hooked, from_input(&call.name, &changed)).await?;
     }
     hooked.decision = outcome.decision;
     hooked.reason = outcome.reason;
@@ -242,17 +275,17 @@ pub(super) async fn before_call(
 }
 
 /// Replaces the call's arguments, and shows that.
-async fn take_arguments(
+pub(super) async fn take_arguments(
     scope: CallScope<'_>,
     tool: &dyn Tool,
     hooked: &mut Hooked,
-    changed: &Value,
+    args: Value,
 ) -> Result<(), Refusal> {
     let CallScope { link, turn, call } = scope;
-    let args = from_input(&call.name, changed);
-    hooked.args = turn.toolbox.check(&call.name, args).map_err(|why| {
-        format!("A PreToolUse hook changed the arguments, and they are invalid now: {why}")
-    })?;
+    hooked.args = turn
+        .toolbox
+        .check(&call.name, args)
+        .map_err(|why| format!("A hook changed the arguments, and they are invalid now: {why}"))?;
     hooked.changed = true;
     let text = format!("A hook changed the arguments to {}", hooked.args);
     let text = link.env.redactor.get().redact(&text).into_owned();
@@ -312,18 +345,22 @@ pub(super) async fn after_call(
 }
 
 /// What hooks answer to the question whether a call may run, or never.
-pub(super) async fn answer_for_user(scope: CallScope<'_>, allowed: &Allowed) -> Answer {
+pub(super) async fn answer_for_user(scope: CallScope<'_>, allowed: &Allowed) -> Said {
     let CallScope { link, call, .. } = scope;
-    if !link.env.hooks.has(HookPoint::PermissionRequest) {
+    if !allowed.hooks_may_answer || !link.env.hooks.has(HookPoint::PermissionRequest) {
         return std::future::pending().await;
     }
     let input = HookInput::permission_request(&call.name, &allowed.args, &link.env.cwd);
     let outcome = link.fire(input).await;
-    match outcome.decision {
-        Some(Decision::Allow) if allowed.hooks_may_allow => Answer::Allow { rules: Vec::new() },
-        Some(Decision::Deny) => Answer::Refuse {
+    let changed = outcome.arguments.map(|args| from_input(&call.name, &args));
+    match (outcome.decision, changed) {
+        (Some(Decision::Allow), Some(args)) if args != allowed.args => Said::Change(args),
+        (Some(Decision::Allow), _) if allowed.hooks_may_allow => {
+            Said::Answer(Answer::Allow { rules: Vec::new() })
+        }
+        (Some(Decision::Deny), _) => Said::Answer(Answer::Refuse {
             reason: Some(outcome.reason),
-        },
+        }),
         _ => std::future::pending().await,
     }
 }

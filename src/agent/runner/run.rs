@@ -104,6 +104,7 @@ async fn turns(
         let reply = turn::respond(link, &mut turn).await;
         let tool_results = dispatch::run_calls(link, &turn, &reply, guard).await;
         let Reply { message, calls, .. } = reply;
+        let results = tool_results.clone();
         let answer = Arc::clone(&message);
         let paused = matches!(&*message, Message::Assistant(answer) if answer.is_paused());
         link.emit(AgentEvent::TurnEnd {
@@ -117,6 +118,7 @@ async fn turns(
         if let Some(outcome) = reply.failure {
             return outcome;
         }
+        link.after_calls(&turn, &calls, &results).await;
         if link.stopped_by_hook().await {
             return RunOutcome::Done;
         }

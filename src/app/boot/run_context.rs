@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::watch;
 
-use crate::agent::hooks::Hooks;
+use crate::agent::hooks::{HookEnvironment, Hooks};
 use crate::agent::mcp::{CALL_LIMIT, Launch, Mcp};
 use crate::agent::memory::InstructionSources;
 use crate::agent::permission::{PermissionMode, Policy};
@@ -51,6 +51,7 @@ pub(super) struct RunContext {
     /// Parent of the session's own temporary folders; created on demand.
     temporary: PathBuf,
     mcp: OnceLock<Mcp>,
+    hooks: OnceLock<Hooks>,
     /// Notices about the session for the user.
     pub notices: Vec<String>,
 }
@@ -131,6 +132,7 @@ impl RunContext {
             spill_dir,
             temporary: PrivateFolders::new_place(&std::env::temp_dir()),
             mcp: OnceLock::new(),
+            hooks: OnceLock::new(),
             notices,
         };
         Ok((context, session, facts))
@@ -193,7 +195,7 @@ impl RunContext {
             budget: settings.budget,
             budget_flags: [args.budget_usd.is_some(), args.budget_tokens.is_some()],
             redactor: redactor(plan),
-            hooks: self.hooks(plan, dirs, processes),
+            hooks: self.hooks(plan, dirs, (processes, env)),
             own_tools: self.own_tools(plan, dirs),
             mcp: self.mcp(plan, &self.mcp_files(plan, dirs, env), processes),
         }))
@@ -218,15 +220,28 @@ impl RunContext {
         OwnTools::new(source, &settings.tools)
     }
 
-    fn hooks(&self, plan: &Plan, dirs: &Dirs, processes: &Processes) -> Hooks {
+    /// The hooks of the agent, and of its host, which lists them.
+    fn hooks(
+        &self,
+        plan: &Plan,
+        dirs: &Dirs,
+        (processes, env): (&Processes, &HashMap<String, String>),
+    ) -> Hooks {
         if self.scratch.is_some() {
             return Hooks::default();
         }
         let Loaded { settings, args, .. } = &plan.loaded;
-        let files = HookFiles::new(dirs, &self.cwd);
-        let source = Box::new(LiveHooks::new(files, args.trust));
-        let environment = Secrets::new(&settings.tools.bash_secret_env).environment();
-        Hooks::new(source, processes, environment, self.cwd.clone())
+        let hooks = self.hooks.get_or_init(|| {
+            let files = HookFiles::new(dirs, &self.cwd);
+            let source = Box::new(LiveHooks::new(files, args.trust));
+            let environment = Secrets::new(&settings.tools.bash_secret_env).environment();
+            let environment = HookEnvironment {
+                commands: environment,
+                all: env.clone(),
+            };
+            Hooks::new(source, processes, environment, self.cwd.clone())
+        });
+        hooks.clone()
     }
 
     fn mcp_files(&self, plan: &Plan, dirs: &Dirs, env: &HashMap<String, String>) -> McpFiles {
@@ -309,6 +324,7 @@ impl RunContext {
             processes: processes.scope(),
             mcp: self.mcp(plan, &mcp_files, processes),
             mcp_files,
+            hooks: self.hooks.get().cloned().unwrap_or_default(),
             is_stored: self.session_file.is_some(),
             trusted: watch::Sender::new(trust.is_trusted()),
             keeps_session: plan.loaded.args.mode == Some(OutputMode::Acp),

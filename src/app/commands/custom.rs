@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::arguments::with_arguments;
 use super::unknown::word_of;
 use crate::agent::git::project_root;
+use crate::agent::hooks::FROM_FILE;
 use crate::agent::mcp::McpPrompt;
 use crate::agent::memory::{FrontMatter, real_file, skill_folders, skills_in};
 use crate::app::attachments::typed_text;
@@ -35,9 +36,6 @@ const MAX_FILES: usize = 500;
 
 /// What users may type before a name.
 const PREFIXES: [&str; 4] = ["skill:", "prompts:", "project:", "user:"];
-
-/// Separates the line as typed from the text of the file.
-const FROM: &str = "\n\n[From ";
 
 /// A slash command from a file or an MCP server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -225,7 +223,7 @@ impl CustomCommands {
 /// The prompt for `typed`, which stands for `body`.
 pub(crate) fn as_sent(typed: &str, from: &str, body: &str) -> String {
     let typed = typed.trim();
-    format!("{typed}{FROM}{from}]\n\n{body}")
+    format!("{typed}{FROM_FILE}{from}]\n\n{body}")
 }
 
 impl CustomCommand {
@@ -284,7 +282,7 @@ impl CustomCommand {
 /// The message as typed, if it was made from a command's file.
 pub(super) fn as_typed(content: &[Content]) -> Option<String> {
     let text = typed_text(content);
-    let (typed, _) = text.split_once(FROM)?;
+    let (typed, _) = text.split_once(FROM_FILE)?;
     (typed.starts_with('/') && !typed.contains('\n')).then(|| typed.to_owned())
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{Run, Running, SlashCommand};
+use crate::agent::hooks::HookRuns;
 use crate::app::action::{Action, ActionSpec, Group, Scope};
 use crate::app::hook_files::{HookFiles, Listed};
 use crate::app::host::Host;
@@ -53,10 +54,24 @@ fn list(host: &Host, listed: &[Listed]) -> String {
         }
         for hook in &it.file.hooks {
             let _ = writeln!(text, "  {}", hook.what());
+            if let Some(runs) = host.hooks.runs(hook) {
+                let _ = writeln!(text, "    {}", how_it_ran(&runs));
+            }
         }
         for fault in &it.file.faults {
             let _ = writeln!(text, "  not used: {fault}");
         }
     }
     text.trim_end().to_owned()
+}
+
+fn how_it_ran(runs: &HookRuns) -> String {
+    let times = match runs.count {
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    };
+    let error = runs.last_error.as_ref();
+    let error = error.map(|why| format!("; last error: {why}"));
+    let error = error.unwrap_or_default();
+    format!("ran {times}, last in {} ms{error}", runs.last_ms)
 }

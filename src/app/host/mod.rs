@@ -17,6 +17,7 @@ use super::dirs::Dirs;
 use super::keys::KnownSecrets;
 use super::mcp_files::McpFiles;
 use super::models::Models;
+use crate::agent::hooks::Hooks;
 use crate::agent::mcp::Mcp;
 use crate::agent::process::Processes;
 use crate::agent::{AgentHandle, ToolSelection};
@@ -49,6 +50,8 @@ pub struct Host {
     pub mcp: Mcp,
     /// Where these come from.
     pub mcp_files: McpFiles,
+    /// Its hooks, for their list.
+    pub hooks: Hooks,
     /// Whether sessions are saved.
     pub is_stored: bool,
     /// Whether the project is trusted now, for all screens.

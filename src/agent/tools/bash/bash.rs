@@ -155,7 +155,7 @@ impl Bash {
         let secrets = self
             .secrets
             .get_or_init(|| Secrets::new(&self.settings.bash_secret_env));
-        let mut environment = secrets.environment();
+        let mut environment = secrets.environment_with(&context.variables);
         environment.extend(line.environment);
         let spawn = Spawn {
             command: line.command,
