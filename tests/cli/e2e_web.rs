@@ -50,6 +50,7 @@ fn hooked_results(mode: &str, rules: &str, hooks: &str, urls: &[String]) -> Vec<
     sandbox.use_server(&server);
     let settings = format!("[models]\nlocal = false\n{rules}");
     fs::write(sandbox.config().join("config.toml"), settings).unwrap();
+    fs::write(sandbox.config().join("hooks.json"), hooks).unwrap();
     sandbox.run(&[
         "-p",
         "--permission",
