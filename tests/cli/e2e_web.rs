@@ -38,6 +38,10 @@ fn web() -> u16 {
 
 /// The results of fetching these URLs in a mode, with these rules.
 fn results(mode: &str, rules: &str, urls: &[String]) -> Vec<String> {
+    hooked_results(mode, rules, r#"{"hooks": {}}"#, urls)
+}
+
+fn hooked_results(mode: &str, rules: &str, hooks: &str, urls: &[String]) -> Vec<String> {
     let calls = urls
         .iter()
         .map(|url| Reply::call("web_fetch", json!({"url": url})));
@@ -46,6 +50,7 @@ fn results(mode: &str, rules: &str, urls: &[String]) -> Vec<String> {
     sandbox.use_server(&server);
     let settings = format!("[models]\nlocal = false\n{rules}");
     fs::write(sandbox.config().join("config.toml"), settings).unwrap();
+    fs::write(sandbox.config().join("hooks.json"), hooks).unwrap();
     sandbox.run(&[
         "-p",
         "--permission",
@@ -102,4 +107,15 @@ fn full_mode_asks_for_no_host_and_a_rule_denies_one() {
         results[1].starts_with("Not permitted: a rule applies"),
         "{results:?}"
     );
+}
+
+#[test]
+fn a_hook_opens_no_host() {
+    let said = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow"}});
+    let hook = json!({"type": "command", "command": format!("echo '{said}'")});
+    let hooks = json!({"hooks": {"PreToolUse": [{"matcher": "WebFetch", "hooks": [hook]}]}});
+    let urls = ["https://example.org/".to_owned()];
+    let results = hooked_results("auto", "", &hooks.to_string(), &urls);
+    let asks = "Not permitted: it sends a request to example.org. This run can't ask the user.";
+    assert!(results[0].starts_with(asks), "{results:?}");
 }

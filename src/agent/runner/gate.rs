@@ -98,7 +98,9 @@ async fn judge_args(
         link.notice(NoticeLevel::Warning, text).await;
     }
     let mut decision = judged.decision.clone();
-    let hooks_may_allow = judged.may_be_allowed_by_hook(effects.command.is_some());
+    // A project's hook must not open the network.
+    let hooks_may_allow =
+        effects.host.is_none() && judged.may_be_allowed_by_hook(effects.command.is_some());
     let (asks, confinement) = match decision.verdict {
         Verdict::Allow(confinement) if hooked.decision == Some(Decision::Ask) => {
             decision.verdict = Verdict::Ask(confinement);

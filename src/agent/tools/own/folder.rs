@@ -47,7 +47,7 @@ pub fn read_folder(folder: &Path, within: Option<&Path>) -> OwnFolder {
     let described = manifests.map(|name| {
         let program = reader.program_of(name);
         claimed.extend(program.ok());
-        (*name).to_owned()
+        (*name).clone()
     });
     let described: Vec<String> = described.collect();
     for name in names.iter().filter(|name| !claimed.contains(*name)) {

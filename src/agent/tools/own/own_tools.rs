@@ -55,7 +55,7 @@ impl OwnTools {
         let read = spawn_blocking(move || {
             let found = lock(&shared.source).changed()?;
             let tools = found.tools.into_iter();
-            let tools = tools.map(|tool| Program::new(tool, &shared.bash));
+            let tools = tools.map(|tool| Program::of(tool, &shared.bash));
             Some((tools.collect(), found.notices))
         });
         read.await.ok().flatten()

@@ -47,7 +47,7 @@ struct Structured {
 }
 
 impl Program {
-    pub fn new(own: OwnTool, bash: &Arc<Bash>) -> Arc<dyn Tool> {
+    pub fn of(own: OwnTool, bash: &Arc<Bash>) -> Arc<dyn Tool> {
         let spec = ToolSpec {
             name: own.name.clone(),
             description: own.description.clone(),

@@ -219,9 +219,10 @@ fn why(error: &reqwest::Error, url: &Url) -> String {
         cause = source;
     }
     let host = host(url);
-    match cause.is::<PrivateAddress>() {
-        true => cause.to_string(),
-        false => format!("no answer from {host}: {cause}"),
+    if cause.is::<PrivateAddress>() {
+        cause.to_string()
+    } else {
+        format!("no answer from {host}: {cause}")
     }
 }
 
