@@ -482,9 +482,10 @@ fn a_prompt_of_a_server_is_a_slash_command_on_every_front_end() {
     screen.keys("<esc><c-u>@one");
     screen.wait_for("lab:lab://one");
     screen.keys("<esc><c-u>see @lab:lab://one<space><enter>");
-    screen.wait_until("the resource", |_| {
-        last_message(&server).contains("RESOURCEBODY")
+    screen.wait_until("the second answer", |view| {
+        view.text().matches("final").count() == 2
     });
+    assert!(last_message(&server).contains("RESOURCEBODY"));
     screen.keys("<c-d>");
     screen.wait_exit();
     sandbox.wait_no_processes(&[]);
@@ -598,4 +599,45 @@ fn servers_are_added_listed_and_removed() {
     fs::write(&file, "{").unwrap();
     says(&["add", "c", "x"], 2, "isn't valid JSON");
     assert_eq!(fs::read_to_string(&file).unwrap(), "{");
+}
+
+#[test]
+fn a_server_asks_the_user_during_a_call() {
+    let call = ("mcp__lab__tool0", json!({}));
+    let (server, sandbox) = stage(&[call.clone(), call]);
+    use_lab(&sandbox, &["--elicit"]);
+    let model = Wire::Anthropic.model();
+    let answers = |sandbox: &Sandbox| {
+        let notes = log(sandbox).into_iter();
+        let answers = notes.filter(|it| it["in"]["id"] == "e");
+        answers
+            .map(|it| it["in"]["result"].clone())
+            .collect::<Vec<_>>()
+    };
+    let mut client = RpcClient::start(&sandbox, &["--permission", "full", "-m", model]);
+    client.data(json!({"type": "prompt", "message": "go"}));
+    for value in ["dev", "many", "3", "main", "skip"] {
+        let dialog = client.until_type("extension_ui_request");
+        assert!(
+            dialog.to_string().contains("MCP server lab asks: Where?"),
+            "{dialog}"
+        );
+        let answer = json!({"type": "extension_ui_response", "id": dialog["id"], "value": value});
+        client.write(&answer.to_string());
+    }
+    client.until_type("agent_settled");
+    let expected = [
+        json!({"action": "accept", "content": {"branch": "dev", "count": 3}}),
+        json!({"action": "accept", "content": {"branch": "main"}}),
+    ];
+    assert_eq!(answers(&sandbox), expected);
+    assert_eq!(server.requests()[1].results(), ["MCPRESULT {}"]);
+    client.close();
+    sandbox.wait_no_processes(&[]);
+
+    // Without a user, the server learns that nobody answers.
+    let (_server, sandbox) = stage(&[("mcp__lab__tool0", json!({}))]);
+    use_lab(&sandbox, &["--elicit"]);
+    ask(&sandbox, "full");
+    assert_eq!(answers(&sandbox), [json!({"action": "cancel"})]);
 }

@@ -2,7 +2,7 @@
 """An MCP server for tests: mcp_server.py LOG [--name value | --name]... It appends what it gets to LOG.
 
 --tools N, --desc LENGTH, --prompts (and resources), --noise N (messages before the first answer); --die-at-start, --wait-at-start, --garbage, --refuse-reading; and what a call of a tool does:
---die, --hang, --touch PATHS, --port N (to connect to), --flood, --image, --change, --progress, --ask, --twice.
+--die, --hang, --elicit, --touch PATHS, --port N (to connect to), --flood, --image, --change, --progress, --ask, --twice.
 """
 import json, os, socket, sys, time
 
@@ -64,6 +64,11 @@ def call(i, params):
             note({"connected": True})
         except OSError:
             note({"connected": False})
+    if "elicit" in o:
+        fields = {"branch": {"type": "string", "enum": ["main", "dev"]}, "count": {"type": "integer"}}
+        form = {"message": "Where?", "requestedSchema": {"type": "object", "properties": fields, "required": ["branch"]}}
+        send({"id": "e", "method": "elicitation/create", "params": form})
+        note({"in": json.loads(sys.stdin.readline())})
     content = [{"type": "text", "text": "MCPRESULT " + json.dumps(params.get("arguments"))}]
     if "image" in o:
         content.append({"type": "image", "data": PICTURE, "mimeType": "image/png"})

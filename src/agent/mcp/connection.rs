@@ -42,6 +42,13 @@ pub(super) enum Failure {
 /// Receives what a server says about a call's progress.
 pub(super) type OnProgress = Box<dyn Fn(&Value) + Send>;
 
+/// What a call receives before its result.
+pub(super) struct Listener {
+    pub on_progress: OnProgress,
+    /// Questions to the user: the id and the parameters of each.
+    pub questions: mpsc::Sender<(Value, Value)>,
+}
+
 /// A message to the server.
 pub(super) struct Outgoing {
     /// Of a request.
@@ -71,7 +78,7 @@ struct Requests {
 
 struct OpenRequest {
     answer: oneshot::Sender<Result<Value, Failure>>,
-    on_progress: Option<OnProgress>,
+    listener: Option<Listener>,
 }
 
 impl Connection {
@@ -104,11 +111,11 @@ impl Connection {
         &self,
         method: &str,
         mut params: Value,
-        on_progress: Option<OnProgress>,
+        listener: Option<Listener>,
     ) -> Result<Value, Failure> {
         let shared = &self.shared;
         let id = shared.last_id.fetch_add(1, Ordering::Relaxed) + 1;
-        if on_progress.is_some() {
+        if listener.is_some() {
             params["_meta"] = json!({"progressToken": id});
         }
         let (answer, answered) = oneshot::channel();
@@ -117,10 +124,7 @@ impl Connection {
             if let Some(why) = &requests.gone {
                 return Err(why.clone());
             }
-            let open = OpenRequest {
-                answer,
-                on_progress,
-            };
+            let open = OpenRequest { answer, listener };
             requests.open.insert(id, open);
         }
         let dropped = CancellationToken::new();
@@ -133,6 +137,11 @@ impl Connection {
         shared.send(Some(id), text, dropped)?;
         let gone = || Failure::Gone(STOPPED.to_owned());
         answered.await.unwrap_or_else(|_| Err(gone()))
+    }
+
+    /// Sends the result of a request of the server.
+    pub fn answer(&self, id: &Value, result: &Value) -> Result<(), Failure> {
+        self.shared.tell(message::result(id, result))
     }
 
     pub fn notify(&self, method: &str) -> Result<(), Failure> {
@@ -212,13 +221,24 @@ impl Shared {
             match incoming {
                 Incoming::Answer(id, answer) => self.answer(id, answer.map_err(Failure::Refused)),
                 // A server that sends requests and reads no answers must not fill the queue.
-                Incoming::Request(id, method) if self.outgoing.capacity() > MAX_WAITING / 2 => {
+                Incoming::Request(id, method, params)
+                    if method == message::ELICITATION && self.ask(&id, &params) => {}
+                Incoming::Request(id, method, _) if self.outgoing.capacity() > MAX_WAITING / 2 => {
                     let _ = self.tell(message::answer(&id, &method));
                 }
                 Incoming::Request(..) => {}
                 Incoming::Notification(method, params) => self.notified(&method, &params),
             }
         }
+    }
+
+    /// Hands a question of the server to the latest call. Returns `false` if no call can ask.
+    fn ask(&self, id: &Value, params: &Value) -> bool {
+        let requests = lock(&self.requests);
+        let calls = requests.open.iter();
+        let calls = calls.filter_map(|(id, open)| Some((id, open.listener.as_ref()?)));
+        let latest = calls.max_by_key(|(id, _)| **id);
+        latest.is_some_and(|(_, it)| it.questions.try_send((id.clone(), params.clone())).is_ok())
     }
 
     /// Ends the request, if it is open.
@@ -238,8 +258,8 @@ impl Shared {
                 let requests = lock(&self.requests);
                 let id = params["progressToken"].as_u64();
                 let open = id.and_then(|id| requests.open.get(&id));
-                if let Some(on_progress) = open.and_then(|open| open.on_progress.as_ref()) {
-                    on_progress(params);
+                if let Some(listener) = open.and_then(|open| open.listener.as_ref()) {
+                    (listener.on_progress)(params);
                 }
             }
             _ => {}

@@ -2,13 +2,16 @@
 
 use serde_json::{Value, json};
 
+/// The request of a server that asks the user.
+pub(super) const ELICITATION: &str = "elicitation/create";
+
 /// A message of a server.
 #[derive(Debug, PartialEq)]
 pub(super) enum Incoming {
     /// The answer to request `id`: a result, or the text of an error.
     Answer(u64, Result<Value, String>),
     /// A request, with its id.
-    Request(Value, String),
+    Request(Value, String, Value),
     Notification(String, Value),
 }
 
@@ -71,7 +74,10 @@ fn incoming(mut value: Value) -> Option<Incoming> {
     let id = map.remove("id").filter(|id| !id.is_null());
     let method = map.get("method").and_then(Value::as_str).map(str::to_owned);
     match (id, method) {
-        (Some(id), Some(method)) => Some(Incoming::Request(id, method)),
+        (Some(id), Some(method)) => {
+            let params = map.remove("params").unwrap_or_default();
+            Some(Incoming::Request(id, method, params))
+        }
         (None, Some(method)) => {
             let params = map.remove("params").unwrap_or_default();
             Some(Incoming::Notification(method, params))
@@ -104,10 +110,17 @@ pub(super) fn notification(method: &str, params: &Value) -> String {
     line(&json!({"jsonrpc": "2.0", "method": method, "params": params}))
 }
 
-/// The answer to a server's request: tiller knows only `ping`.
+/// The result of a server's request.
+pub(super) fn result(id: &Value, result: &Value) -> String {
+    line(&json!({"jsonrpc": "2.0", "id": id, "result": result}))
+}
+
+/// The answer to a server's request outside a call: tiller knows only `ping`.
 pub(super) fn answer(id: &Value, method: &str) -> String {
     line(&match method {
         "ping" => json!({"jsonrpc": "2.0", "id": id, "result": {}}),
+        // No call waits that could ask the user.
+        ELICITATION => json!({"jsonrpc": "2.0", "id": id, "result": {"action": "cancel"}}),
         _ => {
             let error = json!({"code": -32601, "message": format!("unknown method {method}")});
             json!({"jsonrpc": "2.0", "id": id, "error": error})
@@ -136,7 +149,11 @@ mod tests {
             ),
             (
                 r#"{"id": "x", "method": "ping"}"#,
-                vec![Incoming::Request(json!("x"), "ping".to_owned())],
+                vec![Incoming::Request(
+                    json!("x"),
+                    "ping".to_owned(),
+                    Value::Null,
+                )],
             ),
             (
                 r#"{"method": "m", "params": [1]}"#,

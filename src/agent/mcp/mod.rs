@@ -19,6 +19,7 @@ mod server;
 mod servers;
 mod prompts;
 mod resources;
+mod elicitation;
 mod tool;
 mod output;
 mod search;

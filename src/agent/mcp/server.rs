@@ -288,7 +288,7 @@ impl Server {
         let link = self.start().await?;
         let params = json!({
             "protocolVersion": PROTOCOL,
-            "capabilities": {},
+            "capabilities": {"elicitation": {}},
             "clientInfo": {"name": "tiller", "version": env!("CARGO_PKG_VERSION")},
         });
         let begun = link.request("initialize", params, None).await;

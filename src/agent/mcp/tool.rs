@@ -1,14 +1,18 @@
 //! A tool of a server, as a tool of the agent.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::select;
+use tokio::sync::mpsc;
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
-use super::connection::{Failure, OnProgress};
+use super::connection::{Connection, Failure, Listener, OnProgress};
+use super::elicitation::Form;
 use super::offers::RemoteTool;
 use super::output::to_output;
 use super::server::Server;
@@ -19,6 +23,8 @@ use tiller_llm::ToolSpec;
 
 /// How long a call may take.
 pub const CALL_LIMIT: Duration = Duration::from_mins(10);
+/// Most questions of a server that wait.
+const MAX_QUESTIONS: usize = 4;
 /// The longest name, in characters: providers accept no longer one.
 const MAX_NAME: usize = 64;
 /// The longest description, in characters.
@@ -68,15 +74,12 @@ impl McpTool {
         ToolError::new(self.server.failed(why))
     }
 
-    async fn call(&self, args: Value, progress: Progress) -> Result<Value, ToolError> {
+    async fn call(&self, args: Value, context: &ToolContext) -> Result<Value, ToolError> {
         let mut is_first = true;
         loop {
             let link = self.server.connection().await;
             let link = link.map_err(|why| self.failed(&why))?;
-            let params = json!({"name": self.name, "arguments": &args});
-            let on_progress = self.on_progress(progress.clone());
-            let result = link.request("tools/call", params, Some(on_progress)).await;
-            return match result {
+            return match self.request(&link, &args, context).await {
                 Ok(result) => Ok(result),
                 // It did nothing: begin another session.
                 Err(Failure::Expired) if std::mem::take(&mut is_first) => continue,
@@ -85,6 +88,46 @@ impl McpTool {
                 }
                 Err(failure) => Err(self.failed(&failure.text())),
             };
+        }
+    }
+
+    /// Sends the call, and asks the user what the server wants to know before its result.
+    async fn request(
+        &self,
+        link: &Connection,
+        args: &Value,
+        context: &ToolContext,
+    ) -> Result<Value, Failure> {
+        let (questions, mut asked) = mpsc::channel(MAX_QUESTIONS);
+        let listener = Listener {
+            on_progress: self.on_progress(context.progress.clone()),
+            questions,
+        };
+        let params = json!({"name": self.name, "arguments": args});
+        let mut result = pin!(link.request("tools/call", params, Some(listener)));
+        loop {
+            let (id, params) = select! {
+                result = &mut result => return result,
+                Some(question) = asked.recv() => question,
+            };
+            let stop = CancellationToken::new();
+            let _withdraw = stop.clone().drop_guard();
+            let form = Form {
+                server: self.server.spec.name.clone(),
+                call_id: context.call_id.clone(),
+                tool: self.spec.name.clone(),
+                asker: context.asker.clone(),
+                stop,
+            };
+            // A task of its own, which withdraws the question if the call ends first.
+            let answered = tokio::spawn(form.answer(params));
+            select! {
+                result = &mut result => return result,
+                answer = answered => {
+                    let answer = answer.unwrap_or_else(|_| json!({"action": "cancel"}));
+                    link.answer(&id, &answer)?;
+                }
+            }
         }
     }
 }
@@ -137,7 +180,7 @@ impl Tool for McpTool {
             let result = select! {
                 biased;
                 () = cancel.cancelled() => return Err(ToolError::new("Tool execution cancelled")),
-                result = self.call(args, context.progress.clone()) => result?,
+                result = self.call(args, &context) => result?,
                 () = sleep(CALL_LIMIT) => {
                     let limit = CALL_LIMIT.as_secs() / 60;
                     return Err(self.failed(&format!("no result after {limit} minutes")));
