@@ -254,12 +254,8 @@ impl Permissions {
             }
             None => "To see which parts work, run tiller doctor".to_owned(),
         };
-        first.then(|| {
-            format!(
-                "The sandbox doesn't work here, so auto asks before commands, like ask mode: {why}\n\
-                 {mends}"
-            )
-        })
+        let asks = "The sandbox doesn't work here, so auto asks before commands, like ask mode";
+        first.then(|| format!("{asks}: {why}\n{mends}"))
     }
 
     /// Returns `true` if the model may read these paths without asking.
