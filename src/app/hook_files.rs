@@ -90,6 +90,19 @@ impl HookFiles {
         }
         found
     }
+
+    /// Why the user's `hooks.json` can't be read, if it can't. Without a screen nobody would see that its hooks
+    /// don't run.
+    pub fn own_fault(&self) -> Option<String> {
+        let own = self.dirs.hooks_file();
+        let mut listed = self.read().into_iter();
+        let broken = listed.find(|it| it.path == own && it.file.is_broken)?;
+        Some(format!(
+            "{}: {}. Its hooks would not run: fix the file, or move it away",
+            own.display(),
+            broken.file.faults.join("; ")
+        ))
+    }
 }
 
 /// The hooks for a folder while tiller runs.

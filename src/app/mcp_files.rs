@@ -123,7 +123,8 @@ impl McpFiles {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => fault(error.to_string()),
             };
-            if !file.servers.is_empty() || !file.faults.is_empty() {
+            let is_empty = file.servers.is_empty() && file.disabled.is_empty();
+            if !is_empty || !file.faults.is_empty() {
                 found.push(ListedServers {
                     path,
                     of_project,
@@ -147,6 +148,11 @@ impl McpFiles {
             }
         }
         values.push(&value[SERVERS]);
+        if *path == self.dirs.mcp_file() && value.get(SERVERS).is_none() {
+            return fault(format!(
+                "it has no servers: put them inside \"{SERVERS}\": {{...}}"
+            ));
+        }
         let mut all = ServerFile::default();
         for value in values.into_iter().filter(|value| !value.is_null()) {
             let file = read_servers(value);
@@ -155,6 +161,7 @@ impl McpFiles {
                     all.servers.push(server);
                 }
             }
+            all.disabled.extend(file.disabled);
             for fault in file.faults {
                 if !all.faults.contains(&fault) {
                     all.faults.push(fault);
@@ -207,6 +214,7 @@ impl McpSource for LiveServers {
                 let faults = it.file.faults.iter();
                 (found.notices).extend(faults.map(|fault| format!("{path}: {fault}")));
             }
+            names.extend(it.file.disabled);
             for server in it.file.servers {
                 match files.usable(&server, it.of_project) {
                     Ok(server) if names.insert(server.name.clone()) => found.servers.push(server),

@@ -184,6 +184,7 @@ terminal#mouse: mouse scroll scrolling
 terminal#copy-text-to-the-clipboard: osc52 copytext selecttext copypaste clipboard
 terminal#vs-code-and-alt-on-a-mac: vscode vscodeterminal
 mcp: mcp mcpserver mcpservers
+mcp#files: disablemcp disablemcpserver mcpservers
 acp: ide vscode neovim nvim emacs jetbrains intellij editor
 install: install installtiller installation download release setup arm64 aarch64 musl alpine homebrew brew apt deb checksum sha256
 install#update-or-uninstall: update upgrade uninstall removetiller

@@ -12,6 +12,8 @@ use tiller_llm::Secret;
 pub struct ServerFile {
     /// Its servers, in order, with variables as written.
     pub servers: Vec<McpServer>,
+    /// Names of servers that don't start, also if a later file has them.
+    pub disabled: Vec<String>,
     /// What tiller can't use, and why.
     pub faults: Vec<String>,
 }
@@ -28,7 +30,7 @@ pub fn read_servers(value: &Value) -> ServerFile {
     for (name, entry) in entries {
         match server(name, entry) {
             Ok(Some(server)) => found.servers.push(server),
-            Ok(None) => {}
+            Ok(None) => found.disabled.push(name.clone()),
             Err(fault) => found.faults.push(format!("mcpServers.{name}{fault}")),
         }
     }
@@ -135,6 +137,7 @@ mod tests {
         }));
         let names: Vec<&str> = found.servers.iter().map(|it| &*it.name).collect();
         assert_eq!(names, ["bare", "lab", "old", "web"]);
+        assert_eq!(found.disabled, ["off"]);
         assert_eq!(found.servers[1].what(), "lab a");
         let web = found.servers[3].expanded(|name| (name == "KEY").then(|| "k1".to_owned()));
         let Transport::Http(web) = web.unwrap().transport else {

@@ -26,6 +26,7 @@ use crate::app::attachments::{attach_mentions_of, is_too_large};
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink, Task};
 use crate::app::commands::CustomCommands;
 use crate::app::dirs::Dirs;
+use crate::app::hook_files::HookFiles;
 use crate::app::host::Host;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::plan::{FrontEnd, Loaded, Plan, Stdio, working_folder};
@@ -150,6 +151,10 @@ fn start(mut args: Args) -> Result<ExitCode, StartError> {
             dirs.check_data()?;
         }
         plan.loaded.check_limits()?;
+        let hooks = HookFiles::new(&dirs, &plan.loaded.cwd);
+        hooks
+            .own_fault()
+            .map_or(Ok(()), |fault| Err(StartError::usage(fault)))?;
         for fault in plan.loaded.faults() {
             out::eprint_line(&format!("tiller: {fault}"));
         }

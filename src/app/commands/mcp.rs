@@ -61,11 +61,14 @@ fn list(host: &Host, listed: &[ListedServers], trusted: bool) -> String {
                 Some(status) => said(status),
                 None if waits => server.what(),
                 None => match host.mcp_files.usable(server, it.of_project) {
-                    Ok(_) => "not used: another file has a server of this name".to_owned(),
+                    Ok(_) => "not used: another file has or switches off this name".to_owned(),
                     Err(why) => format!("not started: {why}"),
                 },
             };
             let _ = writeln!(text, "  {}: {state}", server.name);
+        }
+        for name in &it.file.disabled {
+            let _ = writeln!(text, "  {name}: switched off");
         }
         for fault in &it.file.faults {
             let _ = writeln!(text, "  not used: {fault}");
