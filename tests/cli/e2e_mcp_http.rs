@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::support::marked::DEADLINE;
-use crate::support::mcp_http::McpHttp;
+use crate::support::mcp_http::{McpHttp, Seen};
 use crate::support::model_server::{ModelServer, Reply, Script, Wire};
 use crate::support::rpc::RpcClient;
 use crate::support::sandbox::{Ran, Sandbox};
@@ -55,7 +55,7 @@ fn a_server_behind_a_url_is_asked_as_the_protocol_says() {
         assert_eq!(result(&model, &ran), "OVER HTTP");
         assert_eq!(ran.stderr, "");
         let seen = server.seen();
-        let mut asked: Vec<&str> = seen.iter().map(|it| it.what()).collect();
+        let mut asked: Vec<&str> = seen.iter().map(Seen::what).collect();
         let listens = asked.iter().position(|it| *it == "GET").unwrap();
         assert!(listens >= 2, "{asked:?}");
         asked.remove(listens);

@@ -153,7 +153,7 @@ fn a_project_gets_no_secrets_and_sends_nothing_to_its_urls() {
 #[test]
 fn a_server_of_a_project_starts_again_with_the_rights_of_another_mode() {
     let call = ("mcp__lab__look", json!({}));
-    let (_model, sandbox) = stage(&[call.clone()]);
+    let (_model, sandbox) = stage(&[call]);
     if !sandbox.machine_confines() {
         return;
     }

@@ -169,7 +169,7 @@ fn serve(mut stream: &TcpStream, shared: &Shared) -> Option<()> {
             let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000000\r\n\r\n";
             stream.write_all(head.as_bytes()).ok()?;
             for _ in 0..100 {
-                stream.write_all(&[b' '; 1_000_000]).ok()?;
+                stream.write_all(&vec![b' '; 1_000_000]).ok()?;
             }
             return Some(());
         }

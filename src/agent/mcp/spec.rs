@@ -53,9 +53,12 @@ impl Program {
     /// Its command line for a shell.
     pub(super) fn line(&self) -> String {
         let words = std::iter::once(&self.command).chain(&self.args);
-        let words = words.map(|word| match is_plain(word) {
-            true => word.clone(),
-            false => quoted(word),
+        let words = words.map(|word| {
+            if is_plain(word) {
+                word.clone()
+            } else {
+                quoted(word)
+            }
         });
         words.collect::<Vec<_>>().join(" ")
     }
