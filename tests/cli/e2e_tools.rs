@@ -30,8 +30,9 @@ fn write_tool(folder: &Path, name: &str, manifest: &[&str], script: &str) {
     fs::create_dir_all(folder).unwrap();
     let lines = ["description = \"Does it.\""];
     let lines = lines.iter().chain(manifest);
-    let lines: String = lines.map(|line| format!("# {line}\n")).collect();
-    let text = format!("#!/bin/sh\n# /// tool\n{lines}# ///\n{script}\n");
+    let lines: Vec<String> = lines.map(|line| format!("# {line}")).collect();
+    let lines = lines.join("\n");
+    let text = format!("#!/bin/sh\n# /// tool\n{lines}\n# ///\n{script}\n");
     let file = folder.join(name);
     fs::write(&file, text).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
