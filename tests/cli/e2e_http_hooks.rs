@@ -54,8 +54,8 @@ fn an_http_hook_that_misbehaves_decides_nothing() {
     for (play, more, why) in [
         (Play::answer(500, "{}"), json!({}), "HTTP status 500"),
         (Play::answer(302, ""), json!({}), "HTTP status 302"),
-        (Play::answer(200, "fine"), json!({}), "no JSON object"),
-        (Play::answer(200, "[]"), json!({}), "no JSON object"),
+        (Play::answer(200, "fine"), json!({}), "isn't a JSON object"),
+        (Play::answer(200, "[]"), json!({}), "isn't a JSON object"),
         (Play::Bytes(torn), json!({}), "lost the connection"),
         (
             Play::Bytes(b"hello\n".to_vec()),

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::claude_names::{tool_input, tool_names, tool_response};
 use super::point::HookPoint;
 use crate::git::project_root;
+use tiller_llm::{ErrorClass, LlmError};
 
 /// Separates the line of a slash command as typed from the text of its file, whose path follows.
 pub const FROM_FILE: &str = "\n\n[From ";
@@ -151,8 +152,9 @@ impl HookInput {
         Self::new(HookPoint::Stop, &[], fields)
     }
 
-    /// The run ends with an error of this `kind`, such as `rate_limit`.
-    pub fn stop_failure(kind: &str, message: &str) -> Self {
+    /// The run ends with this error of the model, shown as `message`.
+    pub fn stop_failure(error: &LlmError, message: &str) -> Self {
+        let kind = kind(error);
         let fields = json!({"error": kind, "last_assistant_message": message});
         Self::new(HookPoint::StopFailure, &[kind], fields)
     }
@@ -201,6 +203,18 @@ impl HookInput {
             Some(name) => format!("{}:{name}", self.point.name()),
             None => self.point.name().to_owned(),
         }
+    }
+}
+
+/// What hooks call the error.
+fn kind(error: &LlmError) -> &'static str {
+    match (error.class, error.status) {
+        (_, Some(429)) => "rate_limit",
+        (ErrorClass::Retryable, _) => "server_error",
+        (ErrorClass::Auth, _) => "authentication_failed",
+        (ErrorClass::Quota, _) => "billing_error",
+        (ErrorClass::NoModel, _) => "model_not_found",
+        _ => "unknown",
     }
 }
 

@@ -73,6 +73,8 @@ const fn mode_name(mode: PermissionMode) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use tiller_llm::{ErrorClass, LlmError};
+
     use super::*;
 
     /// As recorded from Claude Code 2.1.
@@ -87,6 +89,7 @@ mod tests {
             sandbox: Ok(None),
         };
         let expansion = HookInput::expansion("/hello bob\n\n[From hello.md]\n\nHi", session.cwd);
+        let error = LlmError::new(ErrorClass::Client, "API Error");
         let args = json!({"command": "ls"});
         let call = ("bash", &args, "id", "made".to_owned());
         let in_run = "session_id transcript_path cwd prompt_id permission_mode hook_event_name";
@@ -103,7 +106,7 @@ mod tests {
                 "tool_calls",
             ),
             (
-                HookInput::stop_failure("unknown", "API Error"),
+                HookInput::stop_failure(&error, "API Error"),
                 without_mode,
                 "error last_assistant_message",
             ),

@@ -34,7 +34,7 @@ pub(super) async fn run(
     let body = String::from_utf8_lossy(&posted.body).trim().to_owned();
     let is_object = |text| serde_json::from_str(text).is_ok_and(|it: Value| it.is_object());
     if !body.is_empty() && !is_object(&body) {
-        return Err("its answer is no JSON object".to_owned());
+        return Err("its answer isn't a JSON object".to_owned());
     }
     Ok(Ran {
         exit: ExitStatus::Exited(0),

@@ -102,8 +102,7 @@ pub(super) async fn respond(link: &RunLink, turn: &mut Turn) -> Reply {
                     let error = refusal::settle(link, turn, error, refused).await;
                     let text = final_error(&error, retries);
                     end_retries(link, retries, Some(text.clone())).await;
-                    link.env
-                        .tell_hooks(HookInput::stop_failure(kind(&error), &text));
+                    link.env.tell_hooks(HookInput::stop_failure(&error, &text));
                     return failed.reply(link, text).await;
                 }
                 link.next_turn(Step::Reopen(Change::None)).await
@@ -124,8 +123,7 @@ pub(super) async fn respond(link: &RunLink, turn: &mut Turn) -> Reply {
                 let error = refusal::settle(link, turn, error, refused).await;
                 let text = final_error(&error, retries);
                 end_retries(link, retries, Some(text.clone())).await;
-                link.env
-                    .tell_hooks(HookInput::stop_failure(kind(&error), &text));
+                link.env.tell_hooks(HookInput::stop_failure(&error, &text));
                 return failed.reply(link, text).await;
             }
         };
@@ -255,18 +253,6 @@ fn still_too_long(mut error: LlmError) -> LlmError {
 
 const STILL_TOO_LONG: &str = "Choose a model with a larger window (/model), or go back to before the \
     long message (/tree)";
-
-/// What hooks call the error. The names are Claude Code's.
-fn kind(error: &LlmError) -> &'static str {
-    match (error.class, error.status) {
-        (_, Some(429)) => "rate_limit",
-        (ErrorClass::Retryable, _) => "server_error",
-        (ErrorClass::Auth, _) => "authentication_failed",
-        (ErrorClass::Quota, _) => "billing_error",
-        (ErrorClass::NoModel, _) => "model_not_found",
-        _ => "unknown",
-    }
-}
 
 /// The error shown when no option is left.
 fn final_error(error: &LlmError, retries: u32) -> String {
