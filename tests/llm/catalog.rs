@@ -378,7 +378,9 @@ fn keys_are_found_or_the_error_says_where_to_put_them() {
     );
     let error = key("anthropic", &[]).unwrap_err();
     assert!(
-        error.message.contains("ANTHROPIC_API_KEY isn't set"),
+        error
+            .message
+            .contains("ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN aren't set"),
         "{error}"
     );
     assert!(error.message.contains("models.toml"), "{error}");

@@ -313,6 +313,21 @@ fn a_protected_folder_that_is_a_link_is_protected_under_both_names() {
             ("dotfiles/bashrc", Inside),
         ],
     );
+    // And so is what a link in a protected folder leads to, by that name.
+    fs::create_dir(fixture.repository.join("secrets")).unwrap();
+    symlink(
+        fixture.home.join("other"),
+        fixture.repository.join("secrets/raw"),
+    )
+    .unwrap();
+    check(
+        &fixture.workspace(),
+        &fixture.repository,
+        &[
+            ("secrets/raw/jan.csv", Protected),
+            ("../other/jan.csv", Outside),
+        ],
+    );
 }
 
 #[test]

@@ -47,9 +47,15 @@ impl Workspace {
     pub fn locate(&self, cwd: &Path, raw: &str, access: Access) -> io::Result<Vec<Located>> {
         let mut located: Vec<Located> = Vec::new();
         let resolve = |purpose| self.resolve(raw, cwd, purpose);
+        // A protected name stays protected if a link leads elsewhere.
+        let is_named = self.zone(&resolve(Purpose::Existing)) == Zone::Protected;
         for real in destinations(resolve, access)? {
             if located.iter().all(|known| known.real != real) {
-                let zone = self.zone(&real);
+                let zone = if is_named {
+                    Zone::Protected
+                } else {
+                    self.zone(&real)
+                };
                 located.push(Located { real, zone });
             }
         }

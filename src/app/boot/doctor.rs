@@ -17,7 +17,8 @@ use crate::app::doctor::{self, Report, Section};
 use crate::app::hook_files::HookFiles;
 use crate::app::mcp_files::McpFiles;
 use crate::app::outcome::{Outcome, StartError};
-use crate::app::trust::Trust;
+use crate::app::tool_files::ToolFiles;
+use crate::app::trust::{Trust, has_foreign_permissions};
 use crate::app::{keys, out, plan};
 use crate::llm::{Catalog, CatalogOptions, Keys};
 
@@ -79,12 +80,18 @@ pub(super) fn doctor(
             foreign.extend(doctor::not_used(&listed.path, &listed.file.faults));
         }
     }
+    for listed in ToolFiles::new(dirs, &cwd).read() {
+        foreign.extend(doctor::not_used(&listed.path, &listed.found.faults));
+    }
     for listed in McpFiles::new(dirs, &cwd, false, env, &[]).read() {
         if listed.path == dirs.mcp_file() {
             server_faults = listed.file.faults;
         } else {
             foreign.extend(doctor::not_used(&listed.path, &listed.file.faults));
         }
+    }
+    if dirs.home.as_deref().is_some_and(has_foreign_permissions) {
+        foreign.push(doctor::unread_permissions());
     }
     let mut files = [
         doctor::problems("config.toml", &dirs.config_file(), &settings_faults),

@@ -85,6 +85,11 @@ fn entry(server: &McpAddArgs) -> Result<Value, String> {
     let url = match (url, &command[..]) {
         (Some(url), []) => Some(url),
         (None, [url]) if url.starts_with("https://") || url.starts_with("http://") => Some(url),
+        (None, [url, option, ..]) if url.starts_with("http") && option.starts_with('-') => {
+            return Err(format!(
+                "options go before the name: tiller mcp add {option} VALUE {name} {url}"
+            ));
+        }
         (None, [_, ..]) => None,
         (Some(_), _) => return Err("a server has a --url or a command, not both".to_owned()),
         (None, []) => {

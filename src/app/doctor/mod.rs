@@ -12,6 +12,6 @@ mod settings;
 pub use folders::folders;
 pub use keys::keys;
 pub use report::{Report, Section};
-pub use settings::{doubtful, left_out, not_used, problems, project};
+pub use settings::{doubtful, left_out, not_used, problems, project, unread_permissions};
 pub use system::{sandbox, system};
 pub use terminal::terminal;

@@ -19,17 +19,24 @@ pub fn problems(name: &'static str, file: &Path, faults: &[String]) -> Vec<Check
     }
 }
 
-/// What tiller can't use in a file of another agent.
+/// What tiller can't use in a file with hooks, servers or tools.
 pub fn not_used(file: &Path, faults: &[String]) -> Vec<Check> {
     let hint = |fault: &String| {
         let what = format!("{}: {fault}", file.display());
         Check::hint(
-            "other agents",
+            "not used",
             what,
-            "tiller leaves it out; /hooks and /mcp list it",
+            "Fix it there; /hooks, /mcp and /tools list all of them",
         )
     };
     faults.iter().map(hint).collect()
+}
+
+/// Claude Code's permissions, which the user may rely on.
+pub fn unread_permissions() -> Check {
+    let what = "the permissions in ~/.claude/settings.json don't apply here: \
+                tiller docs coming-from#your-permission-lists";
+    Check::note("Claude Code", what)
 }
 
 pub fn left_out(name: &'static str, fault: &str) -> Check {
