@@ -106,7 +106,7 @@ permissions#work-in-a-container: kubernetes k8s podman devcontainer dockerfile n
 permissions#keep-my-data-private: private privatedata hidedata
 permissions#connect-to-a-database: database sql postgres postgresql mysql bigquery snowflake
 permissions#let-it-install-packages-npm-pip-cargo: pipinstall pipinstallpandas installpackage cannotinstallpackage pandas
-models#gateways-litellm-openrouter-azure-bedrock: endpoint
+models#gateways-litellm-openrouter-azure-bedrock: endpoint openaicompatible
 models#a-gateway-in-front-of-a-built-in-vendor: customheader extraheader header
 scripting#run-one-prompt: saveanswer saveanswertofile saveoutput headless noninteractive unattended automation automate batch oneshot cron print oneprompt stdin sigterm printmode
 scripting#limits-time-cost-and-calls: maxturns timeout timelimit turnlimit
@@ -118,7 +118,7 @@ permissions#rules: whitelist allowlist blacklist denylist regex wildcard
 permissions#let-it-write-in-another-folder: adddirectory adddir secondfolder anotherdirectory additionaldirectory
 scripting#watch-it-and-answer: detach attach secondterminal otherterminal anotherterminal twoterminal concurrent
 permissions#keep-it-away-from-something: hidefolder env protectfile hidefile ignorefile protectenv block forbid prevent disallow denycommand blockcommand excludefile
-permissions#answer-a-request: approve
+permissions#answer-a-request: approve switchtoask makeitask makeitaskme
 permissions#modes: yolo autoapprove autoaccept approveautomatically automaticallyapprove skippermission dangerouslyskippermission bypass bypasspermission fullauto planmode acceptedits approveall allowall turnoffthesandbox sandboxoff nosandbox disablesandbox approveeverything alloweverything
 permissions#recipes: yolo skippermission dangerouslyskippermission bypasspermission
 permissions#stop-asking-for-one-command: askless askingless fewerprompts lessprompts dontask stopprompting allowcommand alwaysallow allowalways neverask
@@ -128,7 +128,7 @@ permissions#git: githook commit gitcommit gitcommitmessage commitmessage coautho
 permissions#how-tiller-reads-a-command: sudo root
 permissions#read-only: readonly lookonly dryrun
 security#the-sandbox: sandbox isolation
-undo: undo undoeverything undochange revertchange revert rollback rollbackchange restorefile recover recoverfile discardchange undolastprompt checkpoint backup
+undo: undo undoeverything undochange revertchange revert rollback rollbackchange restorefile recover recoverfile discardchange undolastprompt checkpoint backup deletedfile restoredeletedfile recoverdeletedfile deletefile
 keys#while-tiller-works: stop stopagent stoprun steer cancel interrupt abort pause queue queuemessage
 keys#the-first-character-of-a-message: bashmode shellmode shellcommand runcommand newline multiline linebreak
 keys: shortcut keyboard hotkey cheatsheet
@@ -148,7 +148,7 @@ models#api-keys: token login sign signup auth authentication subscription vault 
 models#choose-a-model: thinkingbudget thinkingtoken model switchmodel pickmodel modelname thinking effort reasoning thinkinglevel reasoningeffort switchmodelsession ultrathink thinkharder alwaysthinking alwaysthinkingenabled
 models#prices-and-cheaper-models: price pricing cheap cheaper cheapest cheapermodel cheapmodel savemoney expensive money
 models#local-servers: airgapped airgap localmodel locally offline ollama lmstudio llamacpp selfhosted
-models#what-it-may-cost: spendingcap spendinglimit spending budget costlimit money limitcost
+models#what-it-may-cost: spendingcap spendinglimit spending budget costlimit money limitcost limitspending tokenlimit costperrun
 models#recipe-behind-a-corporate-proxy: selfsigned selfsignedcertificate proxy httpproxy certificate
 troubleshooting#too-many-requests-429-the-server-is-overloaded-the-server-failed-500: ratelimit 429 overloaded throttle
 troubleshooting#a-request-failed-and-tiller-doesnt-retry: retry retries
@@ -164,7 +164,7 @@ troubleshooting#it-flickers-or-is-slow-over-ssh: lag flicker flickering
 context: contextfull
 context#agentsmd: remember monorepo nestedagentsmd memory instruction rule language init projectrules
 context#compaction-when-the-window-fills-up: compact contextfull contextwindow contextlimit autocompact summarize outofcontext
-context#files-and-pictures-in-your-prompt: plot chart screenshot pasteimage pastescreenshot uploadfile uploadimage attachimage attachfile addfile mentionfile includefile dragdrop drag vision seeplot showplot
+context#files-and-pictures-in-your-prompt: plot chart screenshot pasteimage pastescreenshot uploadfile uploadimage attachimage attachfile addfile mentionfile includefile dragdrop drag vision seeplot showplot image picture
 context#secrets: secret
 context#tables-notebooks-and-pdfs: upload csv excel xlsx spreadsheet ipynb jupyter docx word
 context#files-that-git-ignores: gitignore gitignored
@@ -185,6 +185,9 @@ terminal#copy-text-to-the-clipboard: osc52 copytext selecttext copypaste clipboa
 terminal#vs-code-and-alt-on-a-mac: vscode vscodeterminal
 mcp: mcp mcpserver mcpservers
 mcp#files: disablemcp disablemcpserver mcpservers
+troubleshooting#a-hook-doesnt-run: hooknotrunning debughook hooknotworking
+troubleshooting#an-mcp-server-doesnt-start: mcptimeout mcpnotstarting mcpfails mcpnotworking
+security#what-can-go-wrong: promptinjection
 acp: ide vscode neovim nvim emacs jetbrains intellij editor
 install: install installtiller installation download release setup arm64 aarch64 musl alpine homebrew brew apt deb checksum sha256
 install#update-or-uninstall: update upgrade uninstall removetiller
