@@ -322,7 +322,9 @@ impl Server {
         let rights = confine.rights();
         let processes = &self.surroundings.launch.processes;
         let line = program.line_with_env();
-        let confined = confine.confine(&line, cwd, processes).await?;
+        let confined = confine
+            .confine(&line, !program.env.is_empty(), cwd, processes)
+            .await?;
         *lock(&self.confined) = Some(Rules {
             _confine: confine,
             rights,

@@ -1,5 +1,6 @@
 //! Files with servers: the `mcpServers` of Claude Code, which other agents use too.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
@@ -28,6 +29,12 @@ pub fn read_servers(value: &Value) -> ServerFile {
         return found;
     };
     for (name, entry) in entries {
+        if name.contains("__") || name.chars().any(char::is_control) {
+            found.faults.push(format!(
+                "mcpServers.{name:?}: a name has no __ and no control characters. Rename it"
+            ));
+            continue;
+        }
         match server(name, entry) {
             Ok(Some(server)) => found.servers.push(server),
             Ok(None) => found.disabled.push(name.clone()),
@@ -68,12 +75,24 @@ fn program(map: &Map<String, Value>) -> Result<Program, String> {
         }
         Some(_) => return Err(".args: expected a list".to_owned()),
     };
+    let env: BTreeMap<String, String> = texts(map, "env")?.collect();
+    if let Some(name) = env.keys().find(|name| !is_variable(name)) {
+        return Err(format!(
+            ".env: {name:?} isn't a variable's name: use letters, digits and _"
+        ));
+    }
     Ok(Program {
         command,
         args,
-        env: texts(map, "env")?.collect(),
+        env,
         cwd: PathBuf::from(text(map, "cwd")?.unwrap_or_default()),
     })
+}
+
+/// Whether a shell takes this as the name of a variable.
+fn is_variable(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.starts_with(|c: char| fits(c) && !c.is_ascii_digit()) && name.chars().all(fits)
 }
 
 fn endpoint(map: &Map<String, Value>) -> Result<Endpoint, String> {
@@ -134,6 +153,10 @@ mod tests {
             "nowhere": {"type": "http", "url": 3},
             "none": {},
             "odd": {"command": "x", "args": [1]},
+            "shell": {"command": "x", "env": {"npx -y good #": "1"}},
+            "digit": {"command": "x", "env": {"1A": "1"}},
+            "db__x": {"command": "x"},
+            "a\nb": {"command": "x"},
         }));
         let names: Vec<&str> = found.servers.iter().map(|it| &*it.name).collect();
         assert_eq!(names, ["bare", "lab", "old", "web"]);
@@ -145,14 +168,21 @@ mod tests {
         };
         assert_eq!(web.headers["A"].expose(), "k1");
         assert!(!format!("{web:?}").contains("k1"), "{web:?}");
-        let expected = [
+        let mut expected = [
+            "mcpServers.\"a\\nb\": a name has no __ and no control characters. Rename it",
             "mcpServers.both: it has a url, so its type is http",
             "mcpServers.socket.type: expected stdio or http",
             "mcpServers.nowhere.url: expected a text",
             "mcpServers.none.command: missing",
             "mcpServers.odd.args: expected texts",
+            "mcpServers.shell.env: \"npx -y good #\" isn't a variable's name: use letters, digits and _",
+            "mcpServers.digit.env: \"1A\" isn't a variable's name: use letters, digits and _",
+            "mcpServers.\"db__x\": a name has no __ and no control characters. Rename it",
         ];
-        assert_eq!(found.faults, expected);
+        expected.sort_unstable();
+        let mut faults = found.faults;
+        faults.sort_unstable();
+        assert_eq!(faults, expected);
         assert_eq!(read_servers(&json!(3)).faults.len(), 1);
     }
 }
