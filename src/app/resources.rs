@@ -1,6 +1,6 @@
 //! Resources of MCP servers that a message mentions as `@SERVER:URI`: attached like files.
 
-use super::attachments::{all_mentions, typed_text};
+use super::attachments::{all_mentions, before_expansion, typed_text};
 use super::prompt::file_block;
 use crate::agent::mcp::Mcp;
 use crate::llm::Content;
@@ -23,7 +23,7 @@ pub(crate) fn as_resource(mention: &str) -> Option<(&str, &str)> {
 
 /// True if a message may mention resources.
 pub(crate) fn mentions_resources(content: &[Content]) -> bool {
-    all_mentions(&typed_text(content)).any(|it| as_resource(&it).is_some())
+    all_mentions(before_expansion(&typed_text(content))).any(|it| as_resource(&it).is_some())
 }
 
 /// Appends the resources that the text mentions. Also returns those that it didn't attach, and why. Names of
@@ -34,7 +34,7 @@ pub(crate) async fn attach_resources(
 ) -> (Vec<Content>, Vec<String>) {
     let text = typed_text(&content);
     let mut named: Vec<String> = Vec::new();
-    for mention in all_mentions(&text) {
+    for mention in all_mentions(before_expansion(&text)) {
         if as_resource(&mention).is_some() && !named.iter().any(|it| *it == mention) {
             named.push(mention.into_owned());
         }
