@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use super::spec::{Endpoint, McpServer, Program, Transport};
+use super::spec::{Endpoint, McpServer, Program, Transport, name_in_tools, on_one_line};
 use tiller_llm::Secret;
 
 /// What a file has.
@@ -15,6 +15,8 @@ pub struct ServerFile {
     pub servers: Vec<McpServer>,
     /// Names of servers that don't start, also if a later file has them.
     pub disabled: Vec<String>,
+    /// Names of servers with a fault.
+    pub faulty: Vec<String>,
     /// What tiller can't use, and why.
     pub faults: Vec<String>,
 }
@@ -29,16 +31,23 @@ pub fn read_servers(value: &Value) -> ServerFile {
         return found;
     };
     for (name, entry) in entries {
-        if name.contains("__") || name.chars().any(char::is_control) {
+        let in_tools = name_in_tools(name);
+        // A rule for mcp__db__* must not cover a server db__x, or a tool x of a server db_.
+        let is_odd = in_tools.contains("__") || in_tools.ends_with('_');
+        if is_odd || name.chars().any(char::is_control) {
             found.faults.push(format!(
-                "mcpServers.{name:?}: a name has no __ and no control characters. Rename it"
+                "mcpServers.{name:?}: rename it with letters, digits and -, and single _ between them"
             ));
             continue;
         }
         match server(name, entry) {
             Ok(Some(server)) => found.servers.push(server),
             Ok(None) => found.disabled.push(name.clone()),
-            Err(fault) => found.faults.push(format!("mcpServers.{name}{fault}")),
+            Err(fault) => {
+                found.faulty.push(name.clone());
+                let fault = format!("mcpServers.{name}{fault}");
+                found.faults.push(on_one_line(&fault));
+            }
         }
     }
     found
@@ -156,6 +165,7 @@ mod tests {
             "shell": {"command": "x", "env": {"npx -y good #": "1"}},
             "digit": {"command": "x", "env": {"1A": "1"}},
             "db__x": {"command": "x"},
+            "db_": {"command": "x"},
             "a\nb": {"command": "x"},
         }));
         let names: Vec<&str> = found.servers.iter().map(|it| &*it.name).collect();
@@ -169,7 +179,7 @@ mod tests {
         assert_eq!(web.headers["A"].expose(), "k1");
         assert!(!format!("{web:?}").contains("k1"), "{web:?}");
         let mut expected = [
-            "mcpServers.\"a\\nb\": a name has no __ and no control characters. Rename it",
+            "mcpServers.\"a\\nb\": rename it with letters, digits and -, and single _ between them",
             "mcpServers.both: it has a url, so its type is http",
             "mcpServers.socket.type: expected stdio or http",
             "mcpServers.nowhere.url: expected a text",
@@ -177,7 +187,8 @@ mod tests {
             "mcpServers.odd.args: expected texts",
             "mcpServers.shell.env: \"npx -y good #\" isn't a variable's name: use letters, digits and _",
             "mcpServers.digit.env: \"1A\" isn't a variable's name: use letters, digits and _",
-            "mcpServers.\"db__x\": a name has no __ and no control characters. Rename it",
+            "mcpServers.\"db_\": rename it with letters, digits and -, and single _ between them",
+            "mcpServers.\"db__x\": rename it with letters, digits and -, and single _ between them",
         ];
         expected.sort_unstable();
         let mut faults = found.faults;
