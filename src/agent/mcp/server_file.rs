@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn entries_with_errors_are_named_and_the_others_count() {
-        let found = read_servers(&json!({
+        let mut found = read_servers(&json!({
             "lab": {"type": "stdio", "command": "lab", "args": ["a"], "env": {"A": "1"}},
             "off": {"command": "x", "disabled": true},
             "web": {"type": "http", "url": "https://example.org", "headers": {"A": "${KEY}"}},
@@ -168,6 +168,8 @@ mod tests {
             "db_": {"command": "x"},
             "a\nb": {"command": "x"},
         }));
+        // The order of JSON objects depends on a feature of serde_json.
+        found.servers.sort_by(|a, b| a.name.cmp(&b.name));
         let names: Vec<&str> = found.servers.iter().map(|it| &*it.name).collect();
         assert_eq!(names, ["bare", "lab", "old", "web"]);
         assert_eq!(found.disabled, ["off"]);
