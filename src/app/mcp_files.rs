@@ -13,7 +13,9 @@ use super::dirs::Dirs;
 use super::live_rules::{Stamp, stamp};
 use super::trust::{PROJECT_SERVERS, Trust};
 use crate::agent::git::project_root;
-use crate::agent::mcp::{FoundServers, McpServer, McpSource, ServerFile, Transport, read_servers};
+use crate::agent::mcp::{
+    FoundServers, McpServer, McpSource, ServerFile, Transport, name_in_tools, read_servers,
+};
 use crate::llm::read_small::read_small;
 
 /// The key of the servers in a file.
@@ -162,6 +164,7 @@ impl McpFiles {
                 }
             }
             all.disabled.extend(file.disabled);
+            all.faulty.extend(file.faulty);
             for fault in file.faults {
                 if !all.faults.contains(&fault) {
                     all.faults.push(fault);
@@ -206,6 +209,8 @@ impl McpSource for LiveServers {
         let trusted = files.trusts_project();
         let mut found = FoundServers::default();
         let mut names = HashSet::new();
+        // The user's rules for a server mean the user's, even if it can't start.
+        let mut of_user = HashSet::new();
         let listed = files.read().into_iter();
         for it in listed.filter(|it| trusted || !it.of_project) {
             let path = it.path.display().to_string();
@@ -214,10 +219,20 @@ impl McpSource for LiveServers {
                 let faults = it.file.faults.iter();
                 (found.notices).extend(faults.map(|fault| format!("{path}: {fault}")));
             }
-            names.extend(it.file.disabled);
+            names.extend(it.file.disabled.iter().map(|name| name_in_tools(name)));
+            if !it.of_project {
+                let faulty = it.file.faulty.iter();
+                of_user.extend(faulty.map(|name| name_in_tools(name)));
+            }
             for server in it.file.servers {
+                let name = name_in_tools(&server.name);
+                if !it.of_project {
+                    of_user.insert(name.clone());
+                } else if of_user.contains(&name) {
+                    continue;
+                }
                 match files.usable(&server, it.of_project) {
-                    Ok(server) if names.insert(server.name.clone()) => found.servers.push(server),
+                    Ok(server) if names.insert(name) => found.servers.push(server),
                     // `/mcp` says why the project's aren't used.
                     Err(why) if !it.of_project => found.notices.push(format!(
                         "MCP server {} doesn't start: {why}. Set it, or write a default into {path}: \
@@ -229,5 +244,34 @@ impl McpSource for LiveServers {
             }
         }
         Some(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_project_never_has_the_name_of_a_server_of_the_users() {
+        let home = tempfile::tempdir().unwrap();
+        let project = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name).display().to_string();
+        let env = HashMap::from([
+            ("HOME".to_owned(), at("")),
+            ("TILLER_CONFIG_DIR".to_owned(), at("")),
+        ]);
+        let dirs = Dirs::from_env(&env, || None).unwrap();
+        let own = r#"{"mcpServers": {"db": {"command": "own", "args": ["${UNSET}"]}, "my_lab": {"args": []}}}"#;
+        fs::write(dirs.mcp_file(), own).unwrap();
+        let theirs = r#"{"mcpServers": {
+            "db": {"command": "a"}, "my lab": {"command": "b"}, "db__x": {"command": "c"}, "web": {"command": "d"}
+        }}"#;
+        fs::write(project.path().join(".mcp.json"), theirs).unwrap();
+        let files = McpFiles::new(&dirs, project.path(), true, &HashMap::new(), &[]);
+        let found = LiveServers::new(files).changed().unwrap();
+        let names: Vec<&str> = found.servers.iter().map(|it| &*it.name).collect();
+        assert_eq!(names, ["web"]);
     }
 }

@@ -123,6 +123,19 @@ fn a_session_that_the_server_forgot_begins_anew_once() {
 }
 
 #[test]
+fn a_call_that_may_have_done_something_is_not_sent_again() {
+    let server = McpHttp::start(&["doubt"]);
+    let (model, sandbox) = stage(&server, 1);
+    let ran = ask(&sandbox);
+    let result = result(&model, &ran);
+    assert!(
+        result.ends_with("it answered with status 400: no such session in your database"),
+        "{result}"
+    );
+    assert_eq!(server.seen_of("tools/call").len(), 1);
+}
+
+#[test]
 fn headers_go_to_no_other_host_and_the_same_host_may_redirect() {
     let target = McpHttp::start(&[]);
     let server = McpHttp::start(&[&format!("to={}", target.url())]);

@@ -38,7 +38,7 @@ struct Shared {
 }
 
 impl McpHttp {
-    /// Starts it with options: `sse`, `cut`, `page`, `huge`, `forget`, `refuse`, `quote`, `silent`, `listen`,
+    /// Starts it with options: `sse`, `cut`, `page`, `huge`, `forget`, `doubt`, `refuse`, `quote`, `silent`, `listen`,
     /// `to=URL` (it redirects).
     pub fn start(options: &[&str]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -150,6 +150,9 @@ fn serve(mut stream: &TcpStream, shared: &Shared) -> Option<()> {
         "tools/call" if shared.has("forget") && current == "S1" => {
             shared.sessions.fetch_add(1, Ordering::SeqCst);
             return send("404 Not Found", "", "");
+        }
+        "tools/call" if shared.has("doubt") => {
+            return send("400 Bad Request", "", "no such session in your database");
         }
         "tools/call" if shared.has("cut") => {
             let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";

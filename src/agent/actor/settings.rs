@@ -87,6 +87,7 @@ impl Actor {
 
     fn use_permission(&mut self, mode: PermissionMode) {
         self.policy.change(|policy| policy.mode = mode);
+        self.env.mcp.follow_rights();
         self.conversation.prompts.mode = told(mode);
         self.conversation.send(AgentEvent::PermissionMode(mode));
     }

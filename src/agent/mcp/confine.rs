@@ -13,13 +13,15 @@ pub(crate) trait Confine: Send + Sync {
     /// The rights that servers have now.
     fn rights(&self) -> Rights;
 
-    /// The sandbox for a server that starts now, with this command line in this folder.
+    /// The sandbox for a server that starts now, with this command line in this folder. One with variables of
+    /// its own (`has_env`) never has the network: they may change what the command does.
     ///
     /// # Errors
     /// Returns why it must not start.
     fn confine<'a>(
         &'a self,
         command: &'a str,
+        has_env: bool,
         cwd: &'a Path,
         processes: &'a Processes,
     ) -> BoxFuture<'a, Result<Confined, String>>;

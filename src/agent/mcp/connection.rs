@@ -11,6 +11,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::message::{self, Incoming};
 use crate::lock::lock;
+use tiller_llm::auth::Redactor;
 
 /// The longest message of a server, in bytes. A picture is some megabytes.
 pub(super) const MAX_MESSAGE: usize = 32 << 20;
@@ -61,6 +62,7 @@ pub(super) struct Outgoing {
 
 /// The part of a connection that its transport sees.
 pub(super) struct Shared {
+    redactor: Redactor,
     outgoing: mpsc::Sender<Outgoing>,
     requests: Mutex<Requests>,
     last_id: AtomicU64,
@@ -82,8 +84,10 @@ struct OpenRequest {
 }
 
 impl Connection {
-    /// Starts `transport`, which carries messages until its token is cancelled.
+    /// Starts `transport`, which carries messages until its token is cancelled. What the server says goes
+    /// through `redactor`.
     pub fn new<T>(
+        redactor: &Redactor,
         transport: impl FnOnce(Arc<Shared>, mpsc::Receiver<Outgoing>, CancellationToken) -> T,
     ) -> Self
     where
@@ -91,6 +95,7 @@ impl Connection {
     {
         let (outgoing, to_send) = mpsc::channel(MAX_WAITING);
         let shared = Arc::new(Shared {
+            redactor: redactor.clone(),
             outgoing,
             requests: Mutex::default(),
             last_id: AtomicU64::new(0),
@@ -215,9 +220,22 @@ impl Shared {
         lock(&self.requests).open.contains_key(&id)
     }
 
+    /// Takes the values of headers out of what a server says: some repeat them.
+    fn redact(&self, incoming: &mut Incoming) {
+        match incoming {
+            Incoming::Answer(_, Ok(value))
+            | Incoming::Request(_, _, value)
+            | Incoming::Notification(_, value) => redact(&self.redactor, value),
+            Incoming::Answer(_, Err(_)) => {}
+        }
+    }
+
     /// Handles the messages in a text of the server.
     pub fn receive(&self, text: &[u8]) {
-        for incoming in message::parse(text) {
+        for mut incoming in message::parse(text) {
+            if !self.redactor.is_empty() {
+                self.redact(&mut incoming);
+            }
             match incoming {
                 Incoming::Answer(id, answer) => self.answer(id, answer.map_err(Failure::Refused)),
                 // A server that sends requests and reads no answers must not fill the queue.
@@ -281,6 +299,15 @@ impl Shared {
     pub fn expire(&self) {
         lock(&self.requests).gone = Some(Failure::Expired);
         self.offers_changed.notify_one();
+    }
+}
+
+fn redact(redactor: &Redactor, value: &mut Value) {
+    match value {
+        Value::String(text) => *text = redactor.redact_result(text).into_owned(),
+        Value::Array(values) => values.iter_mut().for_each(|value| redact(redactor, value)),
+        Value::Object(map) => map.values_mut().for_each(|value| redact(redactor, value)),
+        _ => {}
     }
 }
 

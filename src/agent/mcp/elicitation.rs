@@ -35,11 +35,6 @@ impl Form {
         let schema = &params["requestedSchema"];
         let none = Map::new();
         let fields = schema["properties"].as_object().unwrap_or(&none);
-        let is_simple = |field: &Value| {
-            ["string", "number", "integer", "boolean"]
-                .map(Value::from)
-                .contains(&field["type"])
-        };
         if params["mode"] == "url" || fields.len() > MAX_FIELDS || !fields.values().all(is_simple) {
             return Err("decline");
         }
@@ -72,13 +67,12 @@ impl Form {
         if let Some(text) = field["description"].as_str() {
             question = format!("{question}: {text}");
         }
-        let mut choices = choices(field);
-        if choices.len() > MAX_CHOICES {
+        let mut choices: Vec<String> = options(field).into_iter().map(|(shown, _)| shown).collect();
+        if choices.len() > MAX_CHOICES - usize::from(!is_needed) {
             question = format!("{question}\nOne of: {}", choices.join(", "));
             choices.clear();
         }
         if !is_needed {
-            choices.truncate(MAX_CHOICES - 1);
             choices.push(SKIP.to_owned());
         }
         for _ in 0..TRIES {
@@ -110,29 +104,70 @@ impl Form {
 /// The choice that leaves a field out.
 const SKIP: &str = "skip";
 
-fn choices(field: &Value) -> Vec<String> {
-    let values = field["enum"].as_array().into_iter().flatten();
-    let values = values.filter_map(|it| it.as_str().map(str::to_owned));
-    match field["type"].as_str() {
-        Some("boolean") => vec!["yes".to_owned(), "no".to_owned()],
-        _ => values.collect(),
+/// Whether tiller can ask for a field and answer exactly what the server expects.
+fn is_simple(field: &Value) -> bool {
+    let is_known = ["string", "number", "integer", "boolean"]
+        .map(Value::from)
+        .contains(&field["type"]);
+    let is_text = field["type"] == "string";
+    let all = |list: &str, is_fine: fn(&Value) -> bool| match field.get(list) {
+        None => true,
+        Some(Value::Array(list)) => is_text && !list.is_empty() && list.iter().all(is_fine),
+        Some(_) => false,
+    };
+    let has = |key: &str| field.get(key).is_some();
+    is_known
+        && !["anyOf", "allOf", "not", "const"].into_iter().any(has)
+        && all("enum", Value::is_string)
+        && all("oneOf", |option| option["const"].is_string())
+}
+
+/// What the user chooses from, and the value of each.
+fn options(field: &Value) -> Vec<(String, Value)> {
+    if field["type"] == "boolean" {
+        return vec![
+            ("yes".to_owned(), true.into()),
+            ("no".to_owned(), false.into()),
+        ];
     }
+    if let Some(options) = field["oneOf"].as_array() {
+        let options = options.iter().filter_map(|option| {
+            let value = option["const"].as_str()?;
+            let shown = option["title"].as_str().unwrap_or(value);
+            Some((shown.to_owned(), value.into()))
+        });
+        return options.collect();
+    }
+    let values = field["enum"].as_array().into_iter().flatten();
+    let values = values.filter_map(|it| Some((it.as_str()?.to_owned(), it.clone())));
+    values.collect()
 }
 
 /// The value of a field for a reply of the user, if it is valid.
 fn value(field: &Value, reply: &str) -> Option<Value> {
-    let choices = choices(field);
-    match field["type"].as_str()? {
-        "number" => reply.parse::<f64>().ok().map(Value::from),
-        "integer" => reply.parse::<i64>().ok().map(Value::from),
-        "boolean" => match &*reply.to_ascii_lowercase() {
-            "yes" | "y" | "true" => Some(true.into()),
-            "no" | "n" | "false" => Some(false.into()),
-            _ => None,
-        },
-        _ if choices.is_empty() || choices.iter().any(|it| it == reply) => Some(reply.into()),
-        _ => None,
+    match field["type"].as_str() {
+        Some("number") => {
+            let number = reply.parse::<f64>().ok();
+            return number.filter(|it| it.is_finite()).map(Value::from);
+        }
+        Some("integer") => return reply.parse::<i64>().ok().map(Value::from),
+        Some("boolean") => {
+            return match &*reply.to_ascii_lowercase() {
+                "yes" | "y" | "true" => Some(true.into()),
+                "no" | "n" | "false" => Some(false.into()),
+                _ => None,
+            };
+        }
+        _ => {}
     }
+    let options = options(field);
+    if options.is_empty() {
+        return Some(reply.into());
+    }
+    let chosen = options
+        .into_iter()
+        .find(|(shown, value)| shown == reply || *value == reply);
+    chosen.map(|(_, value)| value)
 }
 
 #[cfg(test)]
@@ -144,6 +179,7 @@ mod tests {
         for (field, reply, expected) in [
             (json!({"type": "string"}), "a b", Some(json!("a b"))),
             (json!({"type": "number"}), "1.5", Some(json!(1.5))),
+            (json!({"type": "number"}), "nan", None),
             (json!({"type": "integer"}), "1.5", None),
             (json!({"type": "boolean"}), "Yes", Some(json!(true))),
             (json!({"type": "string", "enum": ["a"]}), "b", None),
@@ -154,6 +190,23 @@ mod tests {
             ),
         ] {
             assert_eq!(value(&field, reply), expected, "{field}");
+        }
+    }
+
+    #[test]
+    fn a_field_that_cannot_be_answered_exactly_is_declined() {
+        for (field, expected) in [
+            (json!({"type": "string", "enum": ["a"]}), true),
+            (
+                json!({"type": "string", "oneOf": [{"const": "a", "title": "A"}]}),
+                true,
+            ),
+            (json!({"type": "string", "oneOf": [{"title": "A"}]}), false),
+            (json!({"type": "string", "anyOf": [{"const": "a"}]}), false),
+            (json!({"type": "integer", "enum": [1]}), false),
+            (json!({"type": "array"}), false),
+        ] {
+            assert_eq!(is_simple(&field), expected, "{field}");
         }
     }
 }

@@ -275,10 +275,14 @@ impl Remote {
         let json: Value = serde_json::from_slice(&body).unwrap_or_default();
         let said = json["error"]["message"].as_str();
         let said = said.map_or_else(|| String::from_utf8_lossy(&body), Into::into);
-        let is_session = status == StatusCode::NOT_FOUND
-            || status == StatusCode::BAD_REQUEST && said.to_lowercase().contains("session");
-        if is_session && self.session.get().is_some() {
-            return Failure::Expired;
+        if self.session.get().is_some() {
+            if status == StatusCode::NOT_FOUND {
+                return Failure::Expired;
+            }
+            // It may have done something: only the next request begins another session.
+            if status == StatusCode::BAD_REQUEST && said.to_lowercase().contains("session") {
+                shared.expire();
+            }
         }
         let mut text = format!("it answered with status {number}");
         if !is_page && !said.trim().is_empty() {

@@ -28,7 +28,7 @@ pub use prompts::McpPrompt;
 pub use server::{McpState, McpStatus};
 pub use server_file::{ServerFile, read_servers};
 pub use servers::{Launch, Mcp};
-pub use spec::{Endpoint, FoundServers, McpServer, McpSource, Program, Transport};
+pub use spec::{Endpoint, FoundServers, McpServer, McpSource, Program, Transport, name_in_tools};
 pub use tool::CALL_LIMIT;
 
 pub(crate) use confine::{Confine, Confined, Rights, Scope};

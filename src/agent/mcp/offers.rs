@@ -7,10 +7,14 @@ use super::schema::accepted_schema;
 
 /// Most entries of a list that are read.
 const MAX_ENTRIES: usize = 1_000;
+/// The largest schema of a tool, in bytes of JSON: the model would have to read it.
+pub(super) const MAX_SCHEMA: usize = 64 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Offers {
     pub tools: Vec<RemoteTool>,
+    /// The names of tools with too large a schema.
+    pub left_out: Vec<String>,
     pub prompts: Vec<RemotePrompt>,
     /// The URIs of resources.
     pub resources: Vec<String>,
@@ -45,7 +49,13 @@ impl Offers {
         let has = |kind: &str| capabilities.get(kind).is_some();
         if has("tools") {
             let listed = entries(link, "tools").await.map_err(Failure::text)?;
-            offers.tools = listed.iter().filter_map(tool).collect();
+            for tool in listed.iter().filter_map(tool) {
+                if tool.parameters.to_string().len() <= MAX_SCHEMA {
+                    offers.tools.push(tool);
+                } else {
+                    offers.left_out.push(tool.name);
+                }
+            }
         }
         if has("prompts") {
             let listed = entries(link, "prompts").await.unwrap_or_default();

@@ -32,6 +32,8 @@ const START_LIMIT: Duration = Duration::from_mins(2);
 const RESTARTS: u32 = 3;
 /// How long a prompt or a resource may take.
 const READ_LIMIT: Duration = Duration::from_secs(30);
+/// The longest reason of an error, in characters.
+const MAX_REASON: usize = 2_000;
 /// The protocol version that tiller asks for. It works with any answer.
 const PROTOCOL: &str = "2025-06-18";
 
@@ -134,6 +136,21 @@ impl Server {
         rules.as_ref().is_none_or(|it| Some(it.rights) == now)
     }
 
+    /// Ends it if it has other rights than servers have now. It starts again when it is needed.
+    pub async fn end_if_rights_changed(&self) {
+        let mut starts = self.starts.lock().await;
+        if self.keeps_rights() {
+            return;
+        }
+        let link = lock(&self.link).take();
+        if let Some(link) = link {
+            *starts -= 1;
+            link.end().await;
+            *lock(&self.begun) = None;
+            self.state.send_replace(McpState::Idle);
+        }
+    }
+
     /// Why it couldn't start, the last time.
     pub fn start_failure(&self) -> Option<String> {
         match &*self.state.borrow() {
@@ -147,10 +164,14 @@ impl Server {
         Arc::clone(&lock(&self.offers))
     }
 
+    /// The reason of an error without secrets, and not longer than models should read.
+    fn reason(&self, why: &str) -> String {
+        shortened(&self.redactor.redact(why))
+    }
+
     /// An error that names it.
     pub fn failed(&self, why: &str) -> String {
-        let why = self.redactor.redact(why);
-        format!("MCP server {}: {why}", self.spec.name)
+        format!("MCP server {}: {}", self.spec.name, self.reason(why))
     }
 
     /// Sends a request that changes nothing, to the running server or a new one.
@@ -260,7 +281,7 @@ impl Server {
                 Ok(link)
             }
             Err(why) => {
-                let mut why = self.redactor.redact(&why).into_owned();
+                let mut why = self.reason(&why);
                 if let (Some(false), Transport::Stdio(program)) =
                     (self.sandboxed(), &self.spec.transport)
                 {
@@ -306,7 +327,7 @@ impl Server {
             Transport::Stdio(program) => self.run(program).await,
             Transport::Http(endpoint) => {
                 let remote = Remote::new(endpoint, &self.surroundings.launch.http)?;
-                Ok(Connection::new(|shared, to_send, end| {
+                Ok(Connection::new(&self.redactor, |shared, to_send, end| {
                     remote.serve(shared, to_send, end)
                 }))
             }
@@ -322,7 +343,9 @@ impl Server {
         let rights = confine.rights();
         let processes = &self.surroundings.launch.processes;
         let line = program.line_with_env();
-        let confined = confine.confine(&line, cwd, processes).await?;
+        let confined = confine
+            .confine(&line, !program.env.is_empty(), cwd, processes)
+            .await?;
         *lock(&self.confined) = Some(Rules {
             _confine: confine,
             rights,
@@ -363,7 +386,7 @@ impl Server {
         };
         let running = processes.start(spawn, &CancellationToken::new());
         let running = running.map_err(failed)?;
-        Ok(Connection::new(|shared, to_write, end| {
+        Ok(Connection::new(&self.redactor, |shared, to_write, end| {
             stdio::serve(shared, (running, confined.guard), pipes, to_write, end)
         }))
     }
@@ -400,5 +423,24 @@ async fn follow(server: Weak<Server>, link: Weak<Connection>, capabilities: Valu
         if let Ok(Ok(offers)) = listed {
             server.take(offers);
         }
+    }
+}
+
+fn shortened(why: &str) -> String {
+    match why.char_indices().nth(MAX_REASON) {
+        Some((end, _)) => format!("{}... (cut)", &why[..end]),
+        None => why.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_reason_is_cut() {
+        assert_eq!(shortened("no"), "no");
+        let cut = shortened(&"ü".repeat(5_000_000));
+        assert_eq!(cut, format!("{}... (cut)", "ü".repeat(MAX_REASON)));
     }
 }

@@ -1,10 +1,11 @@
 //! Files with servers: the `mcpServers` of Claude Code, which other agents use too.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use super::spec::{Endpoint, McpServer, Program, Transport};
+use super::spec::{Endpoint, McpServer, Program, Transport, name_in_tools, on_one_line};
 use tiller_llm::Secret;
 
 /// What a file has.
@@ -14,6 +15,8 @@ pub struct ServerFile {
     pub servers: Vec<McpServer>,
     /// Names of servers that don't start, also if a later file has them.
     pub disabled: Vec<String>,
+    /// Names of servers with a fault.
+    pub faulty: Vec<String>,
     /// What tiller can't use, and why.
     pub faults: Vec<String>,
 }
@@ -28,10 +31,23 @@ pub fn read_servers(value: &Value) -> ServerFile {
         return found;
     };
     for (name, entry) in entries {
+        let in_tools = name_in_tools(name);
+        // A rule for mcp__db__* must not cover a server db__x, or a tool x of a server db_.
+        let is_odd = in_tools.contains("__") || in_tools.ends_with('_');
+        if is_odd || name.chars().any(char::is_control) {
+            found.faults.push(format!(
+                "mcpServers.{name:?}: rename it with letters, digits and -, and single _ between them"
+            ));
+            continue;
+        }
         match server(name, entry) {
             Ok(Some(server)) => found.servers.push(server),
             Ok(None) => found.disabled.push(name.clone()),
-            Err(fault) => found.faults.push(format!("mcpServers.{name}{fault}")),
+            Err(fault) => {
+                found.faulty.push(name.clone());
+                let fault = format!("mcpServers.{name}{fault}");
+                found.faults.push(on_one_line(&fault));
+            }
         }
     }
     found
@@ -68,12 +84,24 @@ fn program(map: &Map<String, Value>) -> Result<Program, String> {
         }
         Some(_) => return Err(".args: expected a list".to_owned()),
     };
+    let env: BTreeMap<String, String> = texts(map, "env")?.collect();
+    if let Some(name) = env.keys().find(|name| !is_variable(name)) {
+        return Err(format!(
+            ".env: {name:?} isn't a variable's name: use letters, digits and _"
+        ));
+    }
     Ok(Program {
         command,
         args,
-        env: texts(map, "env")?.collect(),
+        env,
         cwd: PathBuf::from(text(map, "cwd")?.unwrap_or_default()),
     })
+}
+
+/// Whether a shell takes this as the name of a variable.
+fn is_variable(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.starts_with(|c: char| fits(c) && !c.is_ascii_digit()) && name.chars().all(fits)
 }
 
 fn endpoint(map: &Map<String, Value>) -> Result<Endpoint, String> {
@@ -123,7 +151,7 @@ mod tests {
 
     #[test]
     fn entries_with_errors_are_named_and_the_others_count() {
-        let found = read_servers(&json!({
+        let mut found = read_servers(&json!({
             "lab": {"type": "stdio", "command": "lab", "args": ["a"], "env": {"A": "1"}},
             "off": {"command": "x", "disabled": true},
             "web": {"type": "http", "url": "https://example.org", "headers": {"A": "${KEY}"}},
@@ -134,7 +162,14 @@ mod tests {
             "nowhere": {"type": "http", "url": 3},
             "none": {},
             "odd": {"command": "x", "args": [1]},
+            "shell": {"command": "x", "env": {"npx -y good #": "1"}},
+            "digit": {"command": "x", "env": {"1A": "1"}},
+            "db__x": {"command": "x"},
+            "db_": {"command": "x"},
+            "a\nb": {"command": "x"},
         }));
+        // The order of JSON objects depends on a feature of serde_json.
+        found.servers.sort_by(|a, b| a.name.cmp(&b.name));
         let names: Vec<&str> = found.servers.iter().map(|it| &*it.name).collect();
         assert_eq!(names, ["bare", "lab", "old", "web"]);
         assert_eq!(found.disabled, ["off"]);
@@ -145,14 +180,22 @@ mod tests {
         };
         assert_eq!(web.headers["A"].expose(), "k1");
         assert!(!format!("{web:?}").contains("k1"), "{web:?}");
-        let expected = [
+        let mut expected = [
+            "mcpServers.\"a\\nb\": rename it with letters, digits and -, and single _ between them",
             "mcpServers.both: it has a url, so its type is http",
             "mcpServers.socket.type: expected stdio or http",
             "mcpServers.nowhere.url: expected a text",
             "mcpServers.none.command: missing",
             "mcpServers.odd.args: expected texts",
+            "mcpServers.shell.env: \"npx -y good #\" isn't a variable's name: use letters, digits and _",
+            "mcpServers.digit.env: \"1A\" isn't a variable's name: use letters, digits and _",
+            "mcpServers.\"db_\": rename it with letters, digits and -, and single _ between them",
+            "mcpServers.\"db__x\": rename it with letters, digits and -, and single _ between them",
         ];
-        assert_eq!(found.faults, expected);
+        expected.sort_unstable();
+        let mut faults = found.faults;
+        faults.sort_unstable();
+        assert_eq!(faults, expected);
         assert_eq!(read_servers(&json!(3)).faults.len(), 1);
     }
 }

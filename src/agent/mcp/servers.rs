@@ -9,9 +9,10 @@ use futures_util::future::join_all;
 use tokio::task::spawn_blocking;
 
 use super::confine::Confine;
+use super::offers::MAX_SCHEMA;
 use super::server::{McpStatus, Server};
 use super::spec::McpSource;
-use super::tool::McpTool;
+use super::tool::{McpTool, full_name};
 use crate::lock::lock;
 use crate::process::Processes;
 use crate::tool::Tool;
@@ -101,6 +102,13 @@ impl Mcp {
                 let name = &server.spec.name;
                 notices.push(format!("MCP server {name} didn't start: {why}"));
             }
+            for tool in &server.offers().left_out {
+                let tool = full_name(&server.spec.name, tool);
+                let limit = MAX_SCHEMA >> 10;
+                notices.push(format!(
+                    "{tool} isn't offered: its schema is over {limit} KiB"
+                ));
+            }
         }
         notices
     }
@@ -126,6 +134,13 @@ impl Mcp {
             }
         }
         tools
+    }
+
+    /// Ends servers of a project that have other rights than the mode gives now.
+    pub(crate) fn follow_rights(&self) {
+        for server in self.servers() {
+            tokio::spawn(async move { server.end_if_rights_changed().await });
+        }
     }
 
     /// Ends all servers.

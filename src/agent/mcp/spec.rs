@@ -71,6 +71,26 @@ impl Program {
     }
 }
 
+/// How names of tools have a name: letters, digits, `_` and `-`.
+pub fn name_in_tools(name: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let name = name.chars().map(|c| if fits(c) { c } else { '_' });
+    name.collect()
+}
+
+/// A text of a file, on one line.
+pub(super) fn on_one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            line.extend(c.escape_default());
+        } else {
+            line.push(c);
+        }
+    }
+    line
+}
+
 /// Whether a shell takes a word as it is.
 fn is_plain(word: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@,+".contains(c);
@@ -80,13 +100,13 @@ fn is_plain(word: &str) -> bool {
 impl McpServer {
     /// Its command line or its URL, for users.
     pub fn what(&self) -> String {
-        match &self.transport {
+        on_one_line(&match &self.transport {
             Transport::Stdio(program) => {
                 let words = std::iter::once(&program.command).chain(&program.args);
                 words.map(String::as_str).collect::<Vec<_>>().join(" ")
             }
             Transport::Http(endpoint) => shown(&endpoint.url),
-        }
+        })
     }
 
     /// Replaces `${NAME}` and `${NAME:-default}` in its texts by the variables that `var` knows.

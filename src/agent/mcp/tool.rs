@@ -16,6 +16,7 @@ use super::elicitation::Form;
 use super::offers::RemoteTool;
 use super::output::to_output;
 use super::server::Server;
+use super::spec::name_in_tools;
 use crate::tool::{Details, Effects, OtherDetails, Progress, Tool};
 use crate::tool::{MCP_PREFIX, ToolContext, ToolError, ToolOutput};
 use crate::tools::ToolSettings;
@@ -134,10 +135,8 @@ impl McpTool {
 
 /// What models call tool `tool` of `server`, and users a prompt: letters, digits, `_` and `-`.
 pub(super) fn full_name(server: &str, tool: &str) -> String {
-    let name = format!("{MCP_PREFIX}{server}__{tool}");
-    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let name = name.chars().map(|c| if fits(c) { c } else { '_' });
-    name.take(MAX_NAME).collect()
+    let name = name_in_tools(&format!("{MCP_PREFIX}{server}__{tool}"));
+    name.chars().take(MAX_NAME).collect()
 }
 
 fn progress_text(params: &Value) -> String {

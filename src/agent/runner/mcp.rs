@@ -72,6 +72,7 @@ impl Confine for ServerSandbox {
     fn confine<'a>(
         &'a self,
         command: &'a str,
+        has_env: bool,
         cwd: &'a Path,
         processes: &'a Processes,
     ) -> BoxFuture<'a, Result<Confined, String>> {
@@ -96,10 +97,11 @@ impl Confine for ServerSandbox {
                 return Err(format!("your rule denies its command: {rule}"));
             }
             // Never outside the sandbox: the model can change what a rule allows there.
-            let network = matches!(
-                judged.decision.verdict,
-                Verdict::Allow(Confinement::Sandboxed { network: true } | Confinement::Free)
-            );
+            let network = !has_env
+                && matches!(
+                    judged.decision.verdict,
+                    Verdict::Allow(Confinement::Sandboxed { network: true } | Confinement::Free)
+                );
             let confinement = Confinement::Sandboxed { network };
             let started = permissions.sandbox(&judged, confinement, None).await?;
             let (sandbox, running) = started.ok_or("it has no sandbox")?;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::agent::mcp::read_servers;
 use crate::app::args::{McpAddArgs, McpCommand};
+use crate::app::config::lock;
 use crate::app::dirs::Dirs;
 use crate::app::mcp_files::{McpFiles, SERVERS};
 use crate::app::out;
@@ -19,6 +20,12 @@ use crate::llm::replace_file::replace_file;
 /// Runs one of the commands.
 pub fn mcp(what: &McpCommand, files: &McpFiles, dirs: &Dirs) -> Result<Outcome, StartError> {
     let file = dirs.mcp_file();
+    let _lock = match what {
+        McpCommand::List => None,
+        _ => Some(lock(&file).map_err(|error| {
+            StartError::failed(format!("can't lock {}: {error}", file.display()))
+        })?),
+    };
     let text = match what {
         McpCommand::List => list(files),
         McpCommand::Add(server) => add(&file, server).map_err(StartError::usage)?,

@@ -220,6 +220,9 @@ impl CustomCommands {
     }
 }
 
+/// What stands between the typed line and the prompt of a server.
+pub(crate) const FROM_SERVER: &str = "\n\n[From MCP server ";
+
 /// The prompt for `typed`, which stands for `body`.
 pub(crate) fn as_sent(typed: &str, from: &str, body: &str) -> String {
     let typed = typed.trim();

@@ -90,6 +90,10 @@ fn said(status: McpStatus) -> String {
             let tools = plural(count as u64, "tool", "tools");
             format!("running, {tools}{place}")
         }
-        McpState::Failed(why) => format!("failed: {why}"),
+        McpState::Failed(why) => {
+            // What the server said must not look like rows of the list.
+            let why: Vec<&str> = why.split_whitespace().collect();
+            format!("failed: {}", why.join(" "))
+        }
     }
 }

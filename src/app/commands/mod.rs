@@ -13,8 +13,8 @@ mod custom;
 
 pub(crate) use arguments::words;
 pub use command::{Run, Running, SlashCommand};
-pub(crate) use custom::as_sent;
 pub use custom::{COMMAND_FOLDERS, CustomCommand, CustomCommands, Unusable};
+pub(crate) use custom::{FROM_SERVER, as_sent};
 pub use prompts::{expand, message_as_typed};
 pub use table::{all, find};
 pub(crate) use unknown::{Unknown, known, word_of};

@@ -231,7 +231,8 @@ fn in_style_of(before: &str, after: String) -> String {
     }
 }
 
-fn lock(file: &Path) -> io::Result<File> {
+/// Locks a file of settings against other programs, until the result is dropped.
+pub(crate) fn lock(file: &Path) -> io::Result<File> {
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
     let path = file.with_extension("lock");

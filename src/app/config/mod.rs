@@ -19,6 +19,7 @@ mod answered_rules;
 mod schema;
 
 pub use answered_rules::{append_rules, read_answer, remove_older, remove_rule};
+pub(crate) use edit::lock;
 pub use edit::{
     append_to_file, remove_table, set_checked, set_in_file, typed_value, unset_checked,
 };
