@@ -29,6 +29,8 @@ pub(crate) struct Outcome {
     pub reason: String,
     /// New arguments for the call, as hooks name them.
     pub arguments: Option<Value>,
+    /// Whether a hook of the project wrote them.
+    pub arguments_of_project: bool,
     /// What the model shall read as the call's output.
     pub output: Option<String>,
     /// For the model.
@@ -42,6 +44,12 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
+    /// What they decide about the call as it is now. Nobody has allowed what a hook of the project wrote.
+    pub fn decision_on_call(&self) -> Option<Decision> {
+        let is_foreign = |it: &Decision| *it == Decision::Allow && self.arguments_of_project;
+        self.decision.filter(|it| !is_foreign(it))
+    }
+
     fn decide(&mut self, hook: &Hook, decision: Decision, reason: String) {
         // A script of the project may be the model's.
         if decision == Decision::Allow && hook.of_project {
@@ -205,6 +213,7 @@ impl Outcome {
             let may_change = input.point == HookPoint::PreToolUse || !hook.of_project;
             if arguments.is_some() && may_change {
                 self.arguments = arguments;
+                self.arguments_of_project = hook.of_project;
             }
         }
         Ok(())
