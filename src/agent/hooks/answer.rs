@@ -109,6 +109,13 @@ impl Outcome {
                     self.fail(hook, input, &why);
                 }
             }
+            Err(error) if code == 0 && stdout.starts_with('{') && !input.point.reads_text() => {
+                self.fail(
+                    hook,
+                    input,
+                    &format!("its answer is not valid JSON: {error}"),
+                );
+            }
             _ if code == 0 => {
                 if input.point.reads_text() && !stdout.is_empty() {
                     self.tell(match hook.dialect {
@@ -262,7 +269,11 @@ fn blocking_error(hook: &Hook, input: &HookInput, said: &str) -> String {
 pub(super) fn late_texts(hook: &Hook, input: &HookInput, ran: &Ran) -> Vec<String> {
     if ran.exit == ExitStatus::Exited(2) {
         let text = blocking_error(hook, input, &ran.stderr);
-        return hook.wakes.then(|| shortened(text)).into_iter().collect();
+        return hook
+            .tells_block
+            .then(|| shortened(text))
+            .into_iter()
+            .collect();
     }
     let answer: Value = serde_json::from_str(ran.stdout.trim()).unwrap_or_default();
     let own = &answer["hookSpecificOutput"];

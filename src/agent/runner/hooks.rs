@@ -103,7 +103,7 @@ impl RunLink {
             self.session_start(source, &opening.model).await;
         }
         hooks.begin_run();
-        if let Some(text) = joined(hooks.take_late()) {
+        if let Some(text) = joined(hooks.take_late(&self.env.conversation_id)) {
             let text = self.env.redactor.get().redact(&text).into_owned();
             self.report(RunMessage::FromHooks(text)).await;
         }
