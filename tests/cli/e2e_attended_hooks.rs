@@ -37,7 +37,7 @@ fn a_hook_answers_the_question_and_may_change_the_call() {
         (
             json!({"behavior": "deny", "message": "DENYMSG"}),
             "",
-            "DENYMSG",
+            "a hook denied this call: DENYMSG",
         ),
     ] {
         let group = command(&permission(&decision));
@@ -84,23 +84,31 @@ fn the_user_may_answer_before_a_hook() {
     assert!(!sandbox.path().join("RAN").exists());
 }
 
-#[test]
-fn a_hook_in_the_background_answers_with_the_next_prompt_and_is_listed_with_its_runs() {
-    let answer = json!({"systemMessage": "SYSMSG", "hookSpecificOutput": {
-        "hookEventName": "Stop", "additionalContext": "CTXTEXT"}});
-    let line = format!("cat > /dev/null; printf %s {}", quoted(&answer.to_string()));
-    let group = json!({"hooks": [{"type": "command", "command": line, "async": true}]});
-    let (server, sandbox) = stage(None);
+/// Sends "one", and waits until the run of the hook in the background that follows is recorded.
+fn one_run_in_background(sandbox: &Sandbox, line: &str) -> RpcClient {
+    let group = json!({"hooks": [
+        {"type": "command", "command": line, "async": true, "asyncRewake": true}]});
     write_hooks(&sandbox.config().join("hooks.json"), "Stop", &group);
-    let mut client = RpcClient::start(&sandbox, &["-m", Wire::Anthropic.model()]);
+    let mut client = RpcClient::start(sandbox, &["-m", Wire::Anthropic.model()]);
     client.prompt("one");
-    // Until its run is recorded.
     loop {
         let listed = client.data(json!({"type": "prompt", "message": "/hooks"}));
         if listed.to_string().contains("ran once, last in ") {
-            break;
+            return client;
         }
     }
+}
+
+fn late_answer() -> String {
+    let answer = json!({"systemMessage": "SYSMSG", "hookSpecificOutput": {
+        "hookEventName": "Stop", "additionalContext": "CTXTEXT"}});
+    format!("cat > /dev/null; printf %s {}", quoted(&answer.to_string()))
+}
+
+#[test]
+fn a_hook_in_the_background_answers_with_the_next_prompt_and_is_listed_with_its_runs() {
+    let (server, sandbox) = stage(None);
+    let mut client = one_run_in_background(&sandbox, &late_answer());
     client.prompt("two");
     let said = server.request(1).text();
     assert!(said.contains("SYSMSG\\n\\nCTXTEXT"), "{said}");
@@ -108,21 +116,31 @@ fn a_hook_in_the_background_answers_with_the_next_prompt_and_is_listed_with_its_
 }
 
 #[test]
-fn a_hook_in_the_background_can_start_a_run() {
-    let line = "cat > /dev/null; test -e ONCE && exit 0; touch ONCE; echo ERRTEXT >&2; exit 2";
-    let group = json!({"hooks": [
-        {"type": "command", "command": line, "async": true, "asyncRewake": true}]});
+fn a_hook_in_the_background_answers_only_in_its_session() {
     let (server, sandbox) = stage(None);
-    write_hooks(&sandbox.config().join("hooks.json"), "Stop", &group);
-    let mut client = RpcClient::start(&sandbox, &["-m", Wire::Anthropic.model()]);
-    client.prompt("one");
-    client.until_type("agent_settled");
-    let said = server.request(1).last_user();
-    assert!(
-        said.contains("Stop hook blocking error from command"),
-        "{said}"
-    );
-    assert!(said.contains("ERRTEXT"), "{said}");
+    let mut client = one_run_in_background(&sandbox, &late_answer());
+    let first = client.data(json!({"type": "get_state"}))["sessionFile"].clone();
+    client.data(json!({"type": "new_session"}));
+    client.prompt("two");
+    let said = server.request(1).text();
+    assert!(!said.contains("SYSMSG"), "{said}");
+    client.data(json!({"type": "switch_session", "sessionPath": first}));
+    client.prompt("three");
+    let said = server.request(2).text();
+    assert!(said.contains("SYSMSG"), "{said}");
+}
+
+/// Only the user starts a run.
+#[test]
+fn a_hook_in_the_background_that_blocks_is_heard_with_the_next_prompt() {
+    let (server, sandbox) = stage(None);
+    let line = "cat > /dev/null; echo ERRTEXT >&2; exit 2";
+    let mut client = one_run_in_background(&sandbox, line);
+    client.prompt("two");
+    let said = server.request(1).text();
+    let parts = ["Stop hook blocking error from command", "ERRTEXT", "two"];
+    assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+    assert_eq!(server.requests().len(), 2);
 }
 
 #[test]

@@ -257,6 +257,58 @@ fn a_hook_of_a_project_allows_nothing() {
     assert!(!sandbox.path().join("RAN").exists());
 }
 
+/// Otherwise it could choose what the user's own hook allows.
+#[test]
+fn what_a_hook_of_a_project_changes_is_allowed_by_no_hook() {
+    let answer = |fields: Value| {
+        let mut own = json!({"hookEventName": "PreToolUse"});
+        own.as_object_mut()
+            .unwrap()
+            .extend(fields.as_object().unwrap().clone());
+        let answer = json!({"hookSpecificOutput": own}).to_string();
+        command(&format!("cat >/dev/null; printf %s {}", quoted(&answer)))
+    };
+    let changed = json!({"updatedInput": {"command": "echo y >> RAN"}});
+    let (server, sandbox) = stage(Some("echo x >> RAN"));
+    let files = [
+        (
+            sandbox.config().join("hooks.json"),
+            json!({"permissionDecision": "allow"}),
+        ),
+        (sandbox.path().join(".claude/settings.json"), changed),
+    ];
+    for (file, fields) in files {
+        write_hooks(&file, "PreToolUse", &answer(fields));
+    }
+    let words = ["--permission", "ask", "-m", Wire::Anthropic.model(), "go"];
+    let ran = sandbox.run(&[&["-p", "--trust"], &words[..]].concat());
+    if sandbox.machine_confines() {
+        let results = server.request(1).results();
+        assert!(
+            results[0].contains("can't ask the user"),
+            "{results:?} {ran:#?}"
+        );
+        assert!(!sandbox.path().join("RAN").exists());
+    }
+}
+
+#[test]
+fn a_guard_that_prints_broken_json_is_named() {
+    let (_server, sandbox) = stage(Some("echo out1"));
+    let line = "cat >/dev/null; echo '{\"decision\": block}'";
+    write_hooks(
+        &sandbox.config().join("hooks.json"),
+        "PreToolUse",
+        &command(line),
+    );
+    let ran = ask(&sandbox, "full");
+    let why = "hook failed, so it decides nothing";
+    assert!(
+        ran.stderr.contains(why) && ran.stderr.contains("not valid JSON"),
+        "{ran:#?}"
+    );
+}
+
 /// A file that is half written must not switch a guard off, nor may hooks that go away keep messages.
 #[test]
 fn hooks_that_break_or_go_away_in_a_run_do_no_harm() {

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-use super::activity::Activity;
 use super::task::Actor;
 use crate::event::NoticeLevel;
 use crate::hooks::{HOOK_ORIGIN, HookInput, HookPoint};
@@ -91,13 +90,6 @@ impl Actor {
         self.idle_at = None;
         let idle = HookInput::notification("tiller is waiting for your input", "idle_prompt");
         self.env.tell_hooks(idle);
-    }
-
-    /// Starts a run for what a hook in the background says, unless a run is under way.
-    pub(super) fn on_woken(&mut self) {
-        if matches!(self.activity, Activity::Idle) && self.env.permissions.has_user() {
-            self.start_run();
-        }
     }
 
     pub(super) fn note_from_hooks(&mut self, text: String) {

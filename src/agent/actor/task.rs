@@ -138,7 +138,7 @@ impl Actor {
 
     async fn serve(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
         self.conversation.appear(&self.model);
-        let (processes, hooks) = (self.processes.clone(), self.env.hooks.clone());
+        let processes = self.processes.clone();
         while !matches!(self.activity, Activity::Leaving { run: None, .. }) {
             let leaving = self.activity.is_leaving();
             let stopping = matches!(self.activity, Activity::Idle)
@@ -151,7 +151,6 @@ impl Actor {
                 report = self.activity.next_message(), if reading => self.on_message(report).await,
                 asked = self.questions.next() => self.on_asked(asked),
                 () = reached(self.idle_at) => self.on_idle(),
-                () = hooks.woken() => self.on_woken(),
                 () = processes.empty(), if stopping => self.enter(RunState::Idle),
             }
         }

@@ -29,6 +29,8 @@ pub(crate) struct Outcome {
     pub reason: String,
     /// New arguments for the call, as hooks name them.
     pub arguments: Option<Value>,
+    /// Whether a hook of the project wrote them.
+    pub arguments_of_project: bool,
     /// What the model shall read as the call's output.
     pub output: Option<String>,
     /// For the model.
@@ -42,6 +44,12 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
+    /// What they decide about the call as it is now. Nobody has allowed what a hook of the project wrote.
+    pub fn decision_on_call(&self) -> Option<Decision> {
+        let is_foreign = |it: &Decision| *it == Decision::Allow && self.arguments_of_project;
+        self.decision.filter(|it| !is_foreign(it))
+    }
+
     fn decide(&mut self, hook: &Hook, decision: Decision, reason: String) {
         // A script of the project may be the model's.
         if decision == Decision::Allow && hook.of_project {
@@ -100,6 +108,13 @@ impl Outcome {
                 if let Err(why) = self.read(hook, input, &answer) {
                     self.fail(hook, input, &why);
                 }
+            }
+            Err(error) if code == 0 && stdout.starts_with('{') && !input.point.reads_text() => {
+                self.fail(
+                    hook,
+                    input,
+                    &format!("its answer is not valid JSON: {error}"),
+                );
             }
             _ if code == 0 => {
                 if input.point.reads_text() && !stdout.is_empty() {
@@ -205,6 +220,7 @@ impl Outcome {
             let may_change = input.point == HookPoint::PreToolUse || !hook.of_project;
             if arguments.is_some() && may_change {
                 self.arguments = arguments;
+                self.arguments_of_project = hook.of_project;
             }
         }
         Ok(())
@@ -253,7 +269,11 @@ fn blocking_error(hook: &Hook, input: &HookInput, said: &str) -> String {
 pub(super) fn late_texts(hook: &Hook, input: &HookInput, ran: &Ran) -> Vec<String> {
     if ran.exit == ExitStatus::Exited(2) {
         let text = blocking_error(hook, input, &ran.stderr);
-        return hook.wakes.then(|| shortened(text)).into_iter().collect();
+        return hook
+            .tells_block
+            .then(|| shortened(text))
+            .into_iter()
+            .collect();
     }
     let answer: Value = serde_json::from_str(ran.stdout.trim()).unwrap_or_default();
     let own = &answer["hookSpecificOutput"];

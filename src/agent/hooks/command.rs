@@ -47,10 +47,11 @@ pub(super) async fn run(
     let file =
         input_file(folder, input).map_err(|error| format!("no file for its input: {error}"))?;
     let mark = new_id().to_string();
-    // Commands have no standard input, and both outputs share one pipe.
+    // Commands have no standard input, and both outputs share one pipe. The file for errors loses its name
+    // first, so that nothing is left of it if the hook is killed.
     spawn.command = format!(
-        "e=$(mktemp) || exit 126; /bin/sh -c {} <{} 2>\"$e\"; c=$?; printf '\\n%s\\n' {mark}; \
-         head -c {MAX_ERRORS} \"$e\"; rm -f \"$e\"; exit $c",
+        "e=$(mktemp) || exit 126; exec 3>\"$e\" 4<\"$e\"; rm -f \"$e\"; \
+         /bin/sh -c {} <{} 2>&3 3>&- 4<&-; c=$?; printf '\\n%s\\n' {mark}; head -c {MAX_ERRORS} <&4; exit $c",
         quoted(command),
         path_word(file.path()),
     );

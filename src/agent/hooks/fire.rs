@@ -1,7 +1,7 @@
 //! Runs the hooks of a point.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use serde_json::Value;
-use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
@@ -30,7 +29,7 @@ use super::source::{HookEnvironment, HookSource};
 use super::variables;
 use crate::lock::lock;
 use crate::new_id::new_id;
-use crate::process::{ExitStatus, Processes, Spawn};
+use crate::process::{Processes, Spawn};
 use tiller_llm::http::Http;
 
 /// How long hooks that nobody waits for may still take when the session ends.
@@ -57,10 +56,8 @@ struct Shared {
     begun: Mutex<HashSet<String>>,
     /// Hooks that nobody waits for.
     unawaited: TaskTracker,
-    /// Tells the agent that a hook in the background wants a run.
-    wake: Notify,
-    /// What hooks in the background say to the model, with the next prompt.
-    late: Mutex<Vec<String>>,
+    /// What hooks in the background say to the model, with the next prompt of the session they ran for.
+    late: Mutex<HashMap<String, Vec<String>>>,
     history: History,
     /// Variables that hooks set for later commands of the session.
     variables: Mutex<Vec<(String, String)>>,
@@ -91,7 +88,6 @@ impl Hooks {
             checks: AtomicBool::new(false),
             begun: Mutex::default(),
             unawaited: TaskTracker::new(),
-            wake: Notify::new(),
             late: Mutex::default(),
             history: History::default(),
             variables: Mutex::default(),
@@ -215,18 +211,11 @@ impl Hooks {
         }
     }
 
-    /// Waits for a hook in the background that wants a run.
-    pub(crate) async fn woken(&self) {
-        match &self.0 {
-            Some(shared) => shared.wake.notified().await,
-            None => std::future::pending().await,
-        }
-    }
-
-    /// Returns what hooks in the background have said since the last call.
-    pub(crate) fn take_late(&self) -> Vec<String> {
+    /// Returns what hooks in the background have said in session `id` since the last call.
+    pub(crate) fn take_late(&self, id: &str) -> Vec<String> {
         let shared = self.0.as_ref();
-        shared.map_or_else(Vec::new, |shared| std::mem::take(&mut *lock(&shared.late)))
+        let late = shared.and_then(|shared| lock(&shared.late).remove(id));
+        late.unwrap_or_default()
     }
 
     /// Whether a hook has ended the last run.
@@ -285,14 +274,13 @@ impl Hooks {
             };
             if in_background {
                 let (shared, input) = (Arc::clone(shared), input.clone());
+                let id = session.id.to_owned();
                 tokio::spawn(async move {
                     let (hook, ms, ran) = ran.await;
                     let error = ran.as_ref().err().cloned();
                     if let Ok(ran) = ran {
-                        lock(&shared.late).extend(late_texts(&hook, &input, &ran));
-                        if hook.wakes && ran.exit == ExitStatus::Exited(2) {
-                            shared.wake.notify_one();
-                        }
+                        let texts = late_texts(&hook, &input, &ran);
+                        lock(&shared.late).entry(id).or_default().extend(texts);
                     }
                     shared.history.note(&hook, ms, error);
                 });

@@ -24,8 +24,8 @@ pub struct Hook {
     pub timeout: Duration,
     /// Whether it runs in the background (`async`).
     pub in_background: bool,
-    /// Whether it can start a run then, by exit code 2 (`asyncRewake`).
-    pub wakes: bool,
+    /// Whether the model then reads its standard error after exit code 2 (`asyncRewake`).
+    pub tells_block: bool,
     /// The file that has it.
     pub file: PathBuf,
     /// Whether that is a file of the project.

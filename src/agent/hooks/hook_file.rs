@@ -115,7 +115,7 @@ fn read_group(
                 action: read.action,
                 timeout: read.timeout,
                 in_background: hook["async"] == true,
-                wakes: hook["asyncRewake"] == true,
+                tells_block: hook["asyncRewake"] == true,
                 file: file.to_owned(),
                 of_project,
                 dialect,

@@ -79,6 +79,9 @@ pub(super) async fn ask(
                 let text = format!("Not permitted: the user denied this call and says: {text}");
                 return Err(text.into());
             }
+            Some(Said::Deny(text)) => {
+                return Err(format!("Not permitted: a hook denied this call: {text}").into());
+            }
             None if turn.interrupt.is_cancelled() => return Err(Refusal::CutShort),
             None => {
                 let text = nobody_to_ask(decision, by_hand.as_ref());
@@ -94,6 +97,8 @@ pub(super) enum Said {
     Answer(Answer),
     /// By a hook: allow the call, but with these arguments.
     Change(Value),
+    /// By a hook: deny the call, for this reason.
+    Deny(String),
 }
 
 /// Asks the user, and hooks beside. Returns the first answer, or `None` without anyone to ask.

@@ -103,7 +103,7 @@ impl RunLink {
             self.session_start(source, &opening.model).await;
         }
         hooks.begin_run();
-        if let Some(text) = joined(hooks.take_late()) {
+        if let Some(text) = joined(hooks.take_late(&self.env.conversation_id)) {
             let text = self.env.redactor.get().redact(&text).into_owned();
             self.report(RunMessage::FromHooks(text)).await;
         }
@@ -265,10 +265,10 @@ pub(super) async fn before_call(
         texts.extend(outcome.context);
         return Err(texts.join("\n\n").into());
     }
+    hooked.decision = outcome.decision_on_call();
     if let Some(changed) = outcome.arguments {
         take_arguments(scope, tool, &mut hooked, from_input(&call.name, &changed)).await?;
     }
-    hooked.decision = outcome.decision;
     hooked.reason = outcome.reason;
     hooked.context.extend(outcome.context);
     Ok(hooked)
@@ -358,9 +358,7 @@ pub(super) async fn answer_for_user(scope: CallScope<'_>, allowed: &Allowed) -> 
         (Some(Decision::Allow), _) if allowed.hooks_may_allow => {
             Said::Answer(Answer::Allow { rules: Vec::new() })
         }
-        (Some(Decision::Deny), _) => Said::Answer(Answer::Refuse {
-            reason: Some(outcome.reason),
-        }),
+        (Some(Decision::Deny), _) => Said::Deny(outcome.reason),
         _ => std::future::pending().await,
     }
 }
