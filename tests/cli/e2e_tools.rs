@@ -200,11 +200,10 @@ fn a_projects_tool_needs_trust_and_may_replace_a_built_in_one() {
     for line in [
         "  read: replaced by yours",
         ".tiller/tools, off until you trust this project: /trust",
-        "  read (writes)",
-        "  not used: Bad.toml: there is no program 'Bad' beside it",
     ] {
         assert!(listed.contains(line), "{line}: {listed}");
     }
+    assert!(!listed.contains("Bad.toml"), "{listed}");
 }
 
 #[test]
