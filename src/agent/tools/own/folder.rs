@@ -15,6 +15,8 @@ use tiller_llm::read_small::{open_plain, read_small};
 const MAX_FILES: usize = 500;
 /// How much of a program may have a manifest, in bytes.
 const HEAD: u64 = 64 * 1024;
+/// How much of a program's first line counts. Linux reads less.
+const LINE: u64 = 512;
 
 /// The tools in a folder.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -159,7 +161,8 @@ impl Reader<'_> {
         let path = self.folder.join(program);
         let real = self.real(&path)?;
         let schema = |file: &str| self.schema(file);
-        let tool = manifest::parse(text, stem(program), real, schema)?;
+        let mut tool = manifest::parse(text, stem(program), real, schema)?;
+        tool.interpreter = interpreter(&path).map_err(|error| error.to_string())?;
         if !is_executable(&path) {
             return Err(format!(
                 "{program} isn't executable: chmod +x {}",
@@ -192,6 +195,17 @@ impl Reader<'_> {
             _ => Ok(real),
         }
     }
+}
+
+/// The first line of a program that names what runs it, or nothing.
+fn interpreter(program: &Path) -> io::Result<String> {
+    let mut head = Vec::new();
+    open_plain(program)?
+        .take(LINE)
+        .read_to_end(&mut head)?;
+    let head = String::from_utf8_lossy(&head);
+    let line = head.lines().next().unwrap_or_default();
+    Ok(line.strip_prefix("#!").unwrap_or_default().to_owned())
 }
 
 fn is_executable(path: &Path) -> bool {
@@ -249,6 +263,7 @@ mod tests {
         assert_eq!(found.faults, Vec::<String>::new());
         let names: Vec<&str> = found.tools.iter().map(|tool| &*tool.name).collect();
         assert_eq!(names, ["deploy", "head", "weather"]);
+        assert_eq!(found.tools[0].interpreter, "/bin/sh");
         assert_eq!(read_folder(&at.join("none"), None), OwnFolder::default());
     }
 

@@ -41,6 +41,8 @@ pub struct OwnTool {
     pub program: PathBuf,
     /// A folder that commands usually can't see and a call of this tool can.
     pub folder: Option<PathBuf>,
+    /// The program's first line, if that names what runs it.
+    pub interpreter: String,
 }
 
 /// What a tool says that it does. The sandbox enforces it.
@@ -140,6 +142,7 @@ pub(super) fn parse(
         timeout: Duration::from_secs(timeout),
         program,
         folder: None,
+        interpreter: String::new(),
     })
 }
 
