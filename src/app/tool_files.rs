@@ -51,7 +51,10 @@ impl ToolFiles {
                 let files = fs::read_dir(&it.path).into_iter().flatten().flatten();
                 let stems = files.take(MOST_NAMES).map(|file| {
                     let path = file.path();
-                    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+                    path.file_stem()
+                        .unwrap_or_default()
+                        .to_string_lossy()
+                        .into_owned()
                 });
                 names.extend(stems);
             }

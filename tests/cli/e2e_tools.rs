@@ -207,6 +207,22 @@ fn a_projects_tool_needs_trust_and_may_replace_a_built_in_one() {
 }
 
 #[test]
+fn a_set_of_reading_tools_takes_only_replacements_that_read() {
+    for (effects, replaces) in [("writes", false), ("reads", true)] {
+        let (server, sandbox) = stage(&[("read", json!({"file_path": "README.md"}))]);
+        let folder = sandbox.path().join(".tiller/tools");
+        let effects = format!("effects = \"{effects}\"");
+        let file_path = "file_path = {type = \"string\"}";
+        let manifest = [&*effects, "[parameters.properties]", file_path];
+        write_tool(&folder, "read", &manifest, "echo project");
+        let ran = ask(&sandbox, "auto", &["--trust", "--tools", "read_only"]);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        let results = server.requests()[1].results();
+        assert_eq!(results == ["project"], replaces, "{results:?}");
+    }
+}
+
+#[test]
 fn a_tool_can_be_switched_off_and_a_new_one_joins_with_the_next_message() {
     let (server, sandbox) = stage(&[]);
     write_tool(&own(&sandbox), "weather", &[], "echo ok");

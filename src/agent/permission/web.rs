@@ -120,7 +120,12 @@ mod tests {
             (Full, "localhost", &[(Deny, Some("LOCALHOST."))], "deny"),
             (Full, "127.0.0.1", &[(Deny, Some("127.1"))], "deny"),
             (Full, "::1", &[(Deny, Some("[0:0::1]"))], "deny"),
-            (Full, "xn--bcher-kva.de", &[(Deny, Some("Bücher.de"))], "deny"),
+            (
+                Full,
+                "xn--bcher-kva.de",
+                &[(Deny, Some("Bücher.de"))],
+                "deny",
+            ),
             (Full, "a.docs.rs", &[(Deny, Some("*.Docs.rs"))], "deny"),
         ] {
             let verdict = match judged(mode, host, rules).verdict {

@@ -137,7 +137,9 @@ fn program_of_project(workspace: &Workspace, effects: &Effects, cwd: &Path) -> O
     let folders = std::env::split_paths(&path).map(|folder| cwd.join(folder));
     let is_part = |c: char| c.is_alphanumeric() || "_-.+".contains(c);
     let texts = [effects.command.as_deref()?, interpreter.unwrap_or_default()];
-    let words = texts.into_iter().flat_map(|text| text.split(|c| !is_part(c)));
+    let words = texts
+        .into_iter()
+        .flat_map(|text| text.split(|c| !is_part(c)));
     let words: Vec<&str> = words.collect();
     // `PATH` is also used to find the shell itself and the programs that git starts.
     let mut names: Vec<&str> = words.iter().copied().chain(["bash", "sh"]).collect();

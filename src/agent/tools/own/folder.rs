@@ -200,9 +200,7 @@ impl Reader<'_> {
 /// The first line of a program that names what runs it, or nothing.
 fn interpreter(program: &Path) -> io::Result<String> {
     let mut head = Vec::new();
-    open_plain(program)?
-        .take(LINE)
-        .read_to_end(&mut head)?;
+    open_plain(program)?.take(LINE).read_to_end(&mut head)?;
     let head = String::from_utf8_lossy(&head);
     let line = head.lines().next().unwrap_or_default();
     Ok(line.strip_prefix("#!").unwrap_or_default().to_owned())

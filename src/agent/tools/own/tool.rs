@@ -59,11 +59,12 @@ impl Program {
     }
 
     /// The shell line, with the call's arguments on standard input. The model gets standard error only of a
-    /// failed call: warnings on it would be part of the result.
+    /// failed call, or of one that takes too long: warnings on it would be part of the result.
     fn line(&self, input: &Path) -> String {
         let [program, input] = [&*self.own.program, input].map(word);
         format!(
-            "e=$(mktemp) || exit 126; exec 3>\"$e\" 4<\"$e\"; rm -f \"$e\"; {program} <{input} 2>&3 3>&- 4<&-; \
+            "e=$(mktemp) || exit 126; exec 3>\"$e\" 4<\"$e\"; rm -f \"$e\"; \
+             trap 'tail -c {MAX_ERRORS} <&4; exit 143' TERM; {program} <{input} 2>&3 3>&- 4<&-; \
              c=$?; [ $c = 0 ] || tail -c {MAX_ERRORS} <&4; exit $c"
         )
     }
