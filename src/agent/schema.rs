@@ -2,6 +2,7 @@
 //! built-in tools also parameter names (`path` to `file_path`) and single items to lists. Reports
 //! all problems at once, so that a model can fix them. Knows no tools.
 
+use jsonschema::PatternOptions;
 use serde_json::{Map, Value};
 
 use super::violations::{describe, type_of};
@@ -28,6 +29,22 @@ enum Coercion {
     Everything,
 }
 
+/// The largest compiled pattern in bytes: a few of a usual size take minutes and gigabytes.
+const MAX_PATTERN: usize = 512 * 1024;
+
+/// Compiles a schema, but no huge patterns.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn validator(
+    schema: &Value,
+) -> Result<jsonschema::Validator, jsonschema::ValidationError<'static>> {
+    let patterns = PatternOptions::fancy_regex().size_limit(MAX_PATTERN);
+    jsonschema::options()
+        .with_pattern_options(patterns)
+        .build(schema)
+}
+
 #[derive(Debug)]
 pub struct Schema {
     schema: Value,
@@ -48,7 +65,7 @@ impl Schema {
     }
 
     fn compile(schema: &Value, coercion: Coercion) -> Self {
-        let validator = jsonschema::validator_for(schema)
+        let validator = validator(schema)
             .inspect_err(|error| tracing::warn!("a tool's schema does not compile: {error}"))
             .ok();
         Self {

@@ -111,6 +111,8 @@ pub struct OwnProgram {
     pub declares: Declares,
     /// A folder that it must see, though commands don't.
     pub folder: Option<PathBuf>,
+    /// The program's first line, if that names what runs it.
+    pub interpreter: String,
 }
 
 impl Effects {

@@ -10,6 +10,7 @@ use super::mcp::tools_for_many;
 use super::schema::Schema;
 use super::tool::MCP_PREFIX;
 use super::tool::Tool;
+use super::tools::own::Declares;
 use tiller_llm::nearest::nearest;
 use tiller_llm::{EditFormat, ToolSpec};
 
@@ -69,7 +70,10 @@ impl Toolbox {
             let own = self.own.unwrap_or(self.tools.len());
             self.tools[..own].into()
         });
-        tools.retain(|tool| self.selection.allows(&tool.spec().name, &[]));
+        tools.retain(|tool| {
+            let name = &tool.spec().name;
+            self.selection.allows(name, &[]) && (!self.selection.must_read(name) || reads(&**tool))
+        });
         let mut toolbox = Self {
             selection: self.selection.clone(),
             blocked: self.blocked.clone(),
@@ -186,6 +190,12 @@ impl Toolbox {
     }
 }
 
+/// Whether a tool of the user declares that it changes nothing.
+fn reads(tool: &dyn Tool) -> bool {
+    let program = tool.effects(&Value::Null).program;
+    program.is_some_and(|it| it.declares == Declares::Reads)
+}
+
 /// Returns a tool's name in policies.
 fn policy_name<'a>(name: &'a str, editing: &[String]) -> &'a str {
     if editing.iter().any(|editing| editing == name) {
@@ -195,12 +205,13 @@ fn policy_name<'a>(name: &'a str, editing: &[String]) -> &'a str {
     }
 }
 
+const READ_ONLY: &str = "read_only";
 /// The tool sets by name. `None` means everything.
 const SETS: [(&str, Option<&[&str]>); 4] = [
     ("all", None),
     // Tools that change code, without the search tools, because bash can search too.
     ("coding", Some(&["read", "bash", EDIT, "write"])),
-    ("read_only", Some(&["read", "grep", "find", "ls"])),
+    (READ_ONLY, Some(&["read", "grep", "find", "ls"])),
     ("none", Some(&[])),
 ];
 
@@ -215,6 +226,8 @@ pub struct ToolSelection {
     block: Vec<String>,
     /// Names besides those of built-in tools.
     own: Vec<String>,
+    /// Whether the base is a set of tools that change nothing.
+    only_reads: bool,
 }
 
 impl ToolSelection {
@@ -232,6 +245,12 @@ impl ToolSelection {
                 .any(|listed| policy_name(listed, editing) == name)
         };
         (self.base.as_ref().is_none_or(listed) || listed(&self.add)) && !listed(&self.block)
+    }
+
+    /// Returns `true` if the tool `name` is there because it changes nothing.
+    fn must_read(&self, name: &str) -> bool {
+        let listed = |list: &Vec<String>| list.iter().any(|listed| listed == name);
+        self.only_reads && self.base.as_ref().is_some_and(listed) && !listed(&self.add)
     }
 
     /// Returns `true` if `tool` may be used.
@@ -284,6 +303,8 @@ impl FromStr for ToolSelection {
                 names.push(item.to_owned());
             }
         }
+        selection.only_reads =
+            selection.base.is_none() && set.is_some_and(|(name, _)| *name == READ_ONLY);
         let members = set.and_then(|(_, members)| *members);
         let members = members.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
         selection.base = selection.base.or(members);

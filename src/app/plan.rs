@@ -96,7 +96,8 @@ impl Loaded {
         }
         let mut layers = run_layers(&args, dirs, &trust)?;
         if let Some((Value::String(tools), _)) = layers.get("tools.set")
-            && let Err(why) = check_tools(tools, &ToolFiles::new(dirs, &cwd).names())
+            && let Err(why) =
+                check_tools(tools, &ToolFiles::new(dirs, &cwd).names(trust.is_trusted()))
         {
             // A wrong --tools is an error later.
             let fault = layers.fault("tools.set", &why);

@@ -13,6 +13,9 @@ use crate::agent::git::project_root;
 use crate::agent::tools::own::{FoundTools, OwnFolder, ToolSource, read_folder};
 use crate::agent::tools::{ToolSettings, builtin};
 
+/// Most files of an untrusted project whose names count.
+const MOST_NAMES: usize = 500;
+
 /// The folders with tools for a folder.
 #[derive(Clone)]
 pub struct ToolFiles {
@@ -39,11 +42,25 @@ impl ToolFiles {
         }
     }
 
-    /// The names of all tools that can be used here.
-    pub fn names(&self) -> Vec<String> {
-        let listed = self.read().into_iter();
-        let tools = listed.flat_map(|it| it.found.tools);
-        tools.map(|tool| tool.name).collect()
+    /// The names of all tools that can be used here. Of a project that isn't `trusted`, these are the names of
+    /// files, because nothing there is read.
+    pub fn names(&self, trusted: bool) -> Vec<String> {
+        let mut names = Vec::new();
+        for it in self.read(trusted) {
+            if it.of_project && !trusted {
+                let files = fs::read_dir(&it.path).into_iter().flatten().flatten();
+                let stems = files.take(MOST_NAMES).map(|file| {
+                    let path = file.path();
+                    path.file_stem()
+                        .unwrap_or_default()
+                        .to_string_lossy()
+                        .into_owned()
+                });
+                names.extend(stems);
+            }
+            names.extend(it.found.tools.into_iter().map(|tool| tool.name));
+        }
+        names
     }
 
     /// The folders, best first, with whether they belong to the project.
@@ -52,10 +69,20 @@ impl ToolFiles {
         [(of_project, true), (self.dirs.tools(), false)]
     }
 
-    /// Reads the folders that have tools, or faults.
-    pub fn read(&self) -> Vec<ListedTools> {
+    /// Reads the folders that have tools, or faults. That of a project which isn't `trusted` is only named.
+    pub fn read(&self, trusted: bool) -> Vec<ListedTools> {
         let mut listed = Vec::new();
         for (path, of_project) in self.places() {
+            if of_project && !trusted {
+                if path.is_dir() {
+                    listed.push(ListedTools {
+                        path,
+                        of_project,
+                        found: OwnFolder::default(),
+                    });
+                }
+                continue;
+            }
             let root = project_root(&self.cwd);
             let mut found = read_folder(&path, of_project.then_some(root));
             // The settings are hidden from commands.
@@ -100,9 +127,10 @@ impl LiveTools {
         }
     }
 
-    fn stamps(&self) -> BTreeMap<PathBuf, Stamp> {
+    fn stamps(&self, trusted: bool) -> BTreeMap<PathBuf, Stamp> {
         let mut files = vec![self.files.dirs.projects_file()];
-        for (folder, _) in self.files.places() {
+        let places = self.files.places().into_iter();
+        for (folder, _) in places.filter(|(_, of_project)| trusted || !of_project) {
             let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
             files.extend(entries.map(|entry| entry.path()));
             files.push(folder);
@@ -117,22 +145,22 @@ impl LiveTools {
 
 impl ToolSource for LiveTools {
     fn changed(&mut self) -> Option<FoundTools> {
+        let files = &self.files;
+        let trust = Trust::load(&files.dirs.projects_file(), &files.cwd);
+        let trusted = self.trusts || trust.is_ok_and(|trust| trust.is_trusted());
         // Before reading, so that a change during it is found next time.
-        let now = self.stamps();
+        let now = self.stamps(trusted);
         if self.read.as_ref() == Some(&now) {
             return None;
         }
         let is_first = self.read.replace(now).is_none();
-        let files = &self.files;
-        let trust = Trust::load(&files.dirs.projects_file(), &files.cwd);
-        let trusted = self.trusts || trust.is_ok_and(|trust| trust.is_trusted());
-        let listed = files.read();
+        let listed = self.files.read(trusted);
         if is_first && listed.is_empty() {
             return None;
         }
         let mut found = FoundTools::default();
         let built_in = builtin(&ToolSettings::default());
-        for it in listed.into_iter().filter(|it| trusted || !it.of_project) {
+        for it in listed {
             let path = it.path.display();
             let faults = it.found.faults.iter();
             let faults = faults.map(|fault| (NoticeLevel::Warning, format!("{path}: {fault}")));
@@ -200,6 +228,14 @@ mod tests {
         let mut changed = || source.changed().map(|found| said(&found));
         assert_eq!(changed().as_deref(), Some("weather: mine"));
         assert_eq!(changed(), None);
+        // Nothing in an untrusted project is read, not even for names or a list.
+        write(&root.join(PROJECT_TOOLS), "Bad", "x");
+        let files = ToolFiles::new(&dirs, &root);
+        let listed = files.read(false);
+        assert_eq!(listed[0].found, OwnFolder::default());
+        assert!(!files.read(true)[0].found.faults.is_empty());
+        assert!(files.names(false).contains(&"read".to_owned()));
+        fs::remove_file(root.join(PROJECT_TOOLS).join("Bad")).unwrap();
         let trust = Trust::load(&dirs.projects_file(), &root).unwrap();
         trust.with_verdict(true).keep().unwrap();
         let all = "read: theirs; weather: theirs; /read replaces the built-in tool read";

@@ -200,10 +200,25 @@ fn a_projects_tool_needs_trust_and_may_replace_a_built_in_one() {
     for line in [
         "  read: replaced by yours",
         ".tiller/tools, off until you trust this project: /trust",
-        "  read (writes)",
-        "  not used: Bad.toml: there is no program 'Bad' beside it",
     ] {
         assert!(listed.contains(line), "{line}: {listed}");
+    }
+    assert!(!listed.contains("Bad.toml"), "{listed}");
+}
+
+#[test]
+fn a_set_of_reading_tools_takes_only_replacements_that_read() {
+    for (effects, replaces) in [("writes", false), ("reads", true)] {
+        let (server, sandbox) = stage(&[("read", json!({"file_path": "README.md"}))]);
+        let folder = sandbox.path().join(".tiller/tools");
+        let effects = format!("effects = \"{effects}\"");
+        let file_path = "file_path = {type = \"string\"}";
+        let manifest = [&*effects, "[parameters.properties]", file_path];
+        write_tool(&folder, "read", &manifest, "echo project");
+        let ran = ask(&sandbox, "auto", &["--trust", "--tools", "read_only"]);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        let results = server.requests()[1].results();
+        assert_eq!(results == ["project"], replaces, "{results:?}");
     }
 }
 

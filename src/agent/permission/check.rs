@@ -4,8 +4,9 @@ use crate::tool::MCP_PREFIX;
 use std::path::Path;
 
 use super::matching::{Holds, holds};
-use super::rule::{Action, Origin, Rule, path_pattern};
+use super::rule::{Action, Origin, Rule, host_pattern, path_pattern};
 use super::shell::{is_wrapper, read};
+use crate::tools::WEB_FETCH;
 use crate::tools::own::is_tool_name;
 use crate::word_list::{WordList, like};
 use tiller_llm::nearest::typo_of;
@@ -126,6 +127,11 @@ impl Rule {
         if path.is_empty() || path.split('/').any(|part| part == "..") {
             return never("`path` must not be empty or contain '..'");
         }
+        if self.is_about_hosts() && host_pattern(path).is_none() {
+            return never(&format!(
+                "'{path}' is no host: write only its name, as in \"example.org\" or \"*.example.org\""
+            ));
+        }
         match path_pattern(path, None) {
             Some(_) => Ok(()),
             None => Err(format!("the path '{path}' is not a valid pattern")),
@@ -193,6 +199,11 @@ impl Rule {
         Ok(())
     }
 
+    /// Whether its `path` is a host.
+    fn is_about_hosts(&self) -> bool {
+        self.tool != "*" && like(WEB_FETCH, &self.tool)
+    }
+
     fn holds_of_example(&self, example: &str) -> bool {
         if self.is_about_commands() {
             let line = read(example);
@@ -201,6 +212,9 @@ impl Rule {
                 .commands
                 .iter()
                 .any(|one| holds(self, one, root) > Holds::No);
+        }
+        if self.path.is_some() && self.is_about_hosts() {
+            return self.holds_of_host(example);
         }
         if self.path.is_some() {
             let (root, home) = (Path::new("/workspace"), Path::new("/home/user"));

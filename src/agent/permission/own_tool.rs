@@ -117,6 +117,7 @@ mod tests {
             program: Some(OwnProgram {
                 declares,
                 folder: None,
+                interpreter: String::new(),
             }),
             ..Effects::default()
         };

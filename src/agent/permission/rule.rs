@@ -1,9 +1,11 @@
 //! A rule: what it matches, and what it decides.
 
 use std::fmt::{self, Write};
+use std::net::Ipv6Addr;
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
+use reqwest::Url;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::tool::WebHost;
@@ -189,14 +191,17 @@ impl Rule {
 
     /// Whether it is about this host on the network, or about all.
     pub(super) fn holds_of_host(&self, host: &str) -> bool {
-        let pattern = self.path.as_deref().map(|path| path_pattern(path, None));
-        pattern.is_none_or(|pattern| pattern.is_some_and(|(it, _)| it.is_match(host)))
+        let Some(path) = self.path.as_deref() else {
+            return true;
+        };
+        let path = host_pattern(path).unwrap_or_else(|| path.to_owned());
+        path_pattern(&path, None).is_some_and(|(it, _)| it.is_match(host))
     }
 
     /// Whether it lets a call reach a private address by this host. A name can lead anywhere, so for that the rule
     /// must say `network`.
     pub fn allows_private(&self, host: &WebHost) -> bool {
-        let names = |path: &String| *path == host.name;
+        let names = |path: &String| host_pattern(path).as_ref() == Some(&host.name);
         let is_named = self.path.as_ref().is_some_and(names);
         self.action == Action::Allow && is_named && (host.is_local || self.network)
     }
@@ -244,6 +249,26 @@ fn few(words: &[String]) -> String {
         Some(first) if words.len() > MOST => format!("{} or …", first.join(" or ")),
         _ => words.join(" or "),
     }
+}
+
+/// A host, or a pattern of hosts, as URLs spell it. `None` if it is something else.
+pub(super) fn host_pattern(text: &str) -> Option<String> {
+    let bare = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+    let spelled = |host: &str| {
+        let url = Url::parse(&format!("http://{host}/")).ok()?;
+        Some(url.host_str()?.trim_matches(['[', ']']).to_owned())
+    };
+    if let Ok(address) = bare.unwrap_or(text).parse::<Ipv6Addr>() {
+        return spelled(&format!("[{address}]"));
+    }
+    let text = text.trim_end_matches('.');
+    if text.is_empty() || text.contains(|c: char| c.is_whitespace() || "/:@#%\\".contains(c)) {
+        return None;
+    }
+    if text.contains(['*', '?', '[', '{']) {
+        return text.is_ascii().then(|| text.to_ascii_lowercase());
+    }
+    spelled(text)
 }
 
 /// The matcher of a path pattern, and whether it is a bare name, which matches anywhere.

@@ -116,6 +116,17 @@ mod tests {
             ),
             (Full, "docs.rs", &[(Ask, None)], "ask"),
             (Full, "docs.rs", &[(Deny, None)], "deny"),
+            // Spelled otherwise than in URLs.
+            (Full, "localhost", &[(Deny, Some("LOCALHOST."))], "deny"),
+            (Full, "127.0.0.1", &[(Deny, Some("127.1"))], "deny"),
+            (Full, "::1", &[(Deny, Some("[0:0::1]"))], "deny"),
+            (
+                Full,
+                "xn--bcher-kva.de",
+                &[(Deny, Some("Bücher.de"))],
+                "deny",
+            ),
+            (Full, "a.docs.rs", &[(Deny, Some("*.Docs.rs"))], "deny"),
         ] {
             let verdict = match judged(mode, host, rules).verdict {
                 Verdict::Allow(_) => "allow",
@@ -126,5 +137,25 @@ mod tests {
         }
         let suggested = judged(Auto, "docs.rs", &[]).suggestions;
         assert_eq!(suggested[0].what(), "allow web_fetch docs.rs");
+    }
+
+    #[test]
+    fn a_rule_about_no_host_is_refused() {
+        for (path, is_host) in [
+            ("localhost", true),
+            ("*.example.org", true),
+            ("::1", true),
+            ("http://localhost:8801/", false),
+            ("localhost:8801", false),
+            ("localhost/**", false),
+            ("me@localhost", false),
+        ] {
+            let rule = Rule {
+                path: Some(path.to_owned()),
+                ..Rule::of_tool("web_fetch", Action::Deny, Origin::Session)
+            };
+            let checked = rule.check(&["web_fetch"]);
+            assert_eq!(checked.is_ok(), is_host, "{path}: {checked:?}");
+        }
     }
 }

@@ -153,6 +153,10 @@ async fn judge_args(
     if asks && let Some(args) = ask(scope, &decision, &mut allowed).await? {
         return Ok(Judgement::Changed(args));
     }
+    if asks && let Some(host) = &mut allowed.effects.host {
+        // The question named it.
+        host.may_be_private |= host.is_local;
+    }
     // Only after the answer, so that files the user creates meanwhile aren't attributed to this command.
     let sandbox =
         (link.env.permissions).sandbox(&judged, confinement, allowed.effects.program.as_ref());

@@ -122,10 +122,24 @@ fn program_of_project(workspace: &Workspace, effects: &Effects, cwd: &Path) -> O
             ));
         }
     }
+    let interpreter = effects.program.as_ref().map(|it| it.interpreter.as_str());
+    let first = interpreter.and_then(|line| line.split_whitespace().next());
+    let first = first.map(|first| cwd.join(first));
+    // The program may be a link in a folder of the project.
+    let is_changed = |it: &PathBuf| is_own(it) || it.parent().is_some_and(|it| is_own(&it.into()));
+    if let Some(program) = first.filter(is_changed) {
+        let program = program.display();
+        return Some(format!(
+            "its first line names {program}, which a command may have changed"
+        ));
+    }
     let path = std::env::var_os("PATH")?;
     let folders = std::env::split_paths(&path).map(|folder| cwd.join(folder));
     let is_part = |c: char| c.is_alphanumeric() || "_-.+".contains(c);
-    let words = effects.command.as_deref()?.split(|c| !is_part(c));
+    let texts = [effects.command.as_deref()?, interpreter.unwrap_or_default()];
+    let words = texts
+        .into_iter()
+        .flat_map(|text| text.split(|c| !is_part(c)));
     let words: Vec<&str> = words.collect();
     // `PATH` is also used to find the shell itself and the programs that git starts.
     let mut names: Vec<&str> = words.iter().copied().chain(["bash", "sh"]).collect();

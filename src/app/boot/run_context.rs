@@ -156,7 +156,7 @@ impl RunContext {
         let commands = keys::run_in_shell(&processes.scope(), dirs.config.clone(), env);
         let keys = plan.loaded.keys.clone().with_commands(commands);
         let tools = tools::builtin(&settings.tools);
-        let selection = self.tool_set(settings, dirs);
+        let selection = self.tool_set(settings, trust.is_trusted(), dirs);
         let toolbox = Toolbox::select(tools, &selection).map_err(StartError::usage)?;
         let script: Option<Arc<dyn Provider>> = match self.scratch {
             Some(_) => Some(Arc::new(Scripted::new(demo_script()))),
@@ -202,12 +202,12 @@ impl RunContext {
     }
 
     /// Which tools the model may use. It may name the user's.
-    fn tool_set(&self, settings: &Settings, dirs: &Dirs) -> ToolSelection {
+    fn tool_set(&self, settings: &Settings, trusted: bool, dirs: &Dirs) -> ToolSelection {
         let selection = settings.tool_set.clone();
         if selection == ToolSelection::default() {
             return selection;
         }
-        selection.with_own(ToolFiles::new(dirs, &self.cwd).names())
+        selection.with_own(ToolFiles::new(dirs, &self.cwd).names(trusted))
     }
 
     fn own_tools(&self, plan: &Plan, dirs: &Dirs) -> OwnTools {
@@ -320,7 +320,7 @@ impl RunContext {
             models: Arc::clone(&plan.chosen.models),
             secrets: KnownSecrets::new(keys, catalog, &settings.tools.bash_secret_env),
             hidden: settings.tools.bash_hidden.clone(),
-            tool_set: self.tool_set(settings, dirs),
+            tool_set: self.tool_set(settings, trust.is_trusted(), dirs),
             processes: processes.scope(),
             mcp: self.mcp(plan, &mcp_files, processes),
             mcp_files,

@@ -26,7 +26,8 @@ pub(super) static COMMAND: SlashCommand = SlashCommand {
 fn run<'a>(host: &'a Host, _: &'a str) -> Running<'a> {
     Box::pin(async move {
         let files = ToolFiles::new(&host.dirs, &host.cwd);
-        let listed = tokio::task::spawn_blocking(move || files.read());
+        let trusted = *host.trusted.borrow();
+        let listed = tokio::task::spawn_blocking(move || files.read(trusted));
         let listed = listed.await.map_err(|error| error.to_string())?;
         Ok(list(host, &listed))
     })

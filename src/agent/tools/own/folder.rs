@@ -15,6 +15,8 @@ use tiller_llm::read_small::{open_plain, read_small};
 const MAX_FILES: usize = 500;
 /// How much of a program may have a manifest, in bytes.
 const HEAD: u64 = 64 * 1024;
+/// How much of a program's first line counts. Linux reads less.
+const LINE: u64 = 512;
 
 /// The tools in a folder.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,8 +27,9 @@ pub struct OwnFolder {
     pub faults: Vec<String>,
 }
 
-/// Reads the tools in `folder`. With `within`, no link may lead out of that folder.
-pub fn read_folder(folder: &Path, within: Option<&Path>) -> OwnFolder {
+/// Reads the tools in `folder`. If it belongs to the project at `project`, no link may lead to it or out of it:
+/// where a link leads, commands can change the program.
+pub fn read_folder(folder: &Path, project: Option<&Path>) -> OwnFolder {
     let mut found = OwnFolder::default();
     let names = match file_names(folder) {
         Ok(names) => names,
@@ -36,7 +39,14 @@ pub fn read_folder(folder: &Path, within: Option<&Path>) -> OwnFolder {
             return found;
         }
     };
-    let within = within.and_then(|it| it.canonicalize().ok());
+    let within = match project.map(|root| plain_folder(folder, root)) {
+        None => None,
+        Some(Ok(real)) => Some(real),
+        Some(Err(why)) => {
+            found.faults.push(why);
+            return found;
+        }
+    };
     let reader = Reader {
         folder,
         names: &names,
@@ -70,6 +80,17 @@ pub fn read_folder(folder: &Path, within: Option<&Path>) -> OwnFolder {
         }
     }
     found
+}
+
+/// The real path of `folder`, if no link in the project leads there.
+fn plain_folder(folder: &Path, project: &Path) -> Result<PathBuf, String> {
+    let fault = |error: io::Error| error.to_string();
+    let real = folder.canonicalize().map_err(fault)?;
+    let root = project.canonicalize().map_err(fault)?;
+    let is_plain = (folder.strip_prefix(project)).is_ok_and(|inside| root.join(inside) == real);
+    is_plain.then_some(real).ok_or_else(|| {
+        "a link leads to this folder, so its tools aren't used: make it a plain folder".to_owned()
+    })
 }
 
 /// The files of a folder, sorted, without hidden ones and backups.
@@ -140,7 +161,8 @@ impl Reader<'_> {
         let path = self.folder.join(program);
         let real = self.real(&path)?;
         let schema = |file: &str| self.schema(file);
-        let tool = manifest::parse(text, stem(program), real, schema)?;
+        let mut tool = manifest::parse(text, stem(program), real, schema)?;
+        tool.interpreter = interpreter(&path).map_err(|error| error.to_string())?;
         if !is_executable(&path) {
             return Err(format!(
                 "{program} isn't executable: chmod +x {}",
@@ -163,16 +185,25 @@ impl Reader<'_> {
         serde_json::from_str(&text).map_err(|error| fault(format!("not valid JSON: {error}")))
     }
 
-    /// The real path of a file, which must not lead out of the project.
+    /// The real path of a file, which must not lead out of a project's folder of tools.
     fn real(&self, path: &Path) -> Result<PathBuf, String> {
         let real = path.canonicalize().map_err(|error| error.to_string())?;
         match &self.within {
             Some(within) if !real.starts_with(within) => {
-                Err("it leads out of the project".to_owned())
+                Err("it is a link out of the tools folder: move the file itself there".to_owned())
             }
             _ => Ok(real),
         }
     }
+}
+
+/// The first line of a program that names what runs it, or nothing.
+fn interpreter(program: &Path) -> io::Result<String> {
+    let mut head = Vec::new();
+    open_plain(program)?.take(LINE).read_to_end(&mut head)?;
+    let head = String::from_utf8_lossy(&head);
+    let line = head.lines().next().unwrap_or_default();
+    Ok(line.strip_prefix("#!").unwrap_or_default().to_owned())
 }
 
 fn is_executable(path: &Path) -> bool {
@@ -230,6 +261,7 @@ mod tests {
         assert_eq!(found.faults, Vec::<String>::new());
         let names: Vec<&str> = found.tools.iter().map(|tool| &*tool.name).collect();
         assert_eq!(names, ["deploy", "head", "weather"]);
+        assert_eq!(found.tools[0].interpreter, "/bin/sh");
         assert_eq!(read_folder(&at.join("none"), None), OwnFolder::default());
     }
 
@@ -265,14 +297,15 @@ mod tests {
         );
         write(folder.path(), "outside", HEADED, 0o755);
         symlink(folder.path().join("outside"), at.join("out")).unwrap();
-        let found = read_folder(&at, Some(&at));
+        let project = Some(folder.path());
+        let found = read_folder(&at, project);
         let names: Vec<&str> = found.tools.iter().map(|tool| &*tool.name).collect();
         assert_eq!(names, ["same"]);
         let expected = [
             "bare: it has no manifest",
             "idle.sh: idle.sh isn't executable: chmod +x ",
             "lone.toml: there is no program 'lone'",
-            "out: it leads out of the project",
+            "out: it is a link out of the tools folder",
             "same_b: same_a has the name 'same' too",
             "two.py: it has no manifest",
             "two.sh: it has no manifest",
@@ -283,5 +316,10 @@ mod tests {
         for (fault, expected) in found.faults.iter().zip(expected) {
             assert!(fault.starts_with(expected), "{fault}");
         }
+        let linked = folder.path().join("linked");
+        symlink(&at, &linked).unwrap();
+        let found = read_folder(&linked, project);
+        assert!(found.tools.is_empty());
+        assert!(found.faults[0].starts_with("a link leads to this folder"));
     }
 }

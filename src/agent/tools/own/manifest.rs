@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::super::settings::ToolSettings;
+use crate::schema::validator;
 
 /// The longest name in characters.
 const MAX_NAME: usize = 64;
@@ -14,8 +15,12 @@ const MAX_NAME: usize = 64;
 const MAX_TIMEOUT: u64 = 3_600;
 /// The longest description in bytes: every request has it.
 const MAX_DESCRIPTION: usize = 8_000;
-/// Keywords that Anthropic and OpenAI refuse at the top of a schema.
-const CHOICES: [&str; 3] = ["anyOf", "oneOf", "allOf"];
+/// The longest schema in bytes of JSON: every request has it.
+const MAX_SCHEMA: usize = 16 * 1024;
+/// Keywords that Anthropic or OpenAI refuse at the top of a schema.
+const CHOICES: [&str; 5] = ["anyOf", "oneOf", "allOf", "enum", "not"];
+/// Keywords whose values are no schemas.
+const DATA: [&str; 4] = ["default", "const", "enum", "examples"];
 /// How comments begin, before a space.
 const COMMENTS: [&str; 2] = ["#", "//"];
 
@@ -36,6 +41,8 @@ pub struct OwnTool {
     pub program: PathBuf,
     /// A folder that commands usually can't see and a call of this tool can.
     pub folder: Option<PathBuf>,
+    /// The program's first line, if that names what runs it.
+    pub interpreter: String,
 }
 
 /// What a tool says that it does. The sandbox enforces it.
@@ -135,6 +142,7 @@ pub(super) fn parse(
         timeout: Duration::from_secs(timeout),
         program,
         folder: None,
+        interpreter: String::new(),
     })
 }
 
@@ -200,9 +208,32 @@ fn checked_schema(schema: Value) -> Result<Value, String> {
         ));
     }
     let schema = Value::Object(map);
-    match jsonschema::validator_for(&schema) {
+    if schema.to_string().len() > MAX_SCHEMA {
+        return Err(format!(
+            "parameters: the schema is longer than {MAX_SCHEMA} bytes: shorten it"
+        ));
+    }
+    if has_bare_array(&schema) {
+        return Err(
+            "parameters: OpenAI refuses type = \"array\" without items; add items".to_owned(),
+        );
+    }
+    match validator(&schema) {
         Ok(_) => Ok(schema),
         Err(error) => Err(format!("parameters: not a JSON schema: {error}")),
+    }
+}
+
+/// Whether an array in the schema doesn't say what it holds.
+fn has_bare_array(schema: &Value) -> bool {
+    match schema {
+        Value::Object(map) => {
+            let is_array = map.get("type").is_some_and(|kind| kind == "array");
+            let mut inner = map.iter().filter(|(key, _)| !DATA.contains(&&***key));
+            is_array && !map.contains_key("items") || inner.any(|(_, it)| has_bare_array(it))
+        }
+        Value::Array(list) => list.iter().any(has_bare_array),
+        _ => false,
     }
 }
 
@@ -256,6 +287,8 @@ mod tests {
     #[test]
     fn bad_manifests_have_clear_faults() {
         let long = format!("description = '{}'", "x".repeat(MAX_DESCRIPTION + 1));
+        let large = "x".repeat(MAX_SCHEMA);
+        let large = format!("description = 'x'\n[parameters]\ntitle = '{large}'");
         for (text, fault) in [
             ("", "missing field `description`"),
             ("description = ' '", "the description is empty"),
@@ -297,6 +330,19 @@ mod tests {
                 "description = 'x'\n[parameters.properties]\n'a b' = {}",
                 "properties.a b: write a table",
             ),
+            (
+                "description = 'x'\n[parameters]\nenum = [{}]",
+                "providers refuse enum",
+            ),
+            (
+                "description = 'x'\n[parameters.properties]\na = {type = 'array'}",
+                "without items",
+            ),
+            (
+                "description = 'x'\n[parameters.properties]\na = {pattern = '(\\p{L}{100}){100}'}",
+                "not a JSON schema",
+            ),
+            (&large, "longer than 16384 bytes"),
             (
                 "description = 'x'\n[parameters.properties]\na = {type = 'strin'}",
                 "not a JSON schema",

@@ -59,11 +59,12 @@ impl Program {
     }
 
     /// The shell line, with the call's arguments on standard input. The model gets standard error only of a
-    /// failed call: warnings on it would be part of the result.
+    /// failed call, or of one that takes too long: warnings on it would be part of the result.
     fn line(&self, input: &Path) -> String {
         let [program, input] = [&*self.own.program, input].map(word);
         format!(
-            "e=$(mktemp) || exit 126; exec 3>\"$e\" 4<\"$e\"; rm -f \"$e\"; {program} <{input} 2>&3 3>&- 4<&-; \
+            "e=$(mktemp) || exit 126; exec 3>\"$e\" 4<\"$e\"; rm -f \"$e\"; \
+             trap 'tail -c {MAX_ERRORS} <&4; exit 143' TERM; {program} <{input} 2>&3 3>&- 4<&-; \
              c=$?; [ $c = 0 ] || tail -c {MAX_ERRORS} <&4; exit $c"
         )
     }
@@ -114,14 +115,16 @@ impl Tool for Program {
             program: Some(OwnProgram {
                 declares: self.own.declares,
                 folder: self.own.folder.clone(),
+                interpreter: self.own.interpreter.clone(),
             }),
             ..Effects::default()
         }
     }
 
+    /// The user decides by it, so it is whole.
     fn preview(&self, args: &Value) -> Details {
         Details::Command(CommandDetails {
-            command: self.shown(&title(args)),
+            command: self.shown(&arguments(args)),
             ..CommandDetails::default()
         })
     }
@@ -140,11 +143,16 @@ fn word(path: &Path) -> String {
 }
 
 /// The arguments in a line.
-fn title(args: &Value) -> String {
-    let text = match args {
-        Value::Object(map) if map.is_empty() => return "(no arguments)".to_owned(),
+fn arguments(args: &Value) -> String {
+    match args {
+        Value::Object(map) if map.is_empty() => "(no arguments)".to_owned(),
         args => args.to_string(),
-    };
+    }
+}
+
+/// The arguments in a short line.
+fn title(args: &Value) -> String {
+    let text = arguments(args);
     let mut title: String = text.chars().take(MAX_TITLE).collect();
     if title.len() < text.len() {
         title.push('…');
@@ -207,9 +215,34 @@ fn structured(output: &ToolOutput, title: &str) -> Option<ToolOutput> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use serde_json::json;
 
+    use super::super::super::settings::ToolSettings;
+    use super::super::manifest::Declares;
     use super::*;
+
+    #[test]
+    fn a_question_shows_all_arguments() {
+        let own = OwnTool {
+            name: "query".to_owned(),
+            description: String::new(),
+            parameters: json!({}),
+            declares: Declares::Writes,
+            timeout: Duration::from_secs(1),
+            program: "/t/query".into(),
+            folder: None,
+            interpreter: String::new(),
+        };
+        let bash = Arc::new(Bash::new(&ToolSettings::default()));
+        let args = json!({"sql": format!("{}; DROP TABLE customers", " ".repeat(MAX_TITLE))});
+        let Details::Command(details) = Program::of(own, &bash).preview(&args) else {
+            panic!("no command");
+        };
+        assert!(details.command.ends_with("; DROP TABLE customers\"}"));
+        assert!(title(&args).ends_with('…'));
+    }
 
     #[test]
     fn scalars_become_variables() {

@@ -7,12 +7,15 @@ use regex::bytes::Regex;
 
 use super::markdown;
 use super::request::{MAX_BODY, Page};
+use crate::hooks::quoted;
 use crate::tools::kind::{self, Kind};
 use crate::tools::read::image_of;
 use tiller_llm::Image;
 
 /// Where a page names its encoding, in bytes from its beginning.
 const HEAD: usize = 4096;
+/// The longest name of a type in bytes.
+const MAX_TYPE: usize = 100;
 
 /// The content of a page.
 #[derive(Debug, PartialEq)]
@@ -63,7 +66,9 @@ fn is_html(media: &str) -> bool {
 pub(super) fn media_type(page: &Page, head: &[u8]) -> String {
     let named = page.content_type.split(';').next().unwrap_or_default();
     let named = named.trim().to_ascii_lowercase();
-    if !named.is_empty() && named != "application/octet-stream" {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "/+-._".contains(c);
+    let is_type = (1..=MAX_TYPE).contains(&named.len()) && named.chars().all(is_part);
+    if is_type && named != "application/octet-stream" {
         return named;
     }
     match kind::of(head) {
@@ -83,7 +88,7 @@ fn what(page: &Page, media: &str) -> String {
     format!(
         "it is {media} ({more}{size}), and web_fetch reads only HTML, text, JSON and pictures. A command can \
          download it, if the user lets it use the network: curl -LO {}",
-        page.url
+        quoted(page.url.as_str())
     )
 }
 

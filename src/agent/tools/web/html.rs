@@ -21,6 +21,8 @@ pub(super) struct Tokens<'a> {
     rest: &'a str,
     /// The element whose raw content comes next.
     raw: Option<String>,
+    /// An element of another language that has ended in its first tag.
+    ended: Option<String>,
 }
 
 impl<'a> Tokens<'a> {
@@ -28,6 +30,7 @@ impl<'a> Tokens<'a> {
         Self {
             rest: page,
             raw: None,
+            ended: None,
         }
     }
 
@@ -61,19 +64,19 @@ impl<'a> Tokens<'a> {
         self.take(end).to_ascii_lowercase()
     }
 
-    /// The attributes and the end of a tag.
-    fn attributes(&mut self) -> Vec<(String, &'a str)> {
+    /// The attributes and the end of a tag, and whether that ends the element too.
+    fn attributes(&mut self) -> (Vec<(String, &'a str)>, bool) {
         let mut attributes = Vec::new();
         loop {
-            self.rest = self
-                .rest
-                .trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
+            let is_between = |c: char| c.is_ascii_whitespace() || c == '/';
+            let next = self.rest.trim_start_matches(is_between);
+            let between = self.take(self.rest.len() - next.len());
             if self.rest.is_empty() {
-                return attributes;
+                return (attributes, false);
             }
             if self.rest.starts_with('>') {
                 self.take(1);
-                return attributes;
+                return (attributes, between.ends_with('/'));
             }
             let is_end = |c: char| c.is_ascii_whitespace() || "/>=".contains(c);
             // A name can begin with '='.
@@ -119,6 +122,9 @@ impl<'a> Iterator for Tokens<'a> {
                 return Some(Token::Text(text));
             }
         }
+        if let Some(name) = self.ended.take() {
+            return Some(Token::End(name));
+        }
         loop {
             if self.rest.is_empty() {
                 return None;
@@ -141,7 +147,10 @@ impl<'a> Iterator for Tokens<'a> {
                 (Some(c), _) if c.is_ascii_alphabetic() => {
                     self.take(1);
                     let name = self.name();
-                    let attributes = self.attributes();
+                    let (attributes, ends) = self.attributes();
+                    // In HTML itself, the slash means nothing.
+                    let ends = ends && matches!(&*name, "svg" | "math");
+                    self.ended = ends.then(|| name.clone());
                     self.raw = RAW.contains(&&*name).then(|| name.clone());
                     return Some(Token::Start(name, attributes));
                 }
@@ -172,6 +181,10 @@ mod tests {
     #[test]
     fn pages_are_split_however_broken_they_are() {
         for (page, expected) in [
+            (
+                "<svg class=icon />a<div/>",
+                r#"<svg class=icon> </svg> "a" <div>"#,
+            ),
             ("a<b>c</b>", r#""a" <b> "c" </b>"#),
             ("<A HREF='x y' Q=\"1\" r=2 s>", "<a href=x y q=1 r=2 s=>"),
             ("<br/><img src=a/b.png />", "<br> <img src=a/b.png>"),

@@ -4,6 +4,7 @@ use pulldown_cmark::{Event, Parser};
 use reqwest::Url;
 
 use super::html::{Token, Tokens};
+use super::request::MAX_URL;
 
 /// Elements that no reader sees, or that aren't text.
 const UNSEEN: [&str; 14] = [
@@ -46,6 +47,12 @@ const PARAGRAPHS: [&str; 5] = ["p", "table", "blockquote", "hr", "pre"];
 const MAX_DEPTH: usize = 8;
 /// The main part of a page counts alone if it has so many bytes.
 const MAIN: usize = 200;
+/// The most text in bytes: more than a page of the largest size usually has.
+const MAX_TEXT: usize = 2 << 20;
+/// The longest address of a link in bytes.
+const MAX_LINK: usize = 500;
+/// What ends a text that is too long.
+const CUT: &str = "\n\n[the rest of the page is left out]";
 
 /// The text of a page at `base`.
 pub(super) fn to_text(page: &str, base: &Url) -> String {
@@ -64,6 +71,9 @@ pub(super) fn to_text(page: &str, base: &Url) -> String {
         main: None,
     };
     for token in Tokens::new(page) {
+        if writer.out.len() > MAX_TEXT {
+            return writer.finish() + CUT;
+        }
         match token {
             Token::Start(name, attributes) => writer.start(&name, &attributes),
             Token::End(name) => writer.end(&name),
@@ -84,7 +94,7 @@ struct Writer<'a> {
     pre: usize,
     /// The open lists, with the number of the next item in an ordered one.
     lists: Vec<Option<u32>>,
-    /// The address of the open link, and where its text begins.
+    /// The address of the open link as written, and where its text begins.
     link: Option<(String, usize)>,
     /// The element that hides everything, and how many of its kind are open.
     unseen: Option<(String, usize)>,
@@ -224,6 +234,7 @@ impl Writer<'_> {
             let words = decoded(text);
             let words: Vec<&str> = words.split_whitespace().collect();
             self.title = words.join(" ");
+            self.title.retain(|c| !c.is_control());
             return;
         }
         self.text(&decoded(text));
@@ -247,7 +258,8 @@ impl Writer<'_> {
         let is_empty = self.out.is_empty();
         if self.lines > 0 && !is_empty {
             self.out.truncate(self.out.trim_end_matches(' ').len());
-            let have = self.out.len() - self.out.trim_end_matches('\n').len();
+            let last = self.out.bytes().rev().take(self.lines);
+            let have = last.take_while(|it| *it == b'\n').count();
             for _ in have..self.lines {
                 self.out.push('\n');
             }
@@ -298,27 +310,37 @@ impl Writer<'_> {
         let href = href.map(decoded).unwrap_or_default();
         let href = href.trim();
         let is_within = href.is_empty() || href.starts_with('#');
-        let target = self.base.join(href).ok().filter(|_| !is_within);
-        let target = target.filter(|it| matches!(it.scheme(), "http" | "https"));
-        if let Some(target) = target
-            && self.pre == 0
-        {
+        if !is_within && href.len() <= MAX_URL && self.pre == 0 {
             self.push("[");
-            self.link = Some((target.into(), self.out.len()));
+            self.link = Some((href.to_owned(), self.out.len()));
         }
     }
 
     fn end_link(&mut self) {
-        let Some((target, start)) = self.link.take() else {
+        let Some((href, start)) = self.link.take() else {
             return;
         };
         if self.out[start..].trim().is_empty() {
             self.out.truncate(start - 1);
-        } else {
-            self.out.push_str("](");
-            self.out.push_str(&target);
-            self.out.push(')');
+            return;
         }
+        // Only now, because each costs as much as the page's own address is long.
+        let target = self.base.join(&href).ok();
+        let Some(target) = target.filter(|it| matches!(it.scheme(), "http" | "https")) else {
+            self.out.remove(start - 1);
+            return;
+        };
+        let target = target.as_str();
+        self.out.push_str("](");
+        // It is ASCII.
+        match target.get(..MAX_LINK) {
+            Some(first) if first.len() < target.len() => {
+                self.out.push_str(first);
+                self.out.push('…');
+            }
+            _ => self.out.push_str(target),
+        }
+        self.out.push(')');
     }
 
     fn cell(&mut self) {

@@ -19,6 +19,8 @@ use tiller_llm::http::{page_client, proxy_for};
 
 /// Most bytes that are read of a page, after decompression.
 pub(super) const MAX_BODY: usize = 5 << 20;
+/// The longest URL in bytes.
+pub(super) const MAX_URL: usize = 8 * 1024;
 /// Most redirects that are followed.
 const MAX_REDIRECTS: usize = 10;
 /// How long a whole fetch may take.
@@ -64,6 +66,9 @@ fn check(url: Url) -> Result<Url, String> {
             "web_fetch reads http and https only, not {}:",
             url.scheme()
         ));
+    }
+    if url.as_str().len() > MAX_URL {
+        return Err(format!("the URL is longer than {MAX_URL} bytes"));
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err("the URL has a user name or a password; leave them out".to_owned());

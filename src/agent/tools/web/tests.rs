@@ -122,6 +122,7 @@ fn the_type_and_the_encoding_decide_how_a_page_is_read() {
             b"%PDF-1.7 ...",
             "it is application/pdf (12 bytes)",
         ),
+        ("text/plain. Now obey: x", b"plain", "plain"),
         ("application/octet-stream", b"PK\x03\x04\0\0", "it is "),
         ("image/png", b"no picture\0", "it is image/png"),
     ] {
@@ -165,6 +166,28 @@ fn only_plain_urls_are_fetched() {
     ] {
         assert_eq!(is_local(&parse(url).unwrap()), local, "{url}");
     }
+}
+
+#[test]
+fn no_page_becomes_much_larger_or_slower() {
+    let base = Url::parse(&format!("https://example.org/{}/b", "a".repeat(7000))).unwrap();
+    let links = to_text(&"<a href=x>l</a> ".repeat(300_000), &base);
+    assert!(links.len() < 3 << 20, "{}", links.len());
+    assert!(links.ends_with("[the rest of the page is left out]"));
+    let link = links.split(' ').next().unwrap();
+    assert!(link.len() < 520 && link.ends_with("a…)"), "{link}");
+    // Each of these would look at all line breaks before it.
+    let breaks = format!(
+        "<pre>x{}{}",
+        "\n".repeat(1 << 20),
+        "<p>\u{1}".repeat(1 << 18)
+    );
+    assert!(to_text(&breaks, &base).len() < 2 << 20);
+    assert_eq!(text("<title>a&#27;[2Jb</title>c"), "a[2Jb\n\nc");
+    assert_eq!(text("<a href='mailto:a@b'>mail</a> me"), "mail me");
+    assert_eq!(text("a<svg class=icon />b"), "ab");
+    let long = format!("http://example.org/{}", "a".repeat(9000));
+    assert!(parse(&long).unwrap_err().contains("longer than 8192 bytes"));
 }
 
 /// A server on this machine that answers each connection with the next of these, and stops then. Its requests.
