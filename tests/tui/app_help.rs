@@ -328,7 +328,7 @@ fn a_search_in_other_words_finds_the_row_at_the_top() {
 #[test]
 fn the_arrows_skip_the_headings() {
     let mut tui = opened("");
-    for _ in 0..200 {
+    for _ in 0..300 {
         let before = list(&tui).picker.selected();
         tui.key("down");
         let after = list(&tui).picker.selected();
@@ -337,7 +337,7 @@ fn the_arrows_skip_the_headings() {
     }
     let last = list(&tui).chosen().map(|entry| &*entry.command);
     assert_eq!(last, Some("docs reference/cli"));
-    for _ in 0..200 {
+    for _ in 0..300 {
         tui.key("up");
         assert!(list(&tui).chosen().is_some());
     }

@@ -108,7 +108,7 @@ fn list(tui: &mut TestTui) {
 
 #[test]
 fn words_after_the_command_search_the_list() {
-    let mut tui = test_tui();
+    let mut tui = stored();
     tui.write("/resume docs");
     tui.key("enter");
     let now = tui.now;
