@@ -129,7 +129,7 @@ impl Rule {
         }
         if self.is_about_hosts() && host_pattern(path).is_none() {
             return never(&format!(
-                "'{path}' is no host: write only its name, as in \"example.org\" or \"*.example.org\""
+                "'{path}' isn't a host: write only its name, as in \"example.org\" or \"*.example.org\""
             ));
         }
         match path_pattern(path, None) {
