@@ -80,7 +80,7 @@ pub(super) fn doctor(
             foreign.extend(doctor::not_used(&listed.path, &listed.file.faults));
         }
     }
-    for listed in ToolFiles::new(dirs, &cwd).read() {
+    for listed in ToolFiles::new(dirs, &cwd).read(trust.as_ref().is_ok_and(Trust::is_trusted)) {
         foreign.extend(doctor::not_used(&listed.path, &listed.found.faults));
     }
     for listed in McpFiles::new(dirs, &cwd, false, env, &[]).read() {
