@@ -131,7 +131,9 @@ pub struct RunArgs {
     #[arg(long_help = permission_help())]
     pub permission: Option<PermissionMode>,
 
-    /// Trust this project for this run: use its AGENTS.md, settings, hooks, tools and MCP servers.
+    /// Trust this project for this run.
+    ///
+    /// It uses the project's AGENTS.md, settings, hooks, tools and MCP servers.
     #[arg(long)]
     pub trust: bool,
 
