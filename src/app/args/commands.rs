@@ -282,7 +282,7 @@ pub enum McpCommand {
     /// Add a server to your mcp.json.
     ///
     /// For example: tiller mcp add db --env 'KEY=${DB_KEY}' -- npx -y @example/db-mcp;
-    /// tiller mcp add tracker --url https://mcp.example.org/mcp --header 'Authorization: Bearer ${TOKEN}'.
+    /// `tiller mcp add tracker --url https://mcp.example.org/mcp --header 'Authorization: Bearer ${TOKEN}'`.
     /// Write ${NAME} in place of a key: other programs can see what you type here.
     Add(McpAddArgs),
     /// Remove a server from your mcp.json.
