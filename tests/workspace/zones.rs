@@ -320,11 +320,15 @@ fn a_protected_folder_that_is_a_link_is_protected_under_both_names() {
         fixture.repository.join("secrets/raw"),
     )
     .unwrap();
+    symlink("secrets", fixture.repository.join("other-name")).unwrap();
     check(
         &fixture.workspace(),
         &fixture.repository,
         &[
             ("secrets/raw/jan.csv", Protected),
+            ("src/../secrets/raw/jan.csv", Protected),
+            ("other-name/raw/jan.csv", Protected),
+            ("secrets/../src/a.rs", Inside),
             ("../other/jan.csv", Outside),
         ],
     );

@@ -44,7 +44,8 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// What they decide about the call as it is now. Nobody has allowed what a hook of the project wrote.
+    /// The decision on the call with its present arguments. An `allow` doesn't cover arguments that a hook of the
+    /// project wrote.
     pub fn decision_on_call(&self) -> Option<Decision> {
         let is_foreign = |it: &Decision| *it == Decision::Allow && self.arguments_of_project;
         self.decision.filter(|it| !is_foreign(it))
@@ -173,7 +174,7 @@ impl Outcome {
         } else {
             None
         };
-        // From here on, all of it counts.
+        // No field was wrong, so all of them count.
         self.output = output.or(self.output.take());
         if answer["continue"] == false {
             let reason = text(&answer["stopReason"]).unwrap_or_default();

@@ -1,11 +1,12 @@
 //! A hook's `if`: for which calls of a tool it runs. One permission rule in Claude Code's form, such as
 //! `Bash(git push:*)` or `Edit(*.rs)`.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use ignore::gitignore::GitignoreBuilder;
 use serde_json::{Map, Value};
 
+use crate::paths::without_dots;
 use crate::permission::may_run;
 use crate::word_list::like;
 
@@ -123,20 +124,10 @@ fn files(names: &[String], input: &Value, cwd: &Path) -> Vec<PathBuf> {
         let keys = ["file_path", "path"].iter();
         keys.filter_map(|key| input[key].as_str()).collect()
     };
-    paths.iter().map(|path| plain(&cwd.join(path))).collect()
-}
-
-/// `path` without `.` and `..`.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-    }
-    plain
+    paths
+        .iter()
+        .map(|path| without_dots(&cwd.join(path)))
+        .collect()
 }
 
 /// Whether `file` matches `pattern`: `//` begins an absolute path, `~/` one at home, `/` one in the project.

@@ -32,7 +32,7 @@ use crate::new_id::new_id;
 use crate::process::{Processes, Spawn};
 use tiller_llm::http::Http;
 
-/// How long hooks that nobody waits for may still take when the session ends.
+/// How long background hooks may still take when the session ends.
 const SETTLE: Duration = Duration::from_millis(1500);
 
 /// The hooks of an agent. Cheap to clone. Without any, nothing is looked up, started or awaited.
@@ -54,7 +54,7 @@ struct Shared {
     has_stopped: AtomicBool,
     /// The sessions whose start was announced.
     begun: Mutex<HashSet<String>>,
-    /// Hooks that nobody waits for.
+    /// Background hooks.
     unawaited: TaskTracker,
     /// What hooks in the background say to the model, with the next prompt of the session they ran for.
     late: Mutex<HashMap<String, Vec<String>>>,
@@ -196,14 +196,14 @@ impl Hooks {
         hooks.iter().map(limit).max().unwrap_or_default()
     }
 
-    /// Runs hooks that nobody waits for.
+    /// Runs hooks in the background.
     pub(crate) fn in_background(&self, fired: impl Future<Output = ()> + Send + 'static) {
         if let Some(shared) = &self.0 {
             shared.unawaited.spawn(fired);
         }
     }
 
-    /// Lets the hooks that nobody waits for end, for a moment.
+    /// Waits a moment for background hooks to end.
     pub(crate) async fn settle(&self) {
         if let Some(shared) = &self.0 {
             shared.unawaited.close();

@@ -90,8 +90,7 @@ impl HookInput {
         Self::new(HookPoint::UserPromptSubmit, &[], fields)
     }
 
-    /// The user sends `prompt`, which a slash command of their own stands for, or `None` if it's another
-    /// prompt.
+    /// The user sends a slash command of their own that expands to `prompt`. `None` for any other prompt.
     pub fn expansion(prompt: &str, cwd: &Path) -> Option<Self> {
         let (before, file) = prompt.split_once(FROM_FILE)?;
         // Piped input may come first.

@@ -13,10 +13,10 @@ use crate::process::ExitStatus;
 use tiller_llm::http::Http;
 use tiller_llm::post::post_json;
 
-/// Posts `input`. The answer counts like the output of a command that worked.
+/// Posts `input` and treats the response like the output of a command that exited with 0.
 ///
 /// # Errors
-/// Returns why there is no such answer.
+/// Returns why there is no usable response.
 pub(super) async fn run(
     http: &Http,
     (hook, post): (&Hook, &HookPost),

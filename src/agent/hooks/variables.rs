@@ -55,7 +55,7 @@ pub(super) fn from_file(
     set
 }
 
-/// The name and value of `export NAME=VALUE`, if it is no more than that.
+/// The name and value if the line is just `NAME=VALUE` or `export NAME=VALUE`.
 fn assignment(line: &str, known: impl Fn(&str) -> Option<String>) -> Option<(String, String)> {
     let line = line.strip_prefix("export ").unwrap_or(line).trim_start();
     let (name, value) = line.split_once('=')?;

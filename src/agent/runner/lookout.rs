@@ -3,7 +3,7 @@
 //! limit; what a slow disk doesn't deliver in time is left out. Doesn't decide what the model is told.
 
 use std::collections::{BTreeSet, HashSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::link::{Opening, RunLink, RunMessage};
 use crate::git::project_root;
 use crate::lock::lock;
 use crate::memory::{FILES_LIMIT, InstructionSources, PlaceLook, Surroundings};
-use crate::paths::expand;
+use crate::paths::{expand, without_dots};
 use crate::tool::Effects;
 use crate::toolbox::{Lookup, Toolbox};
 use tiller_llm::{Message, ToolCall};
@@ -147,17 +147,4 @@ fn words(command: &str) -> Vec<&str> {
     let ends = |c: char| c.is_whitespace() || "'\"();|&<>=`$".contains(c);
     let words = command.split(ends).filter(|word| !word.is_empty());
     words.take(MAX_WORDS).collect()
-}
-
-/// Removes `.` and `..` from `path` without looking at the disk.
-fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(plain.pop()),
-            part => plain.push(part),
-        }
-    }
-    plain
 }

@@ -47,11 +47,10 @@ impl Workspace {
     pub fn locate(&self, cwd: &Path, raw: &str, access: Access) -> io::Result<Vec<Located>> {
         let mut located: Vec<Located> = Vec::new();
         let resolve = |purpose| self.resolve(raw, cwd, purpose);
-        // A protected name stays protected if a link leads elsewhere.
-        let is_named = self.zone(&resolve(Purpose::Existing)) == Zone::Protected;
+        let is_linked = self.leads_through_protected(&resolve(Purpose::Existing));
         for real in destinations(resolve, access)? {
             if located.iter().all(|known| known.real != real) {
-                let zone = if is_named {
+                let zone = if is_linked {
                     Zone::Protected
                 } else {
                     self.zone(&real)
@@ -60,6 +59,17 @@ impl Workspace {
             }
         }
         Ok(located)
+    }
+
+    /// Whether `path` follows a link that lies in a protected place. What it leads to is protected by that name.
+    fn leads_through_protected(&self, path: &Path) -> bool {
+        // The links of a process are protected because of what they lead to.
+        let links = path
+            .ancestors()
+            .filter(|it| it.is_symlink() && !it.starts_with("/proc"));
+        let mut places =
+            links.filter_map(|link| Some(real(link.parent()?).ok()?.join(link.file_name()?)));
+        places.any(|place| self.zone(&place) == Zone::Protected)
     }
 }
 

@@ -4,12 +4,12 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::places::Workspace;
 use crate::lock::FileLock;
-use crate::paths::{self, Purpose};
+use crate::paths::{self, Purpose, without_dots};
 
 /// Where they appear, and their names in the session's folder.
 const PLACES: [(&str, &str); 3] = [
@@ -140,17 +140,4 @@ impl Workspace {
             .filter(below)
             .collect()
     }
-}
-
-/// Removes `.` and `..`, assuming that no folder is a link.
-fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-    }
-    plain
 }

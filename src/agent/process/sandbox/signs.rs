@@ -1,9 +1,10 @@
 //! Guesses from its output whether a command failed because of the sandbox. Sandbox errors look
 //! like ordinary system errors.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::Sandbox;
+use crate::paths::without_dots;
 use crate::process::ExitStatus;
 
 /// The kind of access that seems to have been blocked.
@@ -111,20 +112,6 @@ pub fn protected_place<'a>(output: &str, sandbox: &'a Sandbox, cwd: &Path) -> Op
         }
     }
     found
-}
-
-fn without_dots(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                clean.pop();
-            }
-            Component::CurDir => {}
-            part => clean.push(part),
-        }
-    }
-    clean
 }
 
 /// At most five files that git couldn't replace or remove because they are mounts, by its own
